@@ -1,0 +1,68 @@
+"""Plans and outcomes of writes. A write that is not planned cannot be sent."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeVar
+
+from pydantic import JsonValue
+
+from gwtui.client.errors import GatewayError
+from gwtui.client.gateway import GatewayClient
+
+T = TypeVar("T")
+
+Danger = Literal["low", "high"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One field before and after, as text for people; None where there is none."""
+
+    field: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan(Generic[T]):
+    """What one write will do, before it is done.
+
+    ``summary`` goes to the journal: it must hold no secret. ``send`` makes exactly one request.
+    ``danger`` "high" asks for a confirmation whose safe button has the focus.
+    """
+
+    action: str
+    title: str
+    resource: str
+    identity: str | None
+    send: Callable[[GatewayClient], Awaitable[T]]
+    changes: tuple[Change, ...] = ()
+    effects: tuple[str, ...] = ()
+    danger: Danger = "low"
+    summary: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied(Generic[T]):
+    """The gateway did it and said so."""
+
+    value: T
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Nothing changed; ``error`` says why."""
+
+    error: GatewayError
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The answer was lost: it may have happened or not."""
+
+    error: GatewayError
+
+
+Outcome = Applied[T] | Refused | Unknown

@@ -1,0 +1,71 @@
+"""Dialects: the same contract under other names, translated once at the JSON boundary.
+
+Everything above the boundary speaks the reference's names (``generic``). Extended contract
+section 12 gives the map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+DialectName = Literal["generic", "openrouter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One service's names for what the reference describes."""
+
+    name: DialectName
+    renames: Mapping[str, str] = field(default_factory=dict)
+    """Reference field name -> wire field name."""
+    tool_prefix: str = "service:"
+    """Prefix of server-tool names in native_tools."""
+    key_prefix: str = "gw-v1-"
+    """How API keys of the service begin."""
+    management_key_prefix: str = "gw-mgmt-v1-"
+
+    def to_wire(self, value: Any) -> Any:
+        """A body in reference names -> the service's names."""
+        return _translate(value, self.renames, "service:", self.tool_prefix)
+
+    def from_wire(self, value: Any) -> Any:
+        """A body in the service's names -> reference names. Unknown names pass unchanged."""
+        back = {wire: ours for ours, wire in self.renames.items()}
+        return _translate(value, back, self.tool_prefix, "service:")
+
+
+def _translate(value: Any, names: Mapping[str, str], prefix: str, new_prefix: str) -> Any:
+    if not names and prefix == new_prefix:
+        return value
+    if isinstance(value, dict):
+        return {
+            _tool(names.get(key, key), prefix, new_prefix): _translate(
+                item, names, prefix, new_prefix
+            )
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_translate(item, names, prefix, new_prefix) for item in value]
+    return value
+
+
+def _tool(name: str, prefix: str, new_prefix: str) -> str:
+    return new_prefix + name[len(prefix) :] if name.startswith(prefix) else name
+
+
+GENERIC = Dialect("generic")
+OPENROUTER = Dialect(
+    "openrouter",
+    renames={
+        "enforce_zdr_vendor_a": "enforce_zdr_anthropic",
+        "enforce_zdr_vendor_b": "enforce_zdr_openai",
+        "enforce_zdr_vendor_c": "enforce_zdr_google",
+        "service_metadata": "openrouter_metadata",
+    },
+    tool_prefix="openrouter:",
+    key_prefix="sk-or-v1-",
+    management_key_prefix="sk-or-v1-",
+)
+DIALECTS: Mapping[str, Dialect] = {dialect.name: dialect for dialect in (GENERIC, OPENROUTER)}

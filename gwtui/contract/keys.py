@@ -1,0 +1,140 @@
+"""API keys: contract "API key", "POST /keys"; extended contract section 1."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Self
+
+from pydantic import Field, SecretStr, model_validator
+from pydantic_core import PydanticCustomError
+
+from gwtui.contract.request import RequestModel
+from gwtui.contract.response import ResponseModel, wire
+from gwtui.contract.scalars import Number, Timestamp, Usd, UtcDateTime, Uuid
+from gwtui.contract.values import LimitReset
+
+KeyName = Annotated[str, Field(min_length=1)]
+
+
+class ApiKey(ResponseModel):
+    """An API key as the gateway describes it; never the key itself. Amounts are USD."""
+
+    hash: str | None = wire("identifier hash of the key")
+    name: str | None = wire("display name")
+    label: str | None = wire("masked form of the key")
+    disabled: bool | None = wire("whether requests with the key are refused")
+    limit: Number | None = wire("spending limit", unit="USD", nullable=True)
+    limit_remaining: Number | None = wire("what is left of the limit", unit="USD", nullable=True)
+    limit_reset: str | None = wire(
+        "when the limit starts over", nullable=True, known=("daily", "weekly", "monthly")
+    )
+    include_byok_in_limit: bool | None = wire("whether BYOK usage counts against the limit")
+    usage: Number | None = wire("usage, all time", unit="USD")
+    usage_daily: Number | None = wire("usage this UTC day", unit="USD")
+    usage_weekly: Number | None = wire("usage this UTC week (from Monday)", unit="USD")
+    usage_monthly: Number | None = wire("usage this UTC month", unit="USD")
+    byok_usage: Number | None = wire("BYOK usage, all time", unit="USD")
+    byok_usage_daily: Number | None = wire("BYOK usage this UTC day", unit="USD")
+    byok_usage_weekly: Number | None = wire("BYOK usage this UTC week", unit="USD")
+    byok_usage_monthly: Number | None = wire("BYOK usage this UTC month", unit="USD")
+    created_at: Timestamp | None = wire("when the key was made")
+    updated_at: Timestamp | None = wire("last change, null until the first", nullable=True)
+    expires_at: Timestamp | None = wire("when the key stops working", nullable=True, optional=True)
+    last_used_at: Timestamp | None = wire("last request", nullable=True, optional=True)
+    creator_user_id: str | None = wire("user id of the creator", nullable=True)
+    workspace_id: str | None = wire("workspace that the key belongs to")
+    external_user: str | None = wire("external user of the key", nullable=True, optional=True)
+
+
+class CreatedKey(ResponseModel):
+    """The answer to a creation. ``key`` is the secret itself and is given this once only."""
+
+    data: ApiKey | None = wire("the new key's description")
+    key: SecretStr | None = wire("the full key, shown once")
+
+    @model_validator(mode="after")
+    def _forget_raw(self) -> Self:
+        """The raw answer holds the secret in clear; it must not outlive the reading."""
+        self._raw = {name: value for name, value in self._raw.items() if name != "key"}
+        return self
+
+
+class CurrentKey(ResponseModel):
+    """What the key that asks may do (GET /key, any key). Amounts are USD."""
+
+    label: str | None = wire("masked form of the key")
+    limit: Number | None = wire("spending limit", unit="USD", nullable=True)
+    limit_remaining: Number | None = wire("what is left of the limit", unit="USD", nullable=True)
+    limit_reset: str | None = wire("when the limit starts over", nullable=True)
+    include_byok_in_limit: bool | None = wire("whether BYOK usage counts against the limit")
+    expires_at: Timestamp | None = wire("when the key stops working", nullable=True, optional=True)
+    creator_user_id: str | None = wire("user id of the creator", nullable=True)
+    usage: Number | None = wire("usage, all time", unit="USD")
+    usage_daily: Number | None = wire("usage this UTC day", unit="USD")
+    usage_weekly: Number | None = wire("usage this UTC week", unit="USD")
+    usage_monthly: Number | None = wire("usage this UTC month", unit="USD")
+    byok_usage: Number | None = wire("BYOK usage, all time", unit="USD")
+    byok_usage_daily: Number | None = wire("BYOK usage this UTC day", unit="USD")
+    byok_usage_weekly: Number | None = wire("BYOK usage this UTC week", unit="USD")
+    byok_usage_monthly: Number | None = wire("BYOK usage this UTC month", unit="USD")
+    is_free_tier: bool | None = wire("whether the account never bought credits")
+    is_management_key: bool | None = wire("whether management operations are allowed")
+    is_provisioning_key: bool | None = wire("older name of is_management_key", optional=True)
+
+
+class CreateKeyRequest(RequestModel):
+    """Body of POST /keys (contract "POST /keys")."""
+
+    name: KeyName = Field(description="what the key is for")
+    limit: Usd | None = Field(
+        None, description="spending limit; none when empty", json_schema_extra={"x-unit": "USD"}
+    )
+    limit_reset: LimitReset | None = Field(
+        None, description="when the limit starts over, at 00:00 UTC; never when empty"
+    )
+    expires_at: UtcDateTime | None = Field(
+        None, description="when the key stops working, in UTC; cannot be changed later"
+    )
+    include_byok_in_limit: bool = Field(False, description="count BYOK usage against the limit")
+    creator_user_id: Annotated[str, Field(min_length=1)] | None = Field(
+        None, description="organization member the key is made for"
+    )
+    workspace_id: Uuid = Field(
+        "", description="workspace of the key; the default workspace when not given"
+    )
+
+
+class UpdateKeyRequest(RequestModel):
+    """Body of PATCH /keys/{hash}: only what changes; null clears (extended contract section 1)."""
+
+    name: KeyName = Field("", description="what the key is for")
+    disabled: bool = Field(False, description="refuse requests with the key")
+    limit: Usd | None = Field(
+        None, description="spending limit; none when empty", json_schema_extra={"x-unit": "USD"}
+    )
+    limit_reset: LimitReset | None = Field(
+        None, description="when the limit starts over, at 00:00 UTC; never when empty"
+    )
+    include_byok_in_limit: bool = Field(False, description="count BYOK usage against the limit")
+    workspace_id: Uuid = Field("", description="move the key to this workspace")
+
+    @model_validator(mode="after")
+    def _something_changes(self) -> Self:
+        if not self.model_fields_set:
+            raise PydanticCustomError("no_update", "No update fields provided")
+        return self
+
+
+def limit_used_share(limit: Decimal | None, remaining: Decimal | None) -> Decimal | None:
+    """Share of a limit that is used, 0..1 and above 1 when overdrawn; None when unknown."""
+    if limit is None or remaining is None:
+        return None
+    if limit == 0:
+        return Decimal(1)
+    return (limit - remaining) / limit
+
+
+def is_expired(expires_at: datetime | None, now: datetime) -> bool:
+    """Whether a key with this expiry no longer works at ``now``."""
+    return expires_at is not None and expires_at <= now

@@ -1,0 +1,141 @@
+"""The catalog: contract "Model with endpoints", "Endpoint object"; extended section 7."""
+
+from __future__ import annotations
+
+from gwtui.contract.pricing import Pricing
+from gwtui.contract.response import ResponseModel, wire
+from gwtui.contract.scalars import Number
+from gwtui.contract.values import (
+    INPUT_MODALITIES,
+    OUTPUT_MODALITIES,
+    QUANTIZATIONS,
+    SERVICE_TIERS,
+    SUPPORTED_PARAMETERS,
+)
+
+
+class Architecture(ResponseModel):
+    """What goes into a model and what comes out."""
+
+    modality: str | None = wire("primary modality", nullable=True)
+    input_modalities: list[str] | None = wire("accepted inputs", known=INPUT_MODALITIES)
+    output_modalities: list[str] | None = wire("produced outputs", known=OUTPUT_MODALITIES)
+    instruct_type: str | None = wire("instruction format", nullable=True, optional=True)
+    tokenizer: str | None = wire("tokenizer family", nullable=True, optional=True)
+
+
+class TopProvider(ResponseModel):
+    """The limits of the provider that is used first."""
+
+    is_moderated: bool | None = wire("whether requests are moderated")
+    context_length: int | None = wire("tokens", nullable=True, optional=True)
+    max_completion_tokens: int | None = wire("tokens", nullable=True, optional=True)
+
+
+class Model(ResponseModel):
+    """A model of the catalog (GET /models)."""
+
+    id: str | None = wire("model identifier, author/slug")
+    canonical_slug: str | None = wire("permaslug")
+    name: str | None = wire("display name")
+    created: int | None = wire("Unix timestamp, seconds")
+    description: str | None = wire("free text", optional=True)
+    context_length: int | None = wire("tokens", unit="tokens", nullable=True)
+    architecture: Architecture | None = wire("modalities and tokenizer")
+    pricing: Pricing | None = wire("prices of the cheapest default route")
+    top_provider: TopProvider | None = wire("limits of the first provider")
+    supported_parameters: list[str] | None = wire("accepted parameters", known=SUPPORTED_PARAMETERS)
+    expiration_date: str | None = wire("day the model is withdrawn", nullable=True, optional=True)
+    knowledge_cutoff: str | None = wire("knowledge cut-off", nullable=True, optional=True)
+
+
+class Percentiles(ResponseModel):
+    """p50, p75, p90 and p99 of one figure; the unit is the owner's."""
+
+    p50: Number | None = wire("median", nullable=True)
+    p75: Number | None = wire("75th percentile", nullable=True)
+    p90: Number | None = wire("90th percentile", nullable=True)
+    p99: Number | None = wire("99th percentile", nullable=True)
+
+
+class WorkloadPerformance(ResponseModel):
+    """Performance of one workload over the last 30 minutes."""
+
+    latency: Percentiles | None = wire(
+        "full time for image and video generation, else time to first token",
+        unit="ms",
+        nullable=True,
+    )
+    throughput: Percentiles | None = wire("text generation only", unit="tokens/s", nullable=True)
+    request_count: int | None = wire("requests in the window", nullable=True)
+
+
+class ToolChoiceSupport(ResponseModel):
+    """Which tool_choice values passed the endpoint's tests."""
+
+    auto: bool | None = wire("literal auto")
+    function: bool | None = wire("a named function")
+    none: bool | None = wire("literal none")
+    required: bool | None = wire("literal required")
+
+
+class NativeTool(ResponseModel):
+    """The provider tool that a server tool is translated to."""
+
+    type: str | None = wire("provider tool type")
+
+
+class Endpoint(ResponseModel):
+    """One provider's offer of a model: prices, limits, capabilities and live figures."""
+
+    name: str | None = wire("display name of the endpoint")
+    model_id: str | None = wire("unique model identifier (permaslug)")
+    model_name: str | None = wire("display name of the model")
+    provider_name: str | None = wire("display name of the provider")
+    tag: str | None = wire("provider slug with its variant")
+    context_length: int | None = wire("input and output share it", unit="tokens")
+    max_completion_tokens: int | None = wire("output limit", unit="tokens", nullable=True)
+    max_prompt_tokens: int | None = wire("input limit", unit="tokens", nullable=True)
+    quantization: str | None = wire("weight format", nullable=True, known=QUANTIZATIONS)
+    service_tier: str | None = wire(
+        "null is standard", nullable=True, optional=True, known=SERVICE_TIERS
+    )
+    status: int | None = wire("0 is normal", optional=True)
+    supported_parameters: list[str] | None = wire("accepted parameters", known=SUPPORTED_PARAMETERS)
+    supports_implicit_caching: bool | None = wire("implicit prompt caching")
+    supports_diarization: bool | None = wire("speech-to-text speakers", optional=True)
+    supports_image_reference: bool | None = wire("image voice reference", optional=True)
+    supports_multiple_audio_references: bool | None = wire(
+        "more than one reference clip", optional=True
+    )
+    supports_voice_cloning: bool | None = wire("inline voice references", optional=True)
+    supports_tool_choice: ToolChoiceSupport | None = wire(
+        "tool_choice values that work", optional=True
+    )
+    native_tools: dict[str, NativeTool] | None = wire(
+        "server tools run by the provider itself", optional=True
+    )
+    pricing: Pricing | None = wire("prices")
+    latency_last_30m: Percentiles | None = wire("time to first token", unit="ms", nullable=True)
+    throughput_last_30m: Percentiles | None = wire(
+        "reached or exceeded by N% of requests; needs a key", unit="tokens/s", nullable=True
+    )
+    perf_last_30m_by_workload: dict[str, WorkloadPerformance] | None = wire(
+        "per workload; needs a key", nullable=True, optional=True
+    )
+    uptime_last_5m: Number | None = wire("successful share", unit="%", nullable=True)
+    uptime_last_30m: Number | None = wire("successful share", unit="%", nullable=True)
+    uptime_last_1d: Number | None = wire(
+        "share of minutes with 80% success", unit="%", nullable=True
+    )
+
+
+class ModelEndpoints(ResponseModel):
+    """A model with every endpoint that serves it (GET /models/{author}/{slug}/endpoints)."""
+
+    id: str | None = wire("model identifier")
+    name: str | None = wire("display name")
+    created: int | None = wire("Unix timestamp, seconds")
+    description: str | None = wire("free text")
+    architecture: Architecture | None = wire("modalities and tokenizer")
+    endpoints: list[Endpoint] | None = wire("offers of the model")

@@ -1,0 +1,145 @@
+"""Strict requests: what leaves this program keeps every rule of the contract.
+
+A request model is the only place a limit is written. ``field_rules`` reads the limits back for
+forms, ``problems`` words a refusal for the person who typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from annotated_types import MaxLen, MinLen
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+
+class RequestModel(BaseModel):
+    """Base of every request body. Types are strict, unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+
+    def body(self) -> dict[str, JsonValue]:
+        """The JSON body: only the fields that were given; null stays null (it means clear)."""
+        body: dict[str, JsonValue] = self.model_dump(mode="json", exclude_unset=True)
+        return body
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRules:
+    """What a request model demands of one field, for forms and help."""
+
+    name: str
+    description: str
+    required: bool
+    nullable: bool
+    min_length: int | None
+    max_length: int | None
+    choices: tuple[str, ...]
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One refusal: the field it is about ("" for the whole body) and a plain message."""
+
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}" if self.field else self.message
+
+
+@cache
+def field_rules(model: type[RequestModel]) -> Mapping[str, FieldRules]:
+    """The rules of every field of a request model, by field name."""
+    return {name: _rules(name, field) for name, field in model.model_fields.items()}
+
+
+def _rules(name: str, field: FieldInfo) -> FieldRules:
+    constraints = [*field.metadata, *_inner_metadata(field.annotation)]
+    lows = [c.min_length for c in constraints if isinstance(c, MinLen)]
+    highs = [c.max_length for c in constraints if isinstance(c, MaxLen)]
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    return FieldRules(
+        name=name,
+        description=field.description or "",
+        required=field.is_required(),
+        nullable=type(None) in get_args(field.annotation),
+        min_length=max(lows, default=None),
+        max_length=min(highs, default=None),
+        choices=_choices(field.annotation),
+        unit=str(extra.get("x-unit", "")),
+    )
+
+
+def _inner_metadata(annotation: Any) -> list[Any]:
+    """Constraints that stand on the members of a union, such as ``Annotated[str, ...] | None``."""
+    found: list[Any] = []
+    if get_origin(annotation) in {Union, UnionType}:
+        for member in get_args(annotation):
+            for constraint in getattr(member, "__metadata__", ()):
+                found.extend(getattr(constraint, "metadata", None) or [constraint])
+    return found
+
+
+def _choices(annotation: Any) -> tuple[str, ...]:
+    if get_origin(annotation) is Literal:
+        return tuple(str(value) for value in get_args(annotation))
+    return tuple(
+        choice
+        for member in get_args(annotation)
+        if get_origin(member) is Literal
+        for choice in _choices(member)
+    )
+
+
+def problems(error: ValidationError) -> list[Problem]:
+    """Every refusal of a validation, in the model's own order; never repeats what was typed."""
+    found: dict[str, Problem] = {}
+    for detail in error.errors(include_input=False, include_url=False):
+        field = ".".join(str(part) for part in detail["loc"] if not _is_union_tag(part))
+        found.setdefault(field, Problem(field, _wording(detail)))
+    return list(found.values())
+
+
+_TYPE_TAGS = frozenset({"str", "int", "float", "bool", "none", "decimal", "datetime", "list"})
+
+
+def _is_union_tag(part: int | str) -> bool:
+    """Pydantic adds the member's type to the location inside a union."""
+    return isinstance(part, str) and (part in _TYPE_TAGS or any(mark in part for mark in "[(-"))
+
+
+_WORDINGS: Mapping[str, str] = {
+    "missing": "is required",
+    "extra_forbidden": "is not a field of this request",
+    "string_too_short": "must have at least {min_length} character(s)",
+    "string_too_long": "must have at most {max_length} characters",
+    "too_short": "must have at least {min_length} entry(ies)",
+    "too_long": "must have at most {max_length} entries",
+    "literal_error": "must be one of {expected}",
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "list_type": "must be a list",
+    "model_type": "must be a JSON object",
+    "dict_type": "must be a JSON object",
+    "model_attributes_type": "must be a JSON object",
+}
+_PLURALS = (("1 character(s)", "1 character"), ("character(s)", "characters"))
+_ENTRIES = (("1 entry(ies)", "1 entry"), ("entry(ies)", "entries"))
+
+
+def _wording(detail: ErrorDetails) -> str:
+    template = _WORDINGS.get(detail["type"])
+    if template is None:
+        return detail["msg"]
+    text = template.format_map(detail.get("ctx", {}))
+    for ours, plain in (*_PLURALS, *_ENTRIES):
+        text = text.replace(ours, plain)
+    return text.replace("'", "")

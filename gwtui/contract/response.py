@@ -1,0 +1,133 @@
+"""Tolerant reading of answers: one bad field marks that field, never the row or the list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
+
+MISSING = "missing"
+
+
+def wire(
+    description: str,
+    *,
+    unit: str = "",
+    nullable: bool = False,
+    optional: bool = False,
+    known: tuple[str, ...] = (),
+) -> Any:
+    """Declare a response field.
+
+    Every response field is None in Python when the answer lacks it, so that no caller can forget
+    the case. The wire's own promise is kept beside it: ``nullable`` (null is legal), ``optional``
+    (may be absent without being a gap), ``unit`` (USD, ms, tokens/s, %) and the ``known`` values
+    of an open enumeration.
+    """
+    extra: dict[str, Any] = {"x-unit": unit, "x-nullable": nullable, "x-optional": optional}
+    if known:
+        extra["x-known-values"] = list(known)
+    return Field(default=None, description=description, json_schema_extra=extra)
+
+
+class ResponseModel(BaseModel):
+    """Base of everything the gateway answers with.
+
+    ``raw`` is the object as it came, ``gaps`` names each field that was missing, null against the
+    contract or of a wrong type, and why. Unknown fields are in ``unknown_fields``.
+    """
+
+    model_config = ConfigDict(
+        extra="ignore", frozen=True, hide_input_in_errors=True, protected_namespaces=()
+    )
+
+    _raw: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+    _gaps: Mapping[str, str] = PrivateAttr(default_factory=dict)
+    _expected: ClassVar[dict[type[ResponseModel], tuple[tuple[str, bool], ...]]] = {}
+
+    @property
+    def raw(self) -> Mapping[str, Any]:
+        """The object as the gateway sent it, unknown fields included."""
+        return self._raw
+
+    @property
+    def gaps(self) -> Mapping[str, str]:
+        """Field path -> what is wrong with it. Empty for an answer that keeps the contract."""
+        return self._gaps
+
+    @property
+    def unknown_fields(self) -> tuple[str, ...]:
+        """Names in the answer that this model does not know, in the order they came."""
+        return tuple(name for name in self._raw if name not in type(self).model_fields)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _tolerate(cls, data: Any, handler: Callable[[Any], Self]) -> Self:
+        if isinstance(data, cls):
+            return data
+        if not isinstance(data, Mapping):
+            raise ValueError("expected an object")  # noqa: TRY004 - pydantic wants ValueError
+        gaps: dict[str, str] = {}
+        readable = dict(data)
+        while True:
+            try:
+                model = handler(readable)
+                break
+            except ValidationError as error:
+                readable = _without_unreadable(readable, error, gaps)
+        for name, nullable in cls._promised():
+            if name not in data:
+                gaps.setdefault(name, MISSING)
+            elif data[name] is None and not nullable:
+                gaps.setdefault(name, "null, which the contract does not allow")
+        model._raw = data
+        model._gaps = gaps
+        return model
+
+    @classmethod
+    def _promised(cls) -> tuple[tuple[str, bool], ...]:
+        """(name, nullable) of each field that the contract says is always present."""
+        promised = ResponseModel._expected.get(cls)
+        if promised is None:
+            promised = tuple(
+                (name, bool(extra.get("x-nullable")))
+                for name, field in cls.model_fields.items()
+                if isinstance(extra := field.json_schema_extra, dict)
+                and not extra.get("x-optional")
+            )
+            ResponseModel._expected[cls] = promised
+        return promised
+
+
+def _without_unreadable(
+    data: dict[str, Any], error: ValidationError, gaps: dict[str, str]
+) -> dict[str, Any]:
+    """Drop what the validator refused: a whole field, or one element of a list."""
+    kept = dict(data)
+    doomed: dict[str, set[int]] = {}
+    for problem in error.errors(include_input=False, include_url=False, include_context=False):
+        name, *rest = problem["loc"]
+        name = str(name)
+        if rest and isinstance(rest[0], int) and isinstance(kept.get(name), list):
+            doomed.setdefault(name, set()).add(rest[0])
+            gaps[f"{name}[{rest[0]}]"] = _reason(problem["msg"])
+        else:
+            kept.pop(name, None)
+            doomed.pop(name, None)
+            gaps[name] = _reason(problem["msg"])
+    for name, indexes in doomed.items():
+        if name in kept:
+            kept[name] = [item for i, item in enumerate(kept[name]) if i not in indexes]
+    return kept
+
+
+def _reason(message: str) -> str:
+    return message.removeprefix("Value error, ")

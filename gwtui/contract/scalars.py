@@ -1,0 +1,147 @@
+"""The scalar types of the wire: money, prices, timestamps and identifiers.
+
+Requests are strict: a number is a JSON number, a timestamp is ISO 8601 in UTC. Answers are read
+generously: a naive timestamp counts as UTC, a number may come as a string.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
+_DATE_TIME = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|z|[+-]\d\d:\d\d)?\Z"
+)
+_MICROSECOND_DIGITS = 6
+_MAX_USD = Decimal("1e12")
+
+
+def _bad(code: str, message: str) -> PydanticCustomError:
+    return PydanticCustomError(code, message)
+
+
+def _strict_number(value: Any) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise _bad("number_type", "must be a number")
+    number = Decimal(str(value)) if isinstance(value, float) else Decimal(value)
+    if not number.is_finite():
+        raise _bad("number_type", "must be a finite number")
+    return number
+
+
+def _strict_usd(value: Any) -> Decimal:
+    amount = _strict_number(value)
+    if amount < 0:
+        raise _bad("usd_negative", "must not be negative")
+    if amount > _MAX_USD:
+        raise _bad("usd_too_large", "must be at most 1000000000000 USD")
+    return amount
+
+
+def _loose_number(value: Any) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
+        raise ValueError("expected a number")  # noqa: TRY004 - pydantic wants ValueError
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation as error:
+        raise ValueError("expected a number") from error
+    if not number.is_finite():
+        raise ValueError("expected a finite number")
+    return number
+
+
+def _parse_date_time(value: str) -> tuple[datetime, str | None]:
+    """The moment as written, without its zone, and the zone text (None when absent)."""
+    match = _DATE_TIME.match(value)
+    if match is None:
+        raise ValueError("expected an ISO 8601 date and time such as 2026-12-31T00:00:00Z")
+    *parts, fraction, zone = match.groups()
+    micros = int((fraction or "0")[:_MICROSECOND_DIGITS].ljust(_MICROSECOND_DIGITS, "0"))
+    return datetime(*(int(part) for part in parts), micros, tzinfo=UTC), zone  # type: ignore[misc, arg-type]
+
+
+def _strict_utc(value: Any) -> datetime:
+    if isinstance(value, datetime):
+        if value.tzinfo is None or value.utcoffset():
+            raise _bad("not_utc", "must be in UTC")
+        return value.astimezone(UTC)
+    if not isinstance(value, str):
+        raise _bad("date_time", "must be an ISO 8601 date and time string in UTC")
+    try:
+        moment, zone = _parse_date_time(value)
+    except ValueError as error:
+        raise _bad(
+            "date_time",
+            "must be an ISO 8601 date and time in UTC, with seconds, such as 2026-12-31T00:00:00Z",
+        ) from error
+    if zone not in {"Z", "z", "+00:00"}:
+        raise _bad("not_utc", "must be in UTC: end it in Z, other time zones are rejected")
+    return moment
+
+
+def _loose_timestamp(value: Any) -> datetime:
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    if not isinstance(value, str):
+        raise ValueError("expected an ISO 8601 timestamp")  # noqa: TRY004
+    moment, zone = _parse_date_time(value)
+    if zone in {None, "Z", "z"}:
+        return moment
+    assert zone is not None  # noqa: S101 - narrowed for the type checker
+    sign = -1 if zone[0] == "-" else 1
+    try:
+        return moment - sign * timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6]))
+    except OverflowError as error:
+        raise ValueError("is outside the years 1 to 9999") from error
+
+
+def _uuid(value: Any) -> str:
+    if not isinstance(value, str) or not _UUID.match(value.lower()):
+        raise _bad("uuid", "must be a UUID such as 0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10")
+    return value.lower()
+
+
+def timestamp_text(moment: datetime) -> str:
+    """ISO 8601 in UTC with a Z, as the API writes timestamps; fractions only when there are any."""
+    spec = "milliseconds" if moment.microsecond else "seconds"
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec=spec) + "Z"
+
+
+_NUMBER_SCHEMA = WithJsonSchema({"type": "number"})
+_TIME_SCHEMA = WithJsonSchema({"type": "string", "format": "date-time"})
+_as_number = PlainSerializer(float, return_type=float, when_used="json")
+_as_timestamp = PlainSerializer(timestamp_text, return_type=str, when_used="json")
+
+Usd = Annotated[
+    Decimal,
+    BeforeValidator(_strict_usd),
+    _as_number,
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1_000_000_000_000}),
+]
+"""USD in a request: a JSON number, never negative."""
+
+UtcDateTime = Annotated[datetime, BeforeValidator(_strict_utc), _as_timestamp, _TIME_SCHEMA]
+"""A moment in a request: ISO 8601 with seconds, UTC only."""
+
+Uuid = Annotated[str, BeforeValidator(_uuid), WithJsonSchema({"type": "string", "format": "uuid"})]
+"""A UUID in a request, normalised to lower case."""
+
+Number = Annotated[Decimal, BeforeValidator(_loose_number), _as_number, _NUMBER_SCHEMA]
+"""Any number in an answer, exact."""
+
+Price = Annotated[
+    Decimal,
+    BeforeValidator(_loose_number),
+    PlainSerializer(str, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string"}),
+]
+"""USD per unit in an answer: a decimal string on the wire."""
+
+Timestamp = Annotated[datetime, BeforeValidator(_loose_timestamp), _as_timestamp, _TIME_SCHEMA]
+"""A moment in an answer, aware, in UTC."""

@@ -1,0 +1,90 @@
+"""The value sets of the contract.
+
+Sets used in requests are ``Literal`` types: anything else is refused. Sets seen in answers are
+plain tuples of the known values: an unknown one is shown as it came.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+LimitReset = Literal["daily", "weekly", "monthly"]
+"""When a spending limit starts over: 00:00 UTC each day, each Monday, each first of the month."""
+
+ProviderSort = Literal["price", "throughput", "latency", "exacto"]
+"""How a workspace orders providers by default."""
+
+INPUT_MODALITIES = ("text", "image", "file", "audio", "video")
+OUTPUT_MODALITIES = (
+    "text",
+    "image",
+    "embeddings",
+    "audio",
+    "video",
+    "rerank",
+    "decisions",
+    "speech",
+    "transcription",
+)
+WORKLOADS = (
+    "decisions",
+    "embeddings",
+    "image_generation",
+    "rerank",
+    "stt",
+    "text_generation",
+    "tts",
+    "unknown",
+    "video_generation",
+)
+END_TO_END_WORKLOADS = frozenset({"image_generation", "video_generation"})
+"""Workloads whose latency is the full time; every other one reports time to first token."""
+
+ENDPOINT_STATUSES = (0, -1, -2, -3, -5, -10)
+"""0 is normal. The contract does not say what the negative ones mean."""
+
+QUANTIZATIONS = (
+    "int4",
+    "int8",
+    "fp4",
+    "mxfp4",
+    "nvfp4",
+    "fp6",
+    "fp8",
+    "mxfp8",
+    "fp16",
+    "bf16",
+    "fp32",
+    "unknown",
+)
+SERVICE_TIERS = ("flex", "priority", "ultrafast")
+TOOL_CHOICES = ("auto", "function", "none", "required")
+SUPPORTED_PARAMETERS = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "top_a",
+    "frequency_penalty",
+    "presence_penalty",
+    "repetition_penalty",
+    "max_tokens",
+    "max_completion_tokens",
+    "logit_bias",
+    "logprobs",
+    "top_logprobs",
+    "prediction",
+    "seed",
+    "response_format",
+    "structured_outputs",
+    "stop",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "include_reasoning",
+    "reasoning",
+    "reasoning_effort",
+    "web_search_options",
+    "verbosity",
+)
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -1,0 +1,108 @@
+"""How a resource is declared: columns, detail sections, feed. No widgets here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Generic, Literal, TypeVar
+
+from gwtui.watch.feed import Feed
+from gwtui.watch.hub import FeedHub
+
+T = TypeVar("T")
+
+Tone = Literal["plain", "muted", "good", "warn", "bad", "accent"]
+"""The meaning of a cell; themes decide its colour. Never the only carrier of the meaning."""
+
+SortValue = str | int | float | Decimal | datetime | bool | None
+"""None sorts last in both directions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One figure as shown: plain text (never markup) and what it means."""
+
+    text: str
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[T]):
+    """One column of a list.
+
+    ``priority`` 0 is always shown (the name); higher numbers give way first when the terminal is
+    narrow. ``width`` is in cells; ``grow`` columns share what is left. ``cell`` gets the item and
+    the present moment.
+    """
+
+    id: str
+    title: str
+    cell: Callable[[T, datetime], Cell]
+    sort: Callable[[T, datetime], SortValue]
+    width: int
+    priority: int = 1
+    right: bool = False
+    grow: bool = False
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DetailRow:
+    """A labelled figure of the detail pane; ``note`` explains a unit, a rule or a gap."""
+
+    label: str
+    value: Cell
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DetailTable:
+    """A small table inside the detail pane, such as percentiles by workload."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section(Generic[T]):
+    """A titled part of the detail pane."""
+
+    title: str
+    content: Callable[[T, datetime], Sequence[DetailRow | DetailTable]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What part of the account a list shows. ``workspace`` None means every workspace."""
+
+    workspace: str | None = None
+    parent: str | None = None
+    """Identity of the resource that was opened to get here, such as a model id."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceSpec(Generic[T]):
+    """Everything the generic list-and-detail screen needs to know of a resource."""
+
+    id: str
+    title: str
+    singular: str
+    identity: Callable[[T], str]
+    """Unique and stable: cursor, marks and scroll follow it."""
+    name: Callable[[T], str]
+    columns: tuple[Column[T], ...]
+    sections: tuple[Section[T], ...]
+    feed: Callable[[FeedHub, Scope], Feed[Sequence[T]]]
+    raw: Callable[[T], Any]
+    empty: str
+    """What to do when there is nothing, in one sentence."""
+    scoped: bool = False
+    """Whether the workspace scope narrows it."""
+    default_sort: tuple[str, bool] = ("name", False)
+    """Column id and whether descending."""
+    opens: str | None = None
+    """Resource id that Enter opens with the selected identity as parent."""
+    facets: Mapping[str, Callable[[T, datetime], str]] = field(default_factory=dict)
+    """Further names the filter bar understands, such as state:expired."""
