@@ -1,0 +1,7 @@
+"""``python -m gwtui``."""
+
+import sys
+
+from gwtui.cli.main import main
+
+sys.exit(main())

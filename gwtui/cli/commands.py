@@ -1,0 +1,37 @@
+"""The commands beside the dashboard itself: one line each."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of the command line; its module is imported only when it is called.
+
+    The module offers ``configure(parser)`` and ``run(arguments) -> exit code``.
+    """
+
+    name: str
+    help: str
+    module: str
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's own options."""
+        importlib.import_module(self.module).configure(parser)
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it; returns an exit code."""
+        run: Callable[[argparse.Namespace], int] = importlib.import_module(self.module).run
+        return run(arguments)
+
+
+COMMANDS: dict[str, Command] = {
+    command.name: command
+    for command in (
+        Command("gateway", "run the embedded gateway, issue keys for it", "gwtui.cli.gateway"),
+    )
+}

@@ -1,0 +1,22 @@
+"""Options that every command takes. No token is ever an argument: other users can read those."""
+
+from __future__ import annotations
+
+import argparse
+
+from gwtui.contract.dialects import DIALECTS
+
+
+def add_connection_options(parser: argparse.ArgumentParser) -> None:
+    """Which gateway, and how far to trust this run."""
+    group = parser.add_argument_group("connection")
+    group.add_argument("--profile", metavar="NAME", help="profile to use (GWTUI_PROFILE)")
+    group.add_argument(
+        "--base-url", metavar="URL", help="gateway to use, ending in /api/v1 (GWTUI_BASE_URL)"
+    )
+    group.add_argument(
+        "--dialect", choices=sorted(DIALECTS), help="names that the gateway uses on the wire"
+    )
+    group.add_argument(
+        "--read-only", action="store_true", help="never send anything that changes something"
+    )

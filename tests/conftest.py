@@ -1,0 +1,41 @@
+"""What every test shares: a home of its own, and a terminal that never moves by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import textual.constants
+from textual.app import App
+from textual.widgets import Input, TextArea
+
+
+@pytest.fixture(autouse=True)
+def private_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """No test reads or writes the developer's own files, keyring or environment."""
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    monkeypatch.setenv("HOME", str(home))
+    for variable, folder in {
+        "XDG_CONFIG_HOME": "config",
+        "XDG_DATA_HOME": "data",
+        "XDG_STATE_HOME": "state",
+        "XDG_CACHE_HOME": "cache",
+        "XDG_RUNTIME_DIR": "run",
+    }.items():
+        (home / folder).mkdir(mode=0o700)
+        monkeypatch.setenv(variable, str(home / folder))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    for variable in ("GWTUI_TOKEN", "GWTUI_PROFILE", "GWTUI_BASE_URL", "TMUX", "SSH_CONNECTION"):
+        monkeypatch.delenv(variable, raising=False)
+    return home
+
+
+@pytest.fixture(autouse=True)
+def still_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing blinks, animates or follows the developer's colour settings."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(textual.constants, "TEXTUAL_ANIMATIONS", "none")
+    monkeypatch.setattr(App.__dict__["theme"], "_default", "textual-dark")
+    for widget in (Input, TextArea):
+        monkeypatch.setattr(widget.__dict__["cursor_blink"], "_default", False)
