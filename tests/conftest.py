@@ -6,8 +6,18 @@ from pathlib import Path
 
 import pytest
 import textual.constants
+from hypothesis import HealthCheck, settings
 from textual.app import App
 from textual.widgets import Input, TextArea
+
+settings.register_profile(
+    "gwtui",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("gwtui")
 
 
 @pytest.fixture(autouse=True)

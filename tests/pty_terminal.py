@@ -135,6 +135,10 @@ def set_size(descriptor: int, columns: int, rows: int) -> None:
     fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
+def _take_terminal() -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 @contextlib.contextmanager
 def pty_terminal(
     command: Sequence[str],
@@ -157,7 +161,7 @@ def pty_terminal(
         stderr=slave,
         env={**variables, **(environment or {})},
         start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        preexec_fn=_take_terminal,  # noqa: PLW1509 - one system call, no locks
     )
     terminal = PtyTerminal(process, master, slave, columns, rows, before)
     try:
