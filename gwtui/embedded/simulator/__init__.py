@@ -1,0 +1,55 @@
+"""The world behind the embedded gateway: seeded, deterministic, pure functions of (seed, moment).
+
+Nothing here stores, sleeps or serves. The gateway stores what must outlive a restart (the seed, the
+moment of birth, each key's counters and how far its usage has been accrued) and asks again.
+"""
+
+from __future__ import annotations
+
+from gwtui.embedded.simulator.build import build_world
+from gwtui.embedded.simulator.catalog import (
+    Catalog,
+    CatalogEndpoint,
+    CatalogModel,
+    build_catalog,
+    endpoints_answer,
+)
+from gwtui.embedded.simulator.figures import live_figures
+from gwtui.embedded.simulator.usage import (
+    UsageProfile,
+    UsageSlice,
+    UsageStream,
+    UsageTotals,
+    accrual,
+    accrued,
+)
+from gwtui.embedded.simulator.world import (
+    Purchase,
+    SeedKey,
+    SeedUser,
+    SeedWorkspace,
+    UsageCounters,
+    World,
+)
+
+__all__ = [
+    "Catalog",
+    "CatalogEndpoint",
+    "CatalogModel",
+    "Purchase",
+    "SeedKey",
+    "SeedUser",
+    "SeedWorkspace",
+    "UsageCounters",
+    "UsageProfile",
+    "UsageSlice",
+    "UsageStream",
+    "UsageTotals",
+    "World",
+    "accrual",
+    "accrued",
+    "build_catalog",
+    "build_world",
+    "endpoints_answer",
+    "live_figures",
+]

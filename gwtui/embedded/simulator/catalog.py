@@ -1,0 +1,81 @@
+"""The catalog: models, their endpoints and the providers, as the wire shows them in generic names.
+
+Everything here stands still. What moves (latency, throughput, uptime) comes from ``figures``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from gwtui.embedded.simulator.seeds import EndpointTraits
+
+WireObject = Mapping[str, Any]
+"""A JSON object of the contract. Shared and read only: copy it before adding fields."""
+
+
+@dataclass(frozen=True)
+class CatalogEndpoint:
+    """One provider's offer of a model."""
+
+    key: str
+    """``author/slug|tag``, unique in the catalog."""
+    wire: WireObject
+    """The contract's endpoint object without its live figures."""
+    traits: EndpointTraits
+    """How its live figures behave."""
+
+
+@dataclass(frozen=True)
+class CatalogModel:
+    """A model and who serves it."""
+
+    wire: WireObject
+    """The model object of GET /models."""
+    endpoints: tuple[CatalogEndpoint, ...]
+
+    @property
+    def id(self) -> str:
+        """Model identifier, author/slug, with a variant such as ``:free`` where it is one."""
+        return str(self.wire["id"])
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Every model, endpoint and provider of one seed."""
+
+    seed: int
+    models: tuple[CatalogModel, ...]
+    """Newest first, the order of GET /models."""
+    providers: tuple[WireObject, ...]
+
+    @cached_property
+    def _models(self) -> Mapping[str, CatalogModel]:
+        return {model.id: model for model in self.models}
+
+    @cached_property
+    def _endpoints(self) -> Mapping[str, CatalogEndpoint]:
+        return {item.key: item for model in self.models for item in model.endpoints}
+
+    def model(self, model_id: str) -> CatalogModel | None:
+        """The model of an author/slug identifier, None when there is none."""
+        return self._models.get(model_id)
+
+    def endpoint(self, key: str) -> CatalogEndpoint:
+        """The endpoint of a key. Raises KeyError."""
+        return self._endpoints[key]
+
+
+def build_catalog(seed: int) -> Catalog:
+    """The catalog of a seed. Names and prices are the same for every seed, behaviour differs."""
+
+
+def endpoints_answer(catalog: Catalog, model_id: str, moment: datetime) -> dict[str, Any] | None:
+    """``data`` of GET /models/{author}/{slug}/endpoints with the figures of ``moment``.
+
+    None when there is no such model. Nothing is hidden here: fields that only authenticated
+    callers may see (contract "Authentication", rule 4) are the caller's to take out.
+    """

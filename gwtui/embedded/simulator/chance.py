@@ -1,0 +1,57 @@
+"""Repeatable chance: every value is a hash of the seed and of what it is for.
+
+Unlike a random generator there is no state, so asking in another order changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from math import floor
+from typing import TypeVar
+from uuid import UUID
+
+T = TypeVar("T")
+
+_SPAN = float(1 << 64)
+
+
+def number(seed: int, *parts: object) -> int:
+    """64 hashed bits."""
+    text = "\x1f".join((str(seed), *map(str, parts)))
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
+
+
+def fraction(seed: int, *parts: object) -> float:
+    """Uniform in [0, 1)."""
+    return number(seed, *parts) / _SPAN
+
+
+def between(low: float, high: float, seed: int, *parts: object) -> float:
+    """Uniform in [low, high)."""
+    return low + (high - low) * fraction(seed, *parts)
+
+
+def pick(choices: Sequence[T], seed: int, *parts: object) -> T:
+    """One of the choices."""
+    return choices[number(seed, *parts) % len(choices)]
+
+
+def hex_text(digits: int, seed: int, *parts: object) -> str:
+    """Lower-case hex digits, at most 128."""
+    text = "\x1f".join((str(seed), *map(str, parts)))
+    return blake2b(text.encode(), digest_size=64).hexdigest()[:digits]
+
+
+def uuid_text(seed: int, *parts: object) -> str:
+    """A version 4 UUID."""
+    return str(UUID(hex=hex_text(32, seed, *parts), version=4))
+
+
+def smooth(seed: int, name: str, position: float) -> float:
+    """A wandering value in [0, 1]: hashed at whole positions, eased in between."""
+    left = floor(position)
+    part = position - left
+    ease = part * part * (3.0 - 2.0 * part)
+    here, there = fraction(seed, name, left), fraction(seed, name, left + 1)
+    return here + (there - here) * ease

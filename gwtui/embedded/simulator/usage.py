@@ -1,0 +1,260 @@
+"""What a key uses, as an exact function of time.
+
+A stream is one model used by one key in whole requests. Each UTC day has its number of requests and
+its cost per request; the requests stand along the day by the stream's rhythm. Counting the requests
+before a moment is integer arithmetic, so intervals add up exactly, and a week of forty keys is a
+few thousand counts.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+from gwtui.embedded.simulator.chance import between, number
+from gwtui.embedded.simulator.rhythm import (
+    DAY_MICROSECONDS,
+    HOUR_MICROSECONDS,
+    RHYTHMS,
+    TOTAL_WEIGHT,
+    VARIANTS,
+    RhythmName,
+    day_weights,
+)
+
+PICO = Decimal("1e-12")
+"""Prices are counted in whole pico-USD, which every catalog price is a multiple of."""
+
+_MICROSECOND = timedelta(microseconds=1)
+_DAY = timedelta(days=1)
+_SATURDAY = 5
+
+
+@dataclass(frozen=True, slots=True)
+class UsageStream:
+    """One model at one endpoint, as one key uses it on an average day."""
+
+    model: str
+    """Model identifier, author/slug."""
+    model_permaslug: str
+    provider: str
+    """Display name of the provider."""
+    endpoint_key: str
+    """Key of the endpoint in the catalog."""
+    requests_per_day: float
+    prompt_tokens: int
+    """Average per request."""
+    completion_tokens: int
+    """Average per request."""
+    prompt_price: int
+    """Pico-USD per prompt token."""
+    completion_price: int
+    """Pico-USD per completion token."""
+    request_price: int
+    """Pico-USD per request, for whatever is not priced by token."""
+    byok: bool = False
+    """Whether the requests run on the customer's own provider key: they cost no credits."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageProfile:
+    """What the clients of one key ask for, whether or not the gateway lets them.
+
+    Nothing is asked for outside [active_from, active_until). A key that was disabled, has expired
+    or has reached a limit without reset ends there. Limits that someone sets later, and keys
+    that are disabled later, are the gateway's to enforce: it accrues only while a key may spend.
+    """
+
+    seed: int
+    identity: str
+    """The key's hash: two keys with the same streams still differ from hour to hour."""
+    rhythm: RhythmName
+    active_from: datetime
+    active_until: datetime | None = None
+    """None: goes on."""
+    streams: tuple[UsageStream, ...] = ()
+
+    @property
+    def quiet(self) -> bool:
+        """Whether the key is never used at all."""
+        return not self.streams
+
+    def without_end(self) -> UsageProfile:
+        """The same clients still asking: what a key does once it is enabled again."""
+        return replace(self, active_until=None)
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSlice:
+    """Requests of one key to one endpoint within one clock hour."""
+
+    moment: datetime
+    """When the last of them was made; never outside the interval that was asked for."""
+    model: str
+    model_permaslug: str
+    provider: str
+    endpoint_key: str
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    usd: Decimal
+    """Credits used."""
+    byok_usd: Decimal
+    """What BYOK requests cost at the customer's own provider account."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTotals:
+    """Sums over an interval."""
+
+    usd: Decimal = Decimal(0)
+    byok_usd: Decimal = Decimal(0)
+    requests: int = 0
+    last_request: datetime | None = None
+
+
+def accrual(profile: UsageProfile, since: datetime, until: datetime) -> list[UsageSlice]:
+    """What a key used in [since, until): one slice per endpoint and clock hour, in time order.
+
+    Hours without a request give no slice. Adjoining intervals add up exactly.
+    """
+    since, until = _clip(profile, since, until)
+    slices = [
+        piece
+        for position, stream in enumerate(profile.streams)
+        for plan, start, end in _days(profile, position, stream, since, until)
+        for piece in _hourly(plan, start, end)
+    ]
+    slices.sort(key=lambda piece: piece.moment)
+    return slices
+
+
+def accrued(profile: UsageProfile, since: datetime, until: datetime) -> UsageTotals:
+    """The sums of ``accrual`` over [since, until), at one step per day instead of per hour."""
+    since, until = _clip(profile, since, until)
+    requests = usd = byok = 0
+    last: datetime | None = None
+    for position, stream in enumerate(profile.streams):
+        for plan, start, end in _days(profile, position, stream, since, until):
+            before, after = plan.count(start), plan.count(end)
+            if after == before:
+                continue
+            requests += after - before
+            if stream.byok:
+                byok += (after - before) * plan.cost
+            else:
+                usd += (after - before) * plan.cost
+            moment = plan.moment_of(after - 1)
+            last = moment if last is None else max(last, moment)
+    return UsageTotals(usd * PICO, byok * PICO, requests, last)
+
+
+def _clip(profile: UsageProfile, since: datetime, until: datetime) -> tuple[datetime, datetime]:
+    since = max(since, profile.active_from)
+    if profile.active_until is not None:
+        until = min(until, profile.active_until)
+    return since.astimezone(UTC), until.astimezone(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class _DayPlan:
+    """One stream on one UTC day."""
+
+    stream: UsageStream
+    midnight: datetime
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    weights: tuple[int, ...]
+
+    @property
+    def cost(self) -> int:
+        """Pico-USD per request."""
+        stream = self.stream
+        return (
+            self.prompt_tokens * stream.prompt_price
+            + self.completion_tokens * stream.completion_price
+            + stream.request_price
+        )
+
+    def count(self, offset: int) -> int:
+        """Requests made before ``offset`` microseconds of the day.
+
+        Request k stands where (k + 1/2) / requests of the day's weight has gone by, so none
+        falls on midnight and every request belongs to one day.
+        """
+        hour, rest = divmod(offset, HOUR_MICROSECONDS)
+        gone = self.weights[hour] * HOUR_MICROSECONDS
+        if rest:
+            gone += (self.weights[hour + 1] - self.weights[hour]) * rest
+        halves = 2 * self.requests * gone
+        return ((halves - 1) // TOTAL_WEIGHT + 1) // 2 if halves else 0
+
+    def moment_of(self, request: int) -> datetime:
+        """When a request, counted from 0, is made: just before the first offset that counts it."""
+        needed = (2 * request + 1) * TOTAL_WEIGHT // (2 * self.requests) + 1
+        hour = bisect_left(self.weights, -(-needed // HOUR_MICROSECONDS)) - 1
+        hour_weight = self.weights[hour + 1] - self.weights[hour]
+        rest = -(-(needed - self.weights[hour] * HOUR_MICROSECONDS) // hour_weight)
+        return self.midnight + timedelta(microseconds=hour * HOUR_MICROSECONDS + rest - 1)
+
+
+def _days(
+    profile: UsageProfile, position: int, stream: UsageStream, since: datetime, until: datetime
+) -> Iterator[tuple[_DayPlan, int, int]]:
+    """Each UTC day that the interval touches, with its start and end offsets in microseconds."""
+    midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
+    while midnight < until:
+        start = max(0, (since - midnight) // _MICROSECOND)
+        end = min(DAY_MICROSECONDS, (until - midnight) // _MICROSECOND)
+        if start < end:
+            yield _plan(profile, position, stream, midnight), start, end
+        midnight += _DAY
+
+
+def _plan(
+    profile: UsageProfile, position: int, stream: UsageStream, midnight: datetime
+) -> _DayPlan:
+    parts = (profile.identity, position, midnight.toordinal())
+    rhythm = RHYTHMS[profile.rhythm]
+    weekday_share = rhythm.weekend if midnight.weekday() >= _SATURDAY else 1.0
+    # The fraction of a request becomes a chance, so that rare streams keep their average.
+    wanted = stream.requests_per_day * weekday_share * between(0.7, 1.3, profile.seed, "day", *parts)
+    requests = int(wanted + between(0.0, 1.0, profile.seed, "rest", *parts))
+    size = between(0.85, 1.15, profile.seed, "size", *parts)
+    return _DayPlan(
+        stream=stream,
+        midnight=midnight,
+        requests=requests,
+        prompt_tokens=round(stream.prompt_tokens * size),
+        completion_tokens=round(stream.completion_tokens * size),
+        weights=day_weights(profile.rhythm, number(profile.seed, "hours", *parts) % VARIANTS),
+    )
+
+
+def _hourly(plan: _DayPlan, start: int, end: int) -> Iterator[UsageSlice]:
+    """The slices of one day between two offsets."""
+    stream, cost = plan.stream, plan.cost
+    before = plan.count(start)
+    while start < end and before < plan.requests:
+        stop = min(end, start - start % HOUR_MICROSECONDS + HOUR_MICROSECONDS)
+        after = plan.count(stop)
+        made = after - before
+        if made:
+            amount = made * cost * PICO
+            yield UsageSlice(
+                moment=plan.moment_of(after - 1),
+                model=stream.model,
+                model_permaslug=stream.model_permaslug,
+                provider=stream.provider,
+                endpoint_key=stream.endpoint_key,
+                requests=made,
+                prompt_tokens=made * plan.prompt_tokens,
+                completion_tokens=made * plan.completion_tokens,
+                usd=Decimal(0) if stream.byok else amount,
+                byok_usd=amount if stream.byok else Decimal(0),
+            )
+        start, before = stop, after
