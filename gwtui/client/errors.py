@@ -57,7 +57,13 @@ class InvalidRequestError(NotSentError):
 
 
 class ConnectFailedError(NotSentError):
-    """No connection to the gateway could be made."""
+    """No connection to the gateway could be made; ``temporary`` when trying again may help."""
+
+    def __init__(
+        self, message: str, *, request_id: str | None = None, temporary: bool = True
+    ) -> None:
+        super().__init__(message, request_id=request_id)
+        self.temporary = temporary
 
 
 class NoAnswerError(GatewayError):
@@ -71,7 +77,7 @@ class UnreadableAnswerError(GatewayError):
 class StatusError(GatewayError):
     """The gateway answered with an error status."""
 
-    effect = "none"
+    effect: ClassVar[Effect] = "none"
 
     def __init__(
         self,

@@ -1,0 +1,163 @@
+"""From bytes and headers to JSON or to a typed error; no HTTP library.
+
+The functions give errors back instead of raising them: an exception raised here would hold the
+answer's bytes in its traceback and its chain, and the answer to a creation holds a key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from http import HTTPStatus
+from typing import Any
+
+from gwtui.client.errors import (
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    PaymentRequiredError,
+    RateLimitedError,
+    ServerError,
+    StatusError,
+    TooLargeError,
+    UnauthorizedError,
+    UnreadableAnswerError,
+)
+from gwtui.client.retry import retry_after_seconds
+from gwtui.contract.dialects import Dialect
+
+MAX_MESSAGE = 500
+"""Characters of a gateway's message that are kept."""
+_MAX_REQUEST_ID = 128
+_REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-correlation-id", "cf-ray")
+_STATUS_ERRORS: Mapping[int, type[StatusError]] = {
+    400: BadRequestError,
+    401: UnauthorizedError,
+    402: PaymentRequiredError,
+    403: ForbiddenError,
+    404: NotFoundError,
+    409: ConflictError,
+    413: TooLargeError,
+    422: BadRequestError,
+}
+_NOT_JSON = "the answer is not JSON"
+
+
+def read_json(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Any:
+    """The answer's JSON in reference names, or an UnreadableAnswerError (given, not raised)."""
+    request_id = request_id_of(headers)
+    if not _is_json(headers):
+        return UnreadableAnswerError(
+            f"{_NOT_JSON}: is the base URL that of the API?", request_id=request_id
+        )
+    try:
+        return dialect.from_wire(_loads(raw))
+    except RecursionError:
+        why = "the answer is nested too deeply"
+    except UnicodeDecodeError:
+        why = f"{_NOT_JSON}: it is not valid UTF-8"
+    except ValueError:
+        why = f"{_NOT_JSON}: it is malformed or cut off"
+    return UnreadableAnswerError(why, request_id=request_id)
+
+
+def status_error(
+    status: int,
+    headers: Mapping[str, str],
+    raw: bytes,
+    dialect: Dialect,
+    *,
+    now: datetime,
+    redact: Callable[[str], str],
+) -> StatusError:
+    """The error for a status of 400 and above; a body that cannot be read costs its message."""
+    body = read_json(raw, headers, dialect)
+    detail = body.get("error") if isinstance(body, dict) else None
+    detail = detail if isinstance(detail, dict) else {}
+    message = detail.get("message")
+    if not isinstance(message, str) or not message.strip():
+        message = _plain_message(status, is_api=bool(detail))
+    metadata = detail.get("metadata")
+    kind = _STATUS_ERRORS.get(status, StatusError)
+    known: dict[str, Any] = {
+        "status": status,
+        "request_id": request_id_of(headers) or _request_id_in(metadata),
+        "metadata": redacted(metadata, redact) if isinstance(metadata, dict) else None,
+    }
+    message = redact(message)
+    message = message if len(message) <= MAX_MESSAGE else message[: MAX_MESSAGE - 1] + "…"
+    wait = retry_after_seconds(headers, now)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return RateLimitedError(message, retry_after=wait, **known)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return ServerError(message, retry_after=wait, **known)
+    return kind(message, **known)
+
+
+def redirect_error(headers: Mapping[str, str], status: int) -> UnreadableAnswerError:
+    """A redirect is never followed: it would carry the token to another place."""
+    return UnreadableAnswerError(
+        f"the gateway answered with a redirect ({status}); redirects are refused, "
+        "check the base URL (http instead of https, or a wrong path)",
+        request_id=request_id_of(headers),
+    )
+
+
+def request_id_of(headers: Mapping[str, str]) -> str | None:
+    """The identifier that the gateway gave the request, for its operators; None when none."""
+    return next(
+        (_clean_id(headers.get(name)) for name in _REQUEST_ID_HEADERS if headers.get(name)), None
+    )
+
+
+def redacted(value: Any, redact: Callable[[str], str]) -> Any:
+    """JSON with every text redacted, names included."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {redact(name): redacted(item, redact) for name, item in value.items()}
+    if isinstance(value, list):
+        return [redacted(item, redact) for item in value]
+    return value
+
+
+def _loads(raw: bytes) -> Any:
+    """A byte order mark is tolerated, NaN and Infinity become text: JSON has neither."""
+    return json.loads(raw.decode("utf-8-sig"), parse_float=_number, parse_constant=str)
+
+
+def _number(text: str) -> Decimal | str:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return text
+
+
+def _is_json(headers: Mapping[str, str]) -> bool:
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or (
+        kind.startswith("application/") and kind.endswith("+json")
+    )
+
+
+def _plain_message(status: int, *, is_api: bool) -> str:
+    try:
+        phrase = HTTPStatus(status).phrase
+    except ValueError:
+        phrase = "unknown status"
+    if status == HTTPStatus.NOT_FOUND and not is_api:
+        return f"{status} {phrase}, and not from the API: check the base URL"
+    return f"{status} {phrase}"
+
+
+def _request_id_in(metadata: Any) -> str | None:
+    return _clean_id(metadata.get("request_id")) if isinstance(metadata, dict) else None
+
+
+def _clean_id(text: Any) -> str | None:
+    if isinstance(text, str) and 0 < len(text) <= _MAX_REQUEST_ID and text.isascii():
+        return text if text.isprintable() else None
+    return None

@@ -1,0 +1,92 @@
+"""One request and one answer, above the transport: reference names, no bytes, no headers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeVar
+from urllib.parse import quote, urlencode
+
+from pydantic import ValidationError
+
+from gwtui.client.errors import InvalidRequestError
+from gwtui.contract.request import Problem, RequestModel, problems
+
+Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
+RequestT = TypeVar("RequestT", bound=RequestModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request. ``template`` is what logs and notices show; it holds no identifier."""
+
+    method: Method
+    template: str
+    segments: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str | int | bool] = field(default_factory=dict)
+    body: RequestModel | None = None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the request changes nothing, so that it may be repeated."""
+        return self.method == "GET"
+
+    def target(self) -> str:
+        """Path and query below the base URL, percent-encoded.
+
+        Raises InvalidRequestError for a segment that would lead to another path.
+        """
+        path = self.template
+        for name, value in self.segments.items():
+            path = path.replace(f"{{{name}}}", _segment(name, value))
+        if not self.query:
+            return path
+        return f"{path}?{urlencode({key: _text(value) for key, value in self.query.items()})}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A success: its JSON in reference names, numbers with a fraction as Decimal."""
+
+    status: int
+    json: Any = field(repr=False)
+    request_id: str | None = None
+
+
+class Caller(Protocol):
+    """What a service needs: something that carries out calls."""
+
+    async def call(self, call: Call) -> Answer:
+        """Carry out one call; raises GatewayError."""
+        ...
+
+
+def checked(request: RequestT, model: type[RequestT]) -> RequestT:
+    """The request, validated once more right before it is sent.
+
+    A model built or copied without validation would otherwise slip past the contract. Raises
+    InvalidRequestError.
+    """
+    if not isinstance(request, model):
+        raise InvalidRequestError([Problem("", f"must be a {model.__name__}")])
+    given = {name: getattr(request, name) for name in request.model_fields_set}
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        refusals = problems(error)
+    raise InvalidRequestError(refusals)
+
+
+def _segment(name: str, value: str) -> str:
+    """Dots alone would be resolved as path steps, also when percent-encoded."""
+    if value in {"", ".", ".."}:
+        raise InvalidRequestError([Problem(name, "is not a usable identifier")])
+    try:
+        return quote(value, safe=":")
+    except UnicodeEncodeError:
+        pass
+    raise InvalidRequestError([Problem(name, "is not a usable identifier")])
+
+
+def _text(value: str | int | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

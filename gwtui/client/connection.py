@@ -1,0 +1,108 @@
+"""Where a gateway is and how it may be talked to. Building one does no I/O."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from pydantic import SecretStr
+
+from gwtui.contract.dialects import GENERIC, Dialect
+
+API_PATH = "/api/v1"
+"""Path of the API below the host: contract "Versioning"."""
+
+_TOKEN = re.compile(r"[\x21-\x7e]+\Z")
+_UNPRINTABLE = re.compile(r"[\s\x00-\x20\x7f]")
+
+
+class InvalidConnectionError(ValueError):
+    """A connection that cannot work or that would be unsafe; the message never holds a secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """One gateway, one token and the rules for talking to it.
+
+    Raises InvalidConnectionError for an address that is not usable, a token that cannot be a
+    bearer token, and plain http to anything but this machine unless ``allow_plain_http``.
+    """
+
+    base_url: str
+    """Ends with /api/v1; completed with it when only a host is given."""
+    token: SecretStr | None = None
+    dialect: Dialect = GENERIC
+    read_only: bool = False
+    socket_path: Path | None = None
+    """Unix socket of the embedded gateway; ``base_url`` then only gives the path."""
+    allow_plain_http: bool = False
+    use_proxy: bool = False
+    """Obey the proxy variables of the environment."""
+    label: str = ""
+    """Profile name for display."""
+    token_source: str = ""
+    """Where the token came from, for display."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "base_url", normalise_base_url(self.base_url))
+        if self.token is not None and not _TOKEN.match(self.token.get_secret_value()):
+            raise InvalidConnectionError(
+                "the token is not usable: it must be printable ASCII without spaces"
+            )
+        if self.is_plain and not (self.socket_path or self.is_loopback or self.allow_plain_http):
+            raise InvalidConnectionError(
+                f"plain http to {self.where} would send the token in clear: use https, "
+                "or allow plain http in the profile"
+            )
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the address is http, not https."""
+        return self.base_url.startswith("http://")
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the host names this machine."""
+        host = urlsplit(self.base_url).hostname or ""
+        if host == "localhost" or host.endswith(".localhost"):
+            return True
+        try:
+            return ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def where(self) -> str:
+        """Host and port for messages."""
+        return urlsplit(self.base_url).netloc
+
+
+def normalise_base_url(text: str) -> str:
+    """An address in the one form used everywhere: no slash at the end, /api/v1 completed.
+
+    Raises InvalidConnectionError and never repeats the user part of an address, which may hold
+    a password.
+    """
+    parts = _split(text)
+    path = parts.path.rstrip("/") or API_PATH
+    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+def _split(text: str) -> SplitResult:
+    try:
+        parts = urlsplit(text.strip())
+        port_is_bad = parts.port == 0
+    except ValueError:
+        raise InvalidConnectionError("the base URL is not a valid address") from None
+    if parts.scheme not in {"http", "https"}:
+        raise InvalidConnectionError("the base URL must begin with https:// or http://")
+    if "@" in parts.netloc:
+        raise InvalidConnectionError("the base URL must not hold a user name or password")
+    if not parts.hostname or port_is_bad or _UNPRINTABLE.search(text.strip()):
+        raise InvalidConnectionError("the base URL is not a valid address")
+    if parts.query or parts.fragment:
+        raise InvalidConnectionError("the base URL must not have a query or a fragment")
+    return parts

@@ -1,0 +1,101 @@
+"""The gateway as one object. Importing it costs no HTTP library: that comes with the first call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from gwtui.client.call import Answer, Call
+from gwtui.client.catalog import CatalogService
+from gwtui.client.connection import Connection
+from gwtui.client.credits import CreditsService
+from gwtui.client.errors import ConnectFailedError
+from gwtui.client.keys import KeysService
+from gwtui.client.providers import ProvidersService
+from gwtui.client.retry import RetryingCaller, RetryNotice
+from gwtui.client.workspaces import WorkspacesService
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+
+if TYPE_CHECKING:
+    from gwtui.client.transport import Transport
+
+
+class GatewayClient:
+    """Every service of one gateway.
+
+    ``async with GatewayClient(connection) as gateway: keys = await gateway.keys.list()``
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+        transport: Transport | None = None,
+        on_retry: Callable[[RetryNotice], None] | None = None,
+    ) -> None:
+        self.connection = connection
+        self._transport = _LazyTransport(connection, clock, transport)
+        caller = RetryingCaller(self._transport, clock, on_retry)
+        self.workspaces = WorkspacesService(caller)
+        self.keys = KeysService(caller, self.workspaces)
+        self.credits = CreditsService(caller)
+        self.catalog = CatalogService(caller)
+        self.providers = ProvidersService(caller)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close every connection; calls after this raise ConnectFailedError."""
+        await self._transport.close()
+
+
+class _LazyTransport:
+    """Builds the transport at the first call.
+
+    Loading the HTTP library and the TLS roots takes 100 ms and more: it happens in a thread, so
+    that a user interface keeps painting.
+    """
+
+    def __init__(self, connection: Connection, clock: Clock, transport: Transport | None) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._transport = transport
+        self._building = asyncio.Lock()
+        self._closed = False
+
+    async def call(self, call: Call) -> Answer:
+        transport = self._transport or await self._build()
+        return await transport.call(call)
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._transport is not None:
+            await self._transport.close()
+
+    async def _build(self) -> Transport:
+        async with self._building:
+            if self._closed:
+                raise ConnectFailedError("the connection to the gateway is closed")
+            if self._transport is None:
+                self._transport = await asyncio.to_thread(
+                    _new_transport, self._connection, self._clock
+                )
+            return self._transport
+
+
+def _new_transport(connection: Connection, clock: Clock) -> Transport:
+    from gwtui.client.transport import Transport  # noqa: PLC0415 - see _LazyTransport
+
+    return Transport(connection, clock=clock)

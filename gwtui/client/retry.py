@@ -1,0 +1,131 @@
+"""Repeating reads that failed for a passing reason. Writes are never repeated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from gwtui.client.call import Answer, Call, Caller
+from gwtui.client.errors import (
+    ConnectFailedError,
+    GatewayError,
+    NoAnswerError,
+    RateLimitedError,
+    ServerError,
+)
+from gwtui.domain.clock import Clock
+
+MAX_RETRIES = 3
+"""Attempts after the first."""
+BASE_WAIT = 0.3
+MAX_WAIT = 5.0
+"""Seconds; the back-off doubles from the one to the other, with full jitter."""
+BUDGET = 30.0
+"""Seconds that one call may take with its waits; a longer Retry-After is left to the caller."""
+MAX_RETRY_AFTER = 86_400.0
+"""Seconds; no service may silence a client for longer than a day."""
+
+_PASSING_STATUSES = frozenset({502, 503, 504})
+
+
+@dataclass(frozen=True, slots=True)
+class RetryNotice:
+    """A read is about to be repeated: ``attempt`` 1 of ``attempts`` after ``wait`` seconds."""
+
+    method: str
+    path: str
+    attempt: int
+    attempts: int
+    wait: float
+    reason: str
+
+
+class RetryingCaller:
+    """Carries calls out through another caller and repeats reads."""
+
+    def __init__(
+        self, caller: Caller, clock: Clock, on_retry: Callable[[RetryNotice], None] | None = None
+    ) -> None:
+        self._caller = caller
+        self._clock = clock
+        self._on_retry = on_retry
+
+    async def call(self, call: Call) -> Answer:
+        """Carry out a call, a read up to four times. Raises the last GatewayError."""
+        if not call.is_read:
+            return await self._caller.call(call)
+        started = self._clock.monotonic()
+        for attempt in range(1, MAX_RETRIES + 1):
+            try:
+                return await self._caller.call(call)
+            except GatewayError as error:
+                if not is_passing(error):
+                    raise
+                wait = self._wait(attempt, error)
+                if self._clock.monotonic() - started + wait > BUDGET:
+                    raise
+                reason = error.message
+            self._notify(
+                RetryNotice(call.method, call.template, attempt, MAX_RETRIES, wait, reason)
+            )
+            await self._clock.sleep(wait)
+        return await self._caller.call(call)
+
+    def _wait(self, attempt: int, error: GatewayError) -> float:
+        """Full jitter keeps clients that failed together from coming back together."""
+        backoff = self._clock.chance() * min(MAX_WAIT, BASE_WAIT * 2.0 ** (attempt - 1))
+        return (retry_after_of(error) or 0.0) + backoff
+
+    def _notify(self, notice: RetryNotice) -> None:
+        if self._on_retry is not None:
+            self._on_retry(notice)
+
+
+def is_passing(error: GatewayError) -> bool:
+    """Whether the same read may succeed a moment later."""
+    if isinstance(error, ConnectFailedError):
+        return error.temporary
+    if isinstance(error, ServerError):
+        return error.status in _PASSING_STATUSES
+    return isinstance(error, NoAnswerError | RateLimitedError)
+
+
+def retry_after_of(error: GatewayError) -> float | None:
+    """Seconds that the gateway asked to wait, None when it did not ask."""
+    return error.retry_after if isinstance(error, RateLimitedError | ServerError) else None
+
+
+def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
+    """What ``retry-after-ms`` or ``retry-after`` (seconds or HTTP date) asks for, in seconds.
+
+    Header names are in lower case. Unreadable values count as absent, past dates as 0.
+    """
+    millis = _number(headers.get("retry-after-ms"))
+    if millis is not None:
+        return _bounded(millis / 1000)
+    text = headers.get("retry-after")
+    seconds = _number(text)
+    if seconds is not None:
+        return _bounded(seconds)
+    try:
+        moment = parsedate_to_datetime(text or "")
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return _bounded((moment - now).total_seconds())
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _bounded(seconds: float) -> float:
+    return min(max(seconds, 0.0), MAX_RETRY_AFTER)

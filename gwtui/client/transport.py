@@ -1,0 +1,280 @@
+"""The one place that speaks HTTP and the one that unwraps the token.
+
+Rules: the token goes into the Authorization header and nowhere else; redirects are refused;
+proxies only when the connection says so; a read-only connection holds every write back before
+any I/O; every failure becomes a typed error that carries neither headers nor bytes, not even in
+its chain.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import ssl
+from collections.abc import Generator
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+from pydantic import SecretStr
+
+from gwtui import __version__
+from gwtui.client.answers import read_json, redirect_error, request_id_of, status_error
+from gwtui.client.call import Answer, Call
+from gwtui.client.connection import Connection
+from gwtui.client.errors import (
+    ConnectFailedError,
+    GatewayError,
+    NoAnswerError,
+    ReadOnlyError,
+    UnreadableAnswerError,
+)
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+
+logger = logging.getLogger("gwtui.client")
+
+MAX_ANSWER = 16 * 1024 * 1024
+"""Bytes of an answer, after decompression, that are read."""
+_MAX_ERROR_BODY = 64 * 1024
+_REDACTED = "[redacted]"
+_NEVER_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+    httpx.LocalProtocolError,
+    httpx.InvalidURL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long each step of a request may take, in seconds."""
+
+    connect: float = 3.0
+    read: float = 15.0
+    write: float = 10.0
+    pool: float = 5.0
+    whole: float = 60.0
+    """One attempt from begin to end: a service that drips bytes cannot hold it longer."""
+
+
+class Transport:
+    """Carries out one call as one HTTP request. Never repeats anything.
+
+    ``http`` replaces the network, for tests.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+        http: httpx.AsyncBaseTransport | None = None,
+        patience: Patience = Patience(),
+        max_answer: int = MAX_ANSWER,
+    ) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._patience = patience
+        self._max_answer = max_answer
+        self._closed = False
+        tls = _tls(connection)
+        # The service may close an idle connection just while a request goes out on it. A read is
+        # then repeated; a write would end as "effect unknown" for nothing, so each write gets a
+        # connection of its own. Writes are made by people: the extra handshake costs nothing.
+        self._reads = _http_client(connection, patience, tls, http, keepalive=4)
+        self._writes = _http_client(connection, patience, tls, http, keepalive=0)
+
+    def __repr__(self) -> str:
+        return f"Transport({self._connection.where}, read_only={self._connection.read_only})"
+
+    async def call(self, call: Call) -> Answer:
+        """Carry out one call. Raises GatewayError, and InvalidRequestError for a bad path."""
+        if self._connection.read_only and not call.is_read:
+            raise ReadOnlyError(f"read-only: {call.method} {call.template} was not sent")
+        if self._closed:
+            raise ConnectFailedError("the connection to the gateway is closed", temporary=False)
+        target = call.target()
+        started = self._clock.monotonic()
+        outcome = await self._attempt(call, target)
+        self._log(call, outcome, self._clock.monotonic() - started)
+        # Raised here, outside of every handler: the exceptions of the HTTP library hold the
+        # request with its headers and must not become this one's context.
+        if isinstance(outcome, GatewayError):
+            raise outcome
+        return outcome
+
+    async def close(self) -> None:
+        """Close every connection."""
+        self._closed = True
+        await self._reads.aclose()
+        await self._writes.aclose()
+
+    async def _attempt(self, call: Call, target: str) -> Answer | GatewayError:
+        http = self._reads if call.is_read else self._writes
+        try:
+            async with asyncio.timeout(self._patience.whole):
+                request = http.build_request(
+                    call.method, self._connection.base_url + target, **self._content(call)
+                )
+                response = await http.send(request, stream=True)
+                try:
+                    return await self._read(response)
+                finally:
+                    await response.aclose()
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError) as error:
+            return self._fault(error)
+
+    def _content(self, call: Call) -> dict[str, Any]:
+        if call.body is None:
+            return {}
+        body = self._connection.dialect.to_wire(call.body.body())
+        return {
+            "content": json.dumps(body, allow_nan=False).encode(),
+            "headers": {"Content-Type": "application/json"},
+        }
+
+    async def _read(self, response: httpx.Response) -> Answer | GatewayError:
+        status = response.status_code
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        if status >= HTTPStatus.BAD_REQUEST:
+            raw = await self._error_body(response)
+            return status_error(
+                status,
+                headers,
+                raw,
+                self._connection.dialect,
+                now=self._clock.now(),
+                redact=self._redact,
+            )
+        if status >= HTTPStatus.MULTIPLE_CHOICES or status < HTTPStatus.OK:
+            return redirect_error(headers, status)
+        if status == HTTPStatus.NO_CONTENT:
+            return Answer(status, None, request_id_of(headers))
+        body = await _body(response, self._max_answer)
+        if body is None:
+            return UnreadableAnswerError(
+                f"the answer is larger than {self._max_answer // 1024} KiB and was not read",
+                request_id=request_id_of(headers),
+            )
+        outcome = read_json(body, headers, self._connection.dialect)
+        if isinstance(outcome, GatewayError):
+            return outcome
+        return Answer(status, outcome, request_id_of(headers))
+
+    async def _error_body(self, response: httpx.Response) -> bytes:
+        """The status alone already says what happened: a lost body costs only its message."""
+        try:
+            return await _body(response, _MAX_ERROR_BODY) or b""
+        except httpx.HTTPError:
+            return b""
+
+    def _fault(self, error: Exception) -> GatewayError:
+        """What a failure of the connection means for the request that was on its way."""
+        where = self._connection.where
+        if isinstance(error, _NEVER_SENT):
+            why, temporary = _cause(error)
+            return ConnectFailedError(
+                f"no connection to {where}: {self._redact(why)}", temporary=temporary
+            )
+        if isinstance(error, httpx.DecodingError):
+            return UnreadableAnswerError("the answer's compression is damaged")
+        if isinstance(error, httpx.TimeoutException | TimeoutError):
+            return NoAnswerError(f"{where} did not answer in time")
+        return NoAnswerError(f"the connection to {where} broke before the answer was complete")
+
+    def _redact(self, text: str) -> str:
+        """A service may repeat the token in an error; it must not travel on from here."""
+        token = self._connection.token
+        return text.replace(token.get_secret_value(), _REDACTED) if token else text
+
+    def _log(self, call: Call, outcome: Answer | GatewayError, seconds: float) -> None:
+        failed = isinstance(outcome, GatewayError)
+        logger.log(
+            logging.INFO if failed else logging.DEBUG,
+            "%s %s -> %s in %.0f ms",
+            call.method,
+            call.template,
+            outcome.status or type(outcome).__name__,
+            seconds * 1000,
+        )
+
+
+class _BearerAuth(httpx.Auth):
+    """Puts the token into the header. The only place that unwraps it to send it."""
+
+    def __init__(self, token: SecretStr) -> None:
+        self._token = token
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        request.headers["Authorization"] = f"Bearer {self._token.get_secret_value()}"
+        yield request
+
+
+def _http_client(
+    connection: Connection,
+    patience: Patience,
+    tls: ssl.SSLContext,
+    http: httpx.AsyncBaseTransport | None,
+    *,
+    keepalive: int,
+) -> httpx.AsyncClient:
+    limits = httpx.Limits(
+        max_connections=8, max_keepalive_connections=keepalive, keepalive_expiry=30.0
+    )
+    if http is None and connection.socket_path is not None:
+        http = httpx.AsyncHTTPTransport(uds=str(connection.socket_path), verify=tls, limits=limits)
+    return httpx.AsyncClient(
+        auth=_BearerAuth(connection.token) if connection.token else None,
+        headers={"User-Agent": f"gwtui/{__version__}", "Accept": "application/json"},
+        verify=tls,
+        limits=limits,
+        timeout=httpx.Timeout(
+            connect=patience.connect,
+            read=patience.read,
+            write=patience.write,
+            pool=patience.pool,
+        ),
+        transport=http,
+        follow_redirects=False,
+        trust_env=connection.use_proxy,
+    )
+
+
+def _tls(connection: Connection) -> ssl.SSLContext:
+    """One context for both clients. Plain http needs no trust roots: loading them is slow."""
+    if connection.is_plain and not connection.use_proxy:
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return httpx.create_ssl_context(trust_env=connection.use_proxy)
+
+
+async def _body(response: httpx.Response, limit: int) -> bytes | None:
+    """The whole body, None when it is longer than ``limit`` bytes."""
+    received = bytearray()
+    async for chunk in response.aiter_bytes():
+        received += chunk
+        if len(received) > limit:
+            return None
+    return bytes(received)
+
+
+def _cause(error: BaseException) -> tuple[str, bool]:
+    """Why no connection was made, in the operating system's words; whether it may pass."""
+    if isinstance(error, httpx.TimeoutException):
+        return "it did not answer in time", True
+    if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol | httpx.LocalProtocolError):
+        return "the address is not valid", False
+    if isinstance(error, httpx.ProxyError):
+        return "the proxy refused", True
+    found: BaseException | None = error
+    while found is not None:
+        if isinstance(found, ssl.SSLCertVerificationError):
+            return f"its certificate is not trusted ({found.verify_message})", False
+        if isinstance(found, OSError) and found.strerror:
+            return found.strerror.lower(), True
+        found = found.__cause__ or found.__context__
+    return "it cannot be reached", True

@@ -1,0 +1,1 @@
+"""What lives on this machine: directories, profiles, token sources, the journal of writes."""
