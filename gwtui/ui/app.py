@@ -1,0 +1,293 @@
+"""The dashboard application: owns the connection, the feeds, the writes and the way around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import tzinfo
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlsplit
+
+from rich.segment import Segment, Segments
+from textual import events, on
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
+from textual.worker import Worker, WorkerState
+
+from gwtui.actions.action import APP, Action
+from gwtui.client.errors import GatewayError
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.domain.safe_text import safe_text
+from gwtui.ui.commands import by_id, offered, tab_actions, tab_of
+from gwtui.ui.connecting import Connecting
+from gwtui.ui.context import ActionContext
+from gwtui.ui.crash import crash_report
+from gwtui.ui.handlers import handler
+from gwtui.ui.line_filter import ControlCharacterFilter
+from gwtui.ui.navigation import Navigation
+from gwtui.ui.resources.spec import Scope
+from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
+from gwtui.ui.session import Link, Session
+from gwtui.ui.signals import restore_on_signals
+from gwtui.ui.styles import style_sheets
+from gwtui.ui.themes import DEFAULT_THEME, THEMES
+from gwtui.ui.widgets.header import HeaderFacts, Tab
+
+if TYPE_CHECKING:
+    from gwtui.actions.road import WriteRoad
+    from gwtui.client.connection import Connection
+    from gwtui.client.gateway import GatewayClient
+    from gwtui.local.journal import Journal
+    from gwtui.watch.hub import FeedHub
+
+_ACTIONS = "actions"
+
+
+class GwtuiApp(App[int]):
+    """The dashboard.
+
+    ``connect`` is entered after the first paint and left at the end; while it fails, the reason is
+    shown and it is tried again. ``start`` is a route such as "keys" or "models/author/slug".
+    """
+
+    TITLE = "gwtui"
+    ENABLE_COMMAND_PALETTE = False
+    ALLOW_SELECT = False
+    INHERIT_BINDINGS: ClassVar[bool] = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(
+        self,
+        connect: Callable[[], AbstractAsyncContextManager[Connection]],
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+        start: str = "keys",
+        theme: str | None = None,
+        local_zone: tzinfo | None = None,
+        journal: Journal | None = None,
+    ) -> None:
+        super().__init__(css_path=style_sheets())
+        self.clock = clock
+        self.local_zone = local_zone
+        self.scope = Scope()
+        self.scope_name = "all workspaces"
+        self.navigation = Navigation(self)
+        self._start = start
+        self._connecting = Connecting(connect, journal, clock, self._link_changed)
+        self._filter = ControlCharacterFilter()
+        self._unhook_signals: Callable[[], None] = lambda: None
+        self.animation_level = "none"
+        for known in THEMES:
+            self.register_theme(known)
+        self.theme = theme if theme in self.available_themes else DEFAULT_THEME
+        for action in offered((APP,)):
+            self._bind(action)
+
+    def _bind(self, action: Action) -> None:
+        for key in action.keys:
+            # Control keys work everywhere, forms included; plain ones only where nobody types.
+            priority = key.startswith("ctrl+") and action.id == "app.quit"
+            binding = Binding(key, f"run({action.id!r})", show=False, priority=priority)
+            self._bindings.key_to_bindings[key] = [binding]
+
+    # What the connection gives ----------------------------------------------------------------
+
+    @property
+    def session(self) -> Session | None:
+        """The open connection, None until there is one."""
+        return self._connecting.session
+
+    @property
+    def link(self) -> Link:
+        """How the attempt to connect stands."""
+        return self._connecting.link
+
+    def _open_session(self) -> Session:
+        if self.session is None:
+            raise RuntimeError("there is no connection yet")
+        return self.session
+
+    @property
+    def connection(self) -> Connection:
+        """RuntimeError while there is no connection."""
+        return self._open_session().connection
+
+    @property
+    def gateway(self) -> GatewayClient:
+        """RuntimeError while there is no connection."""
+        return self._open_session().gateway
+
+    @property
+    def hub(self) -> FeedHub:
+        """RuntimeError while there is no connection."""
+        return self._open_session().hub
+
+    @property
+    def road(self) -> WriteRoad:
+        """RuntimeError while there is no connection."""
+        return self._open_session().road
+
+    @property
+    def read_only(self) -> bool:
+        """Whether writes are held back."""
+        return self.session is not None and self.session.connection.read_only
+
+    # Life -------------------------------------------------------------------------------------
+
+    async def on_mount(self) -> None:
+        """Show the start screen; connect once it is painted."""
+        self._unhook_signals = restore_on_signals(lambda code: self.exit(return_code=code))
+        problem = await self.navigation.open_route(self._start)
+        if problem is not None:
+            await self.navigation.show_tab("keys")
+            self.say(problem, severity="warning")
+        self.set_interval(1.0, self._second)
+        self.call_after_refresh(self._connecting.start)
+
+    async def on_unmount(self) -> None:
+        """Close the connection before the program ends."""
+        self._unhook_signals()
+        await self._connecting.stop()
+
+    def reconnect(self) -> None:
+        """Try to connect now."""
+        self._connecting.retry()
+
+    def _link_changed(self) -> None:
+        screen = self.navigation.screen
+        if screen is not None and self.is_running:
+            screen.refeed()
+
+    def _second(self) -> None:
+        screen = self.navigation.screen
+        if screen is not None and screen is self.screen and self.app_focus:
+            screen.second()
+
+    def on_app_blur(self) -> None:
+        """Nobody looks: read nothing."""
+        if self.session is not None:
+            self.session.hub.pause_all()
+
+    def on_app_focus(self) -> None:
+        """Somebody looks again."""
+        if self.session is not None:
+            self.session.hub.resume_all()
+
+    async def on_resize(self, event: events.Resize) -> None:
+        """Cover everything while there is no room for it."""
+        covered = isinstance(self.screen, TooSmallScreen)
+        if is_too_small(event.size) and not covered:
+            await self.push_screen(TooSmallScreen())
+        elif covered and not is_too_small(event.size):
+            self.screen.dismiss()
+
+    # Actions ----------------------------------------------------------------------------------
+
+    async def action_run(self, action_id: str) -> None:
+        """Run the action of a key on what is selected now."""
+        screen = self.navigation.screen
+        if screen is not None:
+            await self.perform(by_id(action_id), screen.capture())
+
+    async def perform(self, action: Action, context: ActionContext) -> None:
+        """Do what an action promises, or say why not."""
+        refusal = self.refusal(action, context)
+        if refusal is not None:
+            self.say(refusal, severity="warning")
+            return
+        handle, immediate = handler(action)
+        if immediate:
+            await handle(context)
+        else:
+            self.run_worker(handle(context), name=action.id, group=_ACTIONS, exit_on_error=False)
+
+    def refusal(self, action: Action, context: ActionContext) -> str | None:
+        """Why an action cannot be done now, None when it can."""
+        if action.mutates and self.session is None:
+            return f"{action.title}: there is no connection yet"
+        if action.mutates and self.read_only:
+            return f"{action.title} is not possible: this profile is read-only"
+        if action.target and context.target is None:
+            return f"{action.title}: nothing is selected"
+        return None
+
+    def hints(self, scopes: Sequence[str]) -> Sequence[Action]:
+        """The actions that the footer may hint at."""
+        return [
+            action
+            for action in offered(scopes)
+            if action.footer and not (action.mutates and self.read_only)
+        ]
+
+    @on(Worker.StateChanged)
+    def _action_ended(self, event: Worker.StateChanged) -> None:
+        if event.worker.group != _ACTIONS or event.state is not WorkerState.ERROR:
+            return
+        error = event.worker.error
+        if isinstance(error, GatewayError):
+            self.say(error.message, severity="error")
+        elif isinstance(error, Exception):
+            self._handle_exception(error)
+
+    async def open_route(self, route: str) -> None:
+        """Go to a path such as keys/HASH, or say that there is no such place."""
+        if route:
+            problem = await self.navigation.open_route(route)
+            if problem is not None:
+                self.say(problem, severity="warning")
+
+    def narrow(self, workspace: str | None, name: str) -> None:
+        """Narrow the scoped lists to a workspace, None for all of them."""
+        self.scope = Scope(workspace=workspace)
+        self.scope_name = name
+        screen = self.navigation.screen
+        if screen is not None:
+            screen.refeed()
+
+    # What the frame shows ---------------------------------------------------------------------
+
+    def header_facts(self, current: str) -> HeaderFacts:
+        """What the header says on the tab ``current``."""
+        tabs = tuple(
+            Tab(
+                action.id,
+                action.keys[0],
+                action.title.removeprefix("Go to "),
+                tab_of(action) == current,
+            )
+            for action in tab_actions()
+            if action.keys
+        )
+        if self.session is None:
+            return HeaderFacts(tabs, self.scope_name)
+        connection = self.session.connection
+        return HeaderFacts(
+            tabs,
+            self.scope_name,
+            profile=safe_text(connection.label, 40),
+            host=""
+            if connection.socket_path
+            else safe_text(urlsplit(connection.base_url).netloc, 60),
+            token_source=safe_text(connection.token_source, 30),
+            read_only=connection.read_only,
+        )
+
+    def say(self, message: str, *, severity: Any = "information") -> None:
+        """A short notice. The text is shown as it is, control characters excepted."""
+        self.notify(safe_text(message, 300), severity=severity, markup=False)
+
+    # Walls ------------------------------------------------------------------------------------
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Every line passes the control character filter on its way to the terminal."""
+        return [*super().get_line_filters(), self._filter]
+
+    def _fatal_error(self) -> None:
+        """Print where it happened; Textual's own report prints values, tokens among them."""
+        self.bell()
+        error = self._exception
+        report = crash_report(error) if error is not None else "gwtui stopped.\n"
+        self._exit_renderables.append(Segments([Segment(report)]))
+        self._close_messages_no_wait()

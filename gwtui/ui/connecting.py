@@ -1,0 +1,96 @@
+"""Keeps the dashboard connected: opens the session, tries again when that fails, closes it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from gwtui.domain.clock import Clock
+from gwtui.ui.session import Link, Session, open_session, reason
+
+if TYPE_CHECKING:
+    from gwtui.client.connection import Connection
+    from gwtui.local.journal import Journal
+
+_FIRST_WAIT = 2.0
+_LONGEST_WAIT = 60.0
+_CLOSING = 5.0
+
+
+class Connecting:
+    """One task that holds the session open for as long as the app runs."""
+
+    def __init__(
+        self,
+        connect: Callable[[], AbstractAsyncContextManager[Connection]],
+        journal: Journal | None,
+        clock: Clock,
+        changed: Callable[[], None],
+    ) -> None:
+        self._connect = connect
+        self._journal = journal
+        self._clock = clock
+        self._changed = changed
+        self._leaving = asyncio.Event()
+        self._again = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.session: Session | None = None
+        self.link = Link()
+
+    def start(self) -> None:
+        """Begin; needs a running event loop."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="connection")
+
+    def retry(self) -> None:
+        """Do not wait any longer for the next try."""
+        self._again.set()
+
+    async def stop(self) -> None:
+        """Close the session and wait for that, for a few seconds at most."""
+        self._leaving.set()
+        self._again.set()
+        if self._task is None:
+            return
+        _, pending = await asyncio.wait({self._task}, timeout=_CLOSING)
+        for task in pending:
+            task.cancel()
+
+    async def _run(self) -> None:
+        wait = _FIRST_WAIT
+        while not self._leaving.is_set():
+            try:
+                await self._hold()
+            except Exception as error:  # noqa: BLE001 - whatever it is, the person must see it
+                self.session = None
+                retry_at = self._clock.now() + timedelta(seconds=wait)
+                self.link = Link(reason(error), retry_at)
+                self._changed()
+                await self._pause(wait)
+                wait = min(wait * 2, _LONGEST_WAIT)
+
+    async def _hold(self) -> None:
+        async with (
+            self._connect() as connection,
+            open_session(connection, self._journal, self._clock) as session,
+        ):
+            self.session = session
+            self.link = Link()
+            self._changed()
+            await self._leaving.wait()
+        self.session = None
+
+    async def _pause(self, seconds: float) -> None:
+        self._again.clear()
+        if self._leaving.is_set():
+            return
+        sleeper = asyncio.ensure_future(self._clock.sleep(seconds))
+        waker = asyncio.ensure_future(self._again.wait())
+        _, pending = await asyncio.wait({sleeper, waker}, return_when=asyncio.FIRST_COMPLETED)
+        for task in pending:
+            task.cancel()
+        self.link = Link()
+        self._changed()

@@ -1,0 +1,32 @@
+"""What an action's handler is given: everything captured when the key was pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gwtui.ui.app import GwtuiApp
+    from gwtui.ui.resources.spec import ResourceSpec
+    from gwtui.ui.screens.base import GatewayScreen
+
+
+@dataclass(frozen=True, slots=True)
+class ActionContext:
+    """The moment an action was asked for.
+
+    A refresh between the key press and the handler cannot move the action to another row:
+    ``target`` and ``identity`` are those of the row that was selected then.
+    """
+
+    app: GwtuiApp
+    spec: ResourceSpec[Any] | None
+    target: Any | None
+    identity: str | None
+    screen: GatewayScreen
+    """The screen that was shown, beneath any modal."""
+
+
+Handler = Callable[[ActionContext], Awaitable[None]]
+"""Does what an action promises. May wait for a person: it runs in a worker of its own."""

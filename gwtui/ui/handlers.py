@@ -1,0 +1,47 @@
+"""Which function does what an action promises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, partial
+
+from gwtui.actions.action import Action
+from gwtui.ui.commands import tab_actions, tab_of
+from gwtui.ui.context import ActionContext, Handler
+
+
+async def _go(tab: str, context: ActionContext) -> None:
+    await context.app.navigation.show_tab(tab)
+
+
+@cache
+def immediate() -> Mapping[str, Handler]:
+    """Handlers that never wait for a person: they run before the next key is read."""
+    from gwtui.ui.general_actions import IMMEDIATE  # noqa: PLC0415
+
+    tabs: dict[str, Handler] = {}
+    for action in tab_actions():
+        tab = tab_of(action)
+        if tab is not None:
+            tabs[action.id] = partial(_go, tab)
+    return {**IMMEDIATE, **tabs}
+
+
+@cache
+def patient() -> Mapping[str, Handler]:
+    """Handlers that may wait for a person or the gateway: each runs in a worker.
+
+    Forms and what they need are loaded at the first use, not before the first paint.
+    """
+    from gwtui.ui.forms import key_actions  # noqa: PLC0415
+    from gwtui.ui.general_actions import PATIENT  # noqa: PLC0415
+    from gwtui.ui.resources import model_actions  # noqa: PLC0415
+
+    return {**PATIENT, **key_actions.HANDLERS, **model_actions.HANDLERS}
+
+
+def handler(action: Action) -> tuple[Handler, bool]:
+    """The handler of an action, and whether it is immediate. KeyError when it has none."""
+    if action.id in immediate():
+        return immediate()[action.id], True
+    return patient()[action.id], False

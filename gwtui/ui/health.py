@@ -1,0 +1,88 @@
+"""What the banner says: nothing while all is well, else what is wrong, since when, and what next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from gwtui.client.errors import (
+    ConnectFailedError,
+    ForbiddenError,
+    GatewayError,
+    NoAnswerError,
+    RateLimitedError,
+    ServerError,
+    StatusError,
+    UnauthorizedError,
+    UnreadableAnswerError,
+)
+from gwtui.domain.safe_text import safe_text
+from gwtui.domain.times import age
+from gwtui.watch.feed import FeedState
+
+
+def trouble(error: GatewayError) -> str:
+    """What is wrong, in a few words."""
+    match error:
+        case UnauthorizedError():
+            return "The gateway does not accept this key (401)"
+        case ForbiddenError():
+            return "This key may not read this (403); a management key is needed"
+        case RateLimitedError():
+            return "The gateway asks for fewer requests (429)"
+        case ConnectFailedError():
+            return "Gateway unreachable"
+        case NoAnswerError():
+            return "The gateway does not answer"
+        case ServerError():
+            return f"The gateway fails ({error.status})"
+        case UnreadableAnswerError():
+            return "The gateway's answer cannot be read"
+        case StatusError():
+            return f"The gateway refuses ({error.status}): {safe_text(error.message, 120)}"
+        case _:
+            return safe_text(error.message, 160)
+
+
+def next_try(retry_at: datetime | None, now: datetime, *, refreshing: bool) -> str:
+    """When the next try is."""
+    if refreshing:
+        return "trying again now"
+    if retry_at is None:
+        return ""
+    seconds = (retry_at - now).total_seconds()
+    return "trying again now" if seconds < 1 else f"next try in {age(seconds)}"
+
+
+def clock_time(moment: datetime) -> str:
+    """07:00:12 UTC"""
+    return f"{moment:%H:%M:%S} UTC"
+
+
+@dataclass(slots=True)
+class Health:
+    """Remembers since when each feed fails."""
+
+    _since: dict[str, datetime] = field(default_factory=dict)
+
+    def banner(self, states: Sequence[tuple[str, FeedState[Any]]], now: datetime) -> str:
+        """The banner's text for these feeds by name; empty while all is well."""
+        worst: tuple[datetime, GatewayError, FeedState[Any]] | None = None
+        for name, state in states:
+            if state.error is None:
+                self._since.pop(name, None)
+                continue
+            since = self._since.setdefault(name, now)
+            if worst is None or since < worst[0]:
+                worst = (since, state.error, state)
+        if worst is None:
+            return ""
+        since, error, state = worst
+        parts = [
+            f"{trouble(error)} since {clock_time(since)}",
+            next_try(state.retry_at, now, refreshing=state.refreshing),
+            "" if state.value is not None else "no data yet",
+        ]
+        return " · ".join(part for part in parts if part)

@@ -1,0 +1,135 @@
+"""Which screen is shown, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gwtui.ui.resources.spec import ResourceSpec
+from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.resource import ResourceScreen
+
+if TYPE_CHECKING:
+    from gwtui.ui.app import GwtuiApp
+
+_HISTORY = 32
+_CHILDREN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A tab, or the list that a row of another one opened."""
+
+    resource: str
+    parent: str | None = None
+
+
+class Navigation:
+    """Keeps every visited screen, so that cursor, scroll, filter and sort are as they were left.
+
+    The screens of tabs live as long as the app; of the lists opened from rows the last few do.
+    """
+
+    def __init__(self, app: GwtuiApp) -> None:
+        self._app = app
+        self._screens: dict[Place, GatewayScreen] = {}
+        self._history: list[Place] = []
+        self._here: Place | None = None
+
+    @property
+    def screen(self) -> GatewayScreen | None:
+        """The screen that is shown, beneath any modal."""
+        return None if self._here is None else self._screens[self._here]
+
+    @property
+    def screens(self) -> tuple[GatewayScreen, ...]:
+        """Every screen that is kept."""
+        return tuple(self._screens.values())
+
+    async def show_tab(self, tab: str) -> None:
+        """Show a tab."""
+        await self._go(Place(tab))
+
+    async def open_child(self, spec: ResourceSpec[Any], parent: str) -> None:
+        """Show the list that belongs to one row of another one."""
+        await self._go(Place(spec.id, parent))
+
+    async def back(self) -> bool:
+        """Return to the screen before; False when there is none."""
+        if not self._history:
+            return False
+        await self._show(self._history.pop())
+        return True
+
+    async def open_route(self, route: str) -> str | None:
+        """Show "keys" or "models/author/slug"; the reason when there is no such place.
+
+        A path with an identity does what Enter on that row does.
+        """
+        from gwtui.ui.resources.registry import RESOURCES, TABS  # noqa: PLC0415
+
+        resource, _, identity = route.strip().strip("/").partition("/")
+        if resource in TABS:
+            await self.show_tab(resource)
+            spec = RESOURCES.get(resource)
+            if identity and spec is not None:
+                await self._open_row(spec, identity)
+            return None
+        if resource in RESOURCES and identity:
+            for spec in RESOURCES.values():
+                if spec.opens == resource:
+                    await self.show_tab(spec.id)
+                    await self._open_row(spec, identity)
+                    return None
+        known = ", ".join(TABS)
+        return f"No resource is called {resource or 'that'}; there are {known}"
+
+    async def _open_row(self, spec: ResourceSpec[Any], identity: str) -> None:
+        from gwtui.ui.resources.registry import RESOURCES  # noqa: PLC0415
+
+        screen = self.screen
+        if isinstance(screen, ResourceScreen):
+            screen.want(identity)
+        if spec.opens is not None:
+            await self.open_child(RESOURCES[spec.opens], identity)
+
+    async def _go(self, place: Place) -> None:
+        if place == self._here:
+            return
+        if self._here is not None:
+            if place.parent is None:
+                # A tab key inside an opened list goes to the tab; the way back stays short.
+                self._history = [before for before in self._history if before != place]
+            self._history.append(self._here)
+            del self._history[:-_HISTORY]
+        await self._show(place)
+
+    async def _show(self, place: Place) -> None:
+        screen = self._screens.get(place)
+        if screen is None:
+            screen = self._screens[place] = self._make(place)
+            self._app.install_screen(screen, f"{place.resource} {place.parent or ''}")
+        first = self._here is None
+        self._here = place
+        if first:
+            await self._app.push_screen(screen)
+        else:
+            await self._app.switch_screen(screen)
+        await self._forget_children()
+
+    def _make(self, place: Place) -> GatewayScreen:
+        from gwtui.ui.resources.registry import RESOURCES, SCREENS  # noqa: PLC0415
+
+        if place.parent is None and place.resource in SCREENS:
+            return SCREENS[place.resource]()
+        return ResourceScreen(RESOURCES[place.resource], parent=place.parent)
+
+    async def _forget_children(self) -> None:
+        """Let go of the lists that were opened longest ago."""
+        kept = {self._here, *self._history[-_CHILDREN:]}
+        children = [place for place in self._screens if place.parent is not None]
+        for place in children[: max(0, len(children) - _CHILDREN)]:
+            if place not in kept:
+                screen = self._screens.pop(place)
+                self._app.uninstall_screen(screen)
+                await screen.remove()

@@ -1,0 +1,305 @@
+"""The base of every full-screen view of the gateway: frame, feeds and the four states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import Screen
+
+from gwtui.actions.action import APP
+from gwtui.domain.times import age
+from gwtui.ui.commands import by_id, offered
+from gwtui.ui.context import ActionContext
+from gwtui.ui.health import Health, clock_time, next_try, trouble
+from gwtui.ui.messages import FeedChanged
+from gwtui.ui.resources.spec import ResourceSpec
+from gwtui.ui.subscriptions import FeedUse, Subscriptions
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.footer import KeyFooter
+from gwtui.ui.widgets.header import HeaderBar
+from gwtui.ui.widgets.one_line import OneLine, PartsLine
+from gwtui.ui.widgets.prompt import GotoPrompt
+from gwtui.ui.widgets.state_panel import StatePanel
+from gwtui.watch.feed import FeedState
+
+if TYPE_CHECKING:
+    from gwtui.ui.app import GwtuiApp
+    from gwtui.watch.hub import FeedHub
+
+
+class GatewayScreen(Screen[None]):
+    """Header, banner, body, status line and footer around one view of the gateway.
+
+    A subclass calls ``super().__init__("credits", title="Credits")`` and fills in these hooks:
+
+    ``compose_body()``
+        Yields the widgets of the body.
+    ``feeds(hub)``
+        The feeds to watch and what to do with each state, asked for each time the screen is shown
+        and when the scope changes: ``[(feed, self._show_credits), ...]``. The first one is the
+        screen's own: while it has no value the body gives way to "loading" or to its error, later
+        errors appear in the banner above the last good data. The functions get every new state,
+        only while the screen is shown, in the screen's own message loop; ``state.value`` may be
+        None. Feeds are left while the screen is covered or not shown.
+    ``empty_text()``
+        What to do when there is nothing, or None while there is something to show.
+    ``status_parts()``
+        Contents for the left of the status line; the moment of the last answer follows them.
+    ``tick(now)``
+        Once per second while the screen is shown: update texts that depend on the time. It must
+        send nothing when no text changed (``OneLine.show`` and ``LinesView.show`` see to that).
+    ``target()`` and ``identity()``
+        What actions act on, captured at the press of a key.
+    ``focus_body()``
+        Put the focus where it belongs.
+    ``go_back()``
+        Close what is open inside the screen and return True, or return False to leave it.
+    ``crumbs()``
+        The path to here, for a screen that another one opened.
+
+    The actions of the registry with the scopes APP, ``resource`` and ``extra_scopes`` are bound,
+    hinted and listed by themselves.
+    """
+
+    AUTO_FOCUS = ""
+
+    def __init__(
+        self,
+        resource: str,
+        *,
+        title: str,
+        tab: str | None = None,
+        extra_scopes: Sequence[str] = (),
+        spec: ResourceSpec[Any] | None = None,
+    ) -> None:
+        super().__init__()
+        self.resource = resource
+        self.heading = title
+        self.tab = tab or resource
+        """Which tab is marked as the current one."""
+        self.spec = spec
+        self.scopes = (resource, *extra_scopes, APP)
+        self._subscriptions = Subscriptions(self.post_message)
+        self._health = Health()
+        for action in offered(self.scopes):
+            if action.scope != APP:
+                for key in action.keys:
+                    binding = Binding(key, f"app.run({action.id!r})", action.title, show=False)
+                    self._bindings.key_to_bindings.setdefault(key, []).append(binding)
+
+    # Hooks ----------------------------------------------------------------------------------
+
+    def compose_body(self) -> ComposeResult:
+        """The widgets of the body."""
+        yield from ()
+
+    def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
+        """What to watch while shown; the first one decides the state of the screen."""
+        raise NotImplementedError
+
+    def empty_text(self) -> str | None:
+        """What to do when there is nothing; None while there is something."""
+        return None
+
+    def status_parts(self) -> Sequence[Content]:
+        """The left of the status line."""
+        return ()
+
+    def tick(self, now: datetime) -> None:
+        """Update what depends on the time."""
+
+    def target(self) -> Any | None:
+        """What actions act on."""
+        return None
+
+    def identity(self) -> str | None:
+        """The identity of what actions act on."""
+        return None
+
+    def focus_body(self) -> None:
+        """Put the focus where it belongs."""
+
+    def go_back(self) -> bool:
+        """Close what is open inside the screen; whether anything was."""
+        return False
+
+    def crumbs(self) -> Sequence[str]:
+        """The path to here, for a screen that another one opened."""
+        return ()
+
+    # The frame ------------------------------------------------------------------------------
+
+    @property
+    def gwtui(self) -> GwtuiApp:
+        """The app, by its own type."""
+        return cast("GwtuiApp", self.app)
+
+    @property
+    def now(self) -> datetime:
+        """The present moment, UTC."""
+        return self.gwtui.clock.now()
+
+    @property
+    def states(self) -> tuple[FeedState[Any], ...]:
+        """The newest states of the watched feeds."""
+        return self._subscriptions.states
+
+    def compose(self) -> ComposeResult:
+        """Header, banner, crumbs, body, prompt, status line, footer."""
+        yield HeaderBar()
+        yield OneLine(id="banner")
+        yield OneLine(id="crumbs")
+        yield StatePanel(id="panel")
+        with Vertical(id="body"):
+            yield from self.compose_body()
+        yield from self.compose_bars()
+        yield GotoPrompt(id="goto")
+        yield OneLine(id="status")
+        yield KeyFooter()
+
+    def compose_bars(self) -> ComposeResult:
+        """Lines between the body and the status line."""
+        yield from ()
+
+    def capture(self) -> ActionContext:
+        """What an action that is asked for now will act on."""
+        return ActionContext(self.gwtui, self.spec, self.target(), self.identity(), self)
+
+    def refeed(self) -> None:
+        """Watch what ``feeds`` says now: the screen was shown, or the scope changed."""
+        session = self.gwtui.session
+        if session is not None and self.is_current:
+            self._subscriptions.open(self.feeds(session.hub))
+        self.refresh_frame()
+
+    async def reread(self) -> None:
+        """Read every watched feed again now."""
+        for feed in self._subscriptions.feeds:
+            await feed.refresh()
+
+    def on_screen_resume(self) -> None:
+        """Watch the feeds."""
+        self.refeed()
+        if self.focused is None:
+            self.focus_body()
+
+    def on_screen_suspend(self) -> None:
+        """Leave the feeds."""
+        self._subscriptions.close()
+
+    def on_feed_changed(self, message: FeedChanged) -> None:
+        """Show the newest state of a feed."""
+        if self._subscriptions.handle(message):
+            self.refresh_frame()
+
+    async def on_parts_line_clicked(self, message: PartsLine.Clicked) -> None:
+        """Run the action of a clicked tab or hint."""
+        await self.gwtui.perform(by_id(message.action), self.capture())
+
+    async def on_goto_prompt_entered(self, message: GotoPrompt.Entered) -> None:
+        """Open the route that was typed."""
+        self.focus_body()
+        await self.gwtui.open_route(message.route)
+
+    def second(self) -> None:
+        """Called once per second while the screen is shown."""
+        self.tick(self.now)
+        self.refresh_frame()
+
+    def refresh_frame(self) -> None:
+        """Bring header, banner, panel, status line and footer up to date; unchanged lines rest."""
+        if not self.is_mounted:
+            return
+        now = self.now
+        self.query_one(HeaderBar).show_facts(self.gwtui.header_facts(self.tab))
+        self._show_banner(now)
+        self._show_crumbs()
+        self._show_panel(now)
+        self.query_one("#status", OneLine).show(self._status(now))
+        self.query_one(KeyFooter).show_actions(self.gwtui.hints(self.scopes))
+
+    def _show_banner(self, now: datetime) -> None:
+        named = [(feed.name, feed.state) for feed in self._subscriptions.feeds]
+        text = self._health.banner(named, now)
+        banner = self.query_one("#banner", OneLine)
+        banner.display = bool(text)
+        banner.show(Content(f" ! {text}"))
+
+    def _show_crumbs(self) -> None:
+        crumbs = self.crumbs()
+        line = self.query_one("#crumbs", OneLine)
+        line.display = bool(crumbs)
+        if crumbs:
+            line.show(
+                Content.assemble(
+                    " ",
+                    toned(" › ".join([*crumbs[:-1], ""]), "muted"),
+                    toned(crumbs[-1], "plain", bold=True),
+                    toned("   Esc goes back", "muted"),
+                )
+            )
+
+    def _show_panel(self, now: datetime) -> None:
+        panel, body = self.query_one("#panel", StatePanel), self.query_one("#body")
+        covered = self._say_state(panel, now)
+        if panel.display != covered:
+            panel.display = covered
+            body.display = not covered
+            if not covered and self.is_current and self.focused is None:
+                self.focus_body()
+
+    def _say_state(self, panel: StatePanel, now: datetime) -> bool:
+        """Fill the panel when it must stand in for the body; whether it must."""
+        link = self.gwtui.link
+        if self.gwtui.session is None:
+            if link.error is None:
+                panel.say("Connecting…", "The dashboard fills in as soon as the gateway answers.")
+            else:
+                retry = next_try(link.retry_at, now, refreshing=False)
+                panel.say(
+                    "No connection", link.error, f"{retry} · r tries now · q quits", tone="bad"
+                )
+            return True
+        if not self.states:
+            return False
+        state = self.states[0]
+        match state.phase(now):
+            case "loading":
+                panel.say(f"Loading {self.heading.lower()}…")
+                return True
+            case "failed" if state.error is not None:
+                retry = next_try(state.retry_at, now, refreshing=state.refreshing)
+                panel.say(
+                    f"{self.heading} could not be read",
+                    trouble(state.error),
+                    f"{retry} · r tries now",
+                    tone="bad",
+                )
+                return True
+        empty = self.empty_text()
+        if empty is not None:
+            panel.say(f"No {self.heading.lower()} here", empty)
+        return empty is not None
+
+    def _status(self, now: datetime) -> Content:
+        parts = list(self.status_parts())
+        if self.states and self.states[0].fetched_at is not None:
+            parts.append(_freshness(self.states[0], now))
+        return Content.assemble(" ", Content(" · ").join(parts))
+
+
+def _freshness(state: FeedState[Any], now: datetime) -> Content:
+    """The clock time while fresh, so that nothing ticks; the age once it matters."""
+    seconds = state.age(now) or 0.0
+    if state.error is not None:
+        return toned(f"last good data {age(seconds)} old", "bad")
+    if state.is_stale(now) or state.fetched_at is None:
+        return toned(f"stale, {age(seconds)} old", "warn")
+    return toned(f"updated {clock_time(state.fetched_at)}", "muted")

@@ -1,0 +1,62 @@
+"""The open connection of the dashboard: what exists only while a gateway is known."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from gwtui.domain.clock import Clock
+from gwtui.domain.safe_text import safe_text
+
+if TYPE_CHECKING:
+    from gwtui.actions.road import WriteRoad
+    from gwtui.client.connection import Connection
+    from gwtui.client.gateway import GatewayClient
+    from gwtui.local.journal import Journal
+    from gwtui.watch.hub import FeedHub
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A connection and everything that lives as long as it does."""
+
+    connection: Connection
+    gateway: GatewayClient
+    hub: FeedHub
+    road: WriteRoad
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How the attempt to open a session stands; ``error`` is fit to show to a person."""
+
+    error: str | None = None
+    retry_at: datetime | None = None
+
+
+@asynccontextmanager
+async def open_session(
+    connection: Connection, journal: Journal | None, clock: Clock
+) -> AsyncIterator[Session]:
+    """Client, feeds and the road of writes over one connection, closed in the reverse order.
+
+    The client's libraries are loaded here, after the first paint.
+    """
+    from gwtui.actions.road import WriteRoad  # noqa: PLC0415
+    from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
+    from gwtui.watch.hub import FeedHub  # noqa: PLC0415
+
+    async with GatewayClient(connection, clock=clock) as gateway:
+        hub = FeedHub(gateway, clock)
+        try:
+            yield Session(connection, gateway, hub, WriteRoad(gateway, journal, clock))
+        finally:
+            await hub.close()
+
+
+def reason(error: BaseException) -> str:
+    """One line on a failure to connect, for a person."""
+    return safe_text(str(error) or type(error).__name__, 300)

@@ -1,0 +1,77 @@
+"""The feeds that one screen watches while it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from textual.message import Message
+
+from gwtui.ui.messages import FeedChanged
+from gwtui.watch.feed import Feed, FeedState
+
+FeedUse = tuple[Feed[Any], Callable[[FeedState[Any]], None]]
+"""A feed and what the screen does with each of its states."""
+
+
+@dataclass(eq=False, slots=True)
+class Subscription:
+    """One watched feed."""
+
+    feed: Feed[Any]
+    deliver: Callable[[FeedState[Any]], None]
+    stop: Callable[[], None] = field(default=lambda: None)
+
+
+class Subscriptions:
+    """Opens feeds when a screen is shown, closes them when it is covered.
+
+    A feed's listener may be called at any time, so that it only posts a message; the newest state
+    is read when that message is handled.
+    """
+
+    def __init__(self, post: Callable[[Message], object]) -> None:
+        self._post = post
+        self._open: list[Subscription] = []
+
+    def open(self, uses: Sequence[FeedUse]) -> None:
+        """Watch these feeds instead of the present ones."""
+        before = self._open
+        self._open = [Subscription(feed, deliver) for feed, deliver in uses]
+        for subscription in self._open:
+            subscription.stop = subscription.feed.watch(self._listener(subscription))
+            self._post(FeedChanged(subscription))
+        # Closing after opening keeps a feed that stays watched from pausing in between.
+        for subscription in before:
+            subscription.stop()
+
+    def close(self) -> None:
+        """Watch nothing; what was delivered stays on the screen."""
+        for subscription in self._open:
+            subscription.stop()
+        self._open = []
+
+    def handle(self, message: FeedChanged) -> bool:
+        """Deliver the newest state of a feed that is still watched; whether it was."""
+        subscription = message.subscription
+        if subscription not in self._open:
+            return False
+        subscription.deliver(subscription.feed.state)
+        return True
+
+    @property
+    def feeds(self) -> tuple[Feed[Any], ...]:
+        """What is watched now; the first feed decides the state of the screen."""
+        return tuple(subscription.feed for subscription in self._open)
+
+    @property
+    def states(self) -> tuple[FeedState[Any], ...]:
+        """The newest states of what is watched."""
+        return tuple(feed.state for feed in self.feeds)
+
+    def _listener(self, subscription: Subscription) -> Callable[[FeedState[Any]], None]:
+        def listen(_state: FeedState[Any]) -> None:
+            self._post(FeedChanged(subscription))
+
+        return listen

@@ -1,0 +1,121 @@
+"""The header: where you are, whose gateway this is, and what you may not do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from textual.content import Content
+
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.one_line import Part, PartsLine
+
+READ_ONLY = "READ-ONLY"
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A screen that a number key opens."""
+
+    action: str
+    key: str
+    title: str
+    current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderFacts:
+    """What the header says. Texts from data must have passed ``safe_text``."""
+
+    tabs: tuple[Tab, ...]
+    workspace: str
+    profile: str = ""
+    host: str = ""
+    token_source: str = ""
+    read_only: bool = False
+
+
+def header_parts(facts: HeaderFacts, width: int) -> list[Part]:
+    """The richest version of the header that fits ``width`` cells.
+
+    The read-only badge and the profile never give way.
+    """
+    for variant, short_tabs in _poorer(facts):
+        left, right = _left(variant, short_tabs=short_tabs), _right(variant)
+        used = sum(part.content.cell_length for part in (*left, *right))
+        if used < width:
+            break
+    gap = Part(Content(" " * max(1, width - used)))
+    return [*left, gap, *right]
+
+
+def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, bool]]:
+    yield facts, False
+    facts = replace(facts, token_source="")
+    yield facts, False
+    facts = replace(facts, host="")
+    yield facts, False
+    facts = replace(facts, workspace=_cut(facts.workspace, 16))
+    yield facts, False
+    facts = replace(facts, profile=_cut(facts.profile, 12))
+    yield facts, False
+    yield facts, True
+    yield replace(facts, workspace=""), True
+
+
+def _cut(text: str, cells: int) -> str:
+    return text if len(text) <= cells else f"{text[: cells - 1]}…"
+
+
+def _left(facts: HeaderFacts, *, short_tabs: bool) -> list[Part]:
+    parts = [Part(toned(" gwtui ", "accent", bold=True))]
+    for tab in facts.tabs:
+        if tab.current:
+            text = Content.styled(f" {tab.key} {tab.title} ", "bold reverse")
+        elif short_tabs:
+            text = toned(f" {tab.key} ", "muted")
+        else:
+            text = Content.assemble(" ", toned(tab.key, "accent"), " ", toned(tab.title), " ")
+        parts.append(Part(text, tab.action))
+    return parts
+
+
+def _right(facts: HeaderFacts) -> list[Part]:
+    parts: list[Part] = []
+    if facts.workspace:
+        parts.append(
+            Part(
+                Content.assemble(toned("w ", "accent"), toned(facts.workspace, "plain"), "  "),
+                "app.workspace",
+            )
+        )
+    if facts.profile:
+        parts.append(Part(toned(facts.profile, "plain", bold=True)))
+    if facts.host:
+        parts.append(Part(toned(f" {facts.host}", "muted")))
+    if facts.token_source:
+        parts.append(Part(toned(f" · key from {facts.token_source}", "muted")))
+    parts.append(Part(Content(" ")))
+    if facts.read_only:
+        badge = Content.styled(f" {READ_ONLY} ", "bold $badge-foreground on $badge-background")
+        parts.append(Part(badge))
+    return parts
+
+
+class HeaderBar(PartsLine):
+    """The header line."""
+
+    def __init__(self) -> None:
+        super().__init__(id="header")
+        self._facts: HeaderFacts | None = None
+
+    def show_facts(self, facts: HeaderFacts) -> None:
+        """Show these facts, in as much width as there is."""
+        self._facts = facts
+        if self.size.width:
+            self.show_parts(header_parts(facts, self.size.width))
+
+    def on_resize(self) -> None:
+        """Fit the facts to the new width."""
+        if self._facts is not None:
+            self.show_facts(self._facts)

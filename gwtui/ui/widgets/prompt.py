@@ -1,0 +1,153 @@
+"""One-line prompts above the status line: the filter and the path to go to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.suggester import SuggestFromList
+from textual.widgets import Input, Static
+
+
+class QuietInput(Input):
+    """An input whose cursor does not blink: a blink costs bytes and attention."""
+
+    DEFAULT_CSS = """
+    QuietInput { height: 1; border: none; padding: 0; background: $panel; }
+    QuietInput:focus { border: none; background: $panel; }
+    """
+
+    def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:  # noqa: A002
+        super().__init__(id=id, placeholder=placeholder, compact=True)
+        self.cursor_blink = False
+
+
+class FilterInput(QuietInput):
+    """The input of the filter: a question mark at the start of a word asks for its language."""
+
+    class HelpAsked(Message):
+        """The language of the filter should be explained."""
+
+    def _on_key(self, event: events.Key) -> None:
+        before = self.value[: self.cursor_position]
+        if event.key == "question_mark" and (not before or before.endswith(" ")):
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.HelpAsked())
+
+
+class Prompt(Horizontal):
+    """A sign and an input, hidden until opened. Escape closes it."""
+
+    SIGN: ClassVar[str] = ">"
+    INPUT: ClassVar[type[QuietInput]] = QuietInput
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
+    DEFAULT_CSS = """
+    Prompt { height: 1; background: $panel; display: none; }
+    Prompt .sign { width: 3; color: $tone-accent; text-style: bold; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """The sign and the input."""
+        yield Static(f" {self.SIGN} ", classes="sign", markup=False)
+        yield self.INPUT()
+
+    @property
+    def input(self) -> QuietInput:
+        """The input."""
+        return self.query_one(QuietInput)
+
+    def open(self) -> None:
+        """Show the prompt and give it the keys at once, so that fast typing is not lost."""
+        self.display = True
+        self.screen.set_focus(self.input)
+
+    def close(self) -> None:
+        """Hide the prompt."""
+        self.display = False
+
+    def action_leave(self) -> None:
+        """Close without doing anything."""
+        self.close()
+
+
+class GotoPrompt(Prompt):
+    """The prompt for a path such as keys/HASH; completes with the right arrow."""
+
+    SIGN = ":"
+
+    class Entered(Message):
+        """A path was entered, or the prompt was left (``route`` empty)."""
+
+        def __init__(self, route: str) -> None:
+            super().__init__()
+            self.route = route
+
+    def offer(self, routes: Iterable[str]) -> None:
+        """Complete from these routes."""
+        self.input.suggester = SuggestFromList(routes)
+
+    def open(self) -> None:
+        """Start with an empty path."""
+        self.input.value = ""
+        super().open()
+
+    def action_leave(self) -> None:
+        """Leave without going anywhere."""
+        self.close()
+        self.post_message(self.Entered(""))
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.close()
+        self.post_message(self.Entered(event.value.strip()))
+
+
+class FilterPrompt(Prompt):
+    """The filter of a list: applies while typed, Enter keeps it, Escape clears it."""
+
+    SIGN = "/"
+    INPUT = FilterInput
+
+    class Changed(Message):
+        """The text is now this."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Closed(Message):
+        """The keys go back to the list."""
+
+    @property
+    def text(self) -> str:
+        """The filter."""
+        return self.input.value
+
+    def clear(self) -> None:
+        """No filter, no prompt."""
+        self.input.value = ""
+        self.close()
+
+    def action_leave(self) -> None:
+        """Clear the filter."""
+        self.clear()
+        self.post_message(self.Closed())
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(self.Changed(event.value))
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        if not event.value.strip():
+            self.clear()
+        self.post_message(self.Closed())
