@@ -11,6 +11,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
+import socket
 import ssl
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -274,7 +276,14 @@ def _cause(error: BaseException) -> tuple[str, bool]:
     while found is not None:
         if isinstance(found, ssl.SSLCertVerificationError):
             return f"its certificate is not trusted ({found.verify_message})", False
-        if isinstance(found, OSError) and found.strerror:
-            return found.strerror.lower(), True
+        if isinstance(found, OSError) and found.errno:
+            return _reason(found), True
         found = found.__cause__ or found.__context__
     return "it cannot be reached", True
+
+
+def _reason(error: OSError) -> str:
+    """The plain wording; asyncio puts the address into the error's own."""
+    if isinstance(error, socket.gaierror):
+        return "its name cannot be resolved"
+    return os.strerror(error.errno or 0).lower()

@@ -1,0 +1,204 @@
+"""Profiles: named gateways in ``profiles.toml``, and which one a start of the program means.
+
+    default = "work"
+
+    [profiles.work]
+    base_url = "https://gateway.example/api/v1"
+    token_command = ["pass", "gateway/management"]
+    critical = true
+
+The file is only read, never written.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
+
+from gwtui.client.connection import Connection, InvalidConnectionError, normalise_base_url
+from gwtui.contract.dialects import DIALECTS, DialectName
+from gwtui.contract.request import problems
+
+FILE_NAME = "profiles.toml"
+_MAX_BYTES = 1024 * 1024
+_WORLD_WRITABLE = 0o002
+
+
+class ProfileError(Exception):
+    """A profile cannot be used; the message names the file, the key and what is wrong."""
+
+
+class Profile(BaseModel):
+    """One gateway as a person configured it. Holds no token, only where to find one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    name: str = Field("", description="empty for a gateway given by address alone")
+    base_url: Annotated[str, AfterValidator(normalise_base_url)]
+    dialect: DialectName = "generic"
+    read_only: bool = Field(False, strict=True)
+    critical: bool = Field(False, strict=True, description="look different, ask twice")
+    allow_plain_http: bool = Field(False, strict=True)
+    use_proxy: bool = Field(False, strict=True)
+    token_command: tuple[str, ...] | None = Field(
+        None, min_length=1, description="program and arguments that print the token; no shell"
+    )
+    token_file: Path | None = Field(None, description="file of mode 0600 that holds the token")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if self.token_command is not None and self.token_file is not None:
+            raise ValueError("token_command and token_file exclude each other")
+        return self
+
+    @property
+    def label(self) -> str:
+        """What the screens call it: the name, else the host."""
+        return self.name or urlsplit(self.base_url).netloc
+
+    def connection(self, token: SecretStr | None, token_source: str) -> Connection:
+        """The connection that this profile describes. Raises ProfileError when it is unsafe."""
+        try:
+            return Connection(
+                base_url=self.base_url,
+                token=token,
+                dialect=DIALECTS[self.dialect],
+                read_only=self.read_only,
+                allow_plain_http=self.allow_plain_http,
+                use_proxy=self.use_proxy,
+                label=self.label,
+                token_source=token_source,
+            )
+        except InvalidConnectionError as error:
+            raise ProfileError(f"profile {self.label}: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileBook:
+    """Every profile of the file, by name; empty when there is no file."""
+
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+    default: str | None = None
+
+
+def load_profiles(path: Path) -> ProfileBook:
+    """Read the profile file; an absent one is an empty book. Raises ProfileError."""
+    try:
+        with path.open("rb") as file:
+            _refuse_foreign(path, os.fstat(file.fileno()))
+            content = tomllib.loads(file.read(_MAX_BYTES).decode())
+    except FileNotFoundError:
+        return ProfileBook()
+    except OSError as error:
+        raise ProfileError(f"{path}: {error.strerror or 'cannot be read'}") from None
+    except UnicodeDecodeError:
+        raise ProfileError(f"{path}: is not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ProfileError(f"{path}: is not valid TOML: {error}") from None
+    return _book(path, content)
+
+
+def _book(path: Path, content: dict[str, Any]) -> ProfileBook:
+    tables = content.pop("profiles", {})
+    default = content.pop("default", None)
+    if content:
+        raise ProfileError(f"{path}: {next(iter(content))}: is not a known key")
+    if not isinstance(tables, dict):
+        raise ProfileError(f"{path}: profiles: must be tables such as [profiles.work]")
+    profiles = {name: _profile(path, name, table) for name, table in tables.items()}
+    if default is not None and default not in profiles:
+        raise ProfileError(f"{path}: default: there is no profile {default!r}")
+    return ProfileBook(profiles, default)
+
+
+def _profile(path: Path, name: str, table: object) -> Profile:
+    if not isinstance(table, dict):
+        raise ProfileError(f"{path}: profiles.{name}: must be a table")
+    try:
+        return Profile.model_validate({**table, "name": name})
+    except ValidationError as error:
+        wrong = problems(error)[0]
+    where = f"profiles.{name}.{wrong.field}" if wrong.field else f"profiles.{name}"
+    raise ProfileError(f"{path}: {where}: {wrong.message.removeprefix('Value error, ')}")
+
+
+def resolve(
+    profile_name: str | None,
+    base_url: str | None,
+    dialect: DialectName | None,
+    read_only: bool,
+    environ: Mapping[str, str],
+    *,
+    book: ProfileBook,
+) -> Profile:
+    """The gateway that is meant: arguments win over the environment, both over the file.
+
+    An address given beside a profile keeps the profile's rules. Where it leads to another host
+    the profile's token is not used: it belongs to the profile's own gateway. A profile named by
+    argument is not redirected by GWTUI_BASE_URL. Raises ProfileError.
+    """
+    address = base_url or (None if profile_name else environ.get("GWTUI_BASE_URL"))
+    name = profile_name or environ.get("GWTUI_PROFILE") or (None if address else book.default)
+    chosen = _named_profile(book, name) if name else None
+    if address:
+        chosen = _at_address(chosen, address)
+    if chosen is None:
+        raise ProfileError(
+            "no gateway is given: use --demo, --profile NAME, --base-url URL, "
+            "or set GWTUI_PROFILE or GWTUI_BASE_URL"
+        )
+    return chosen.model_copy(
+        update={
+            "dialect": dialect or chosen.dialect,
+            "read_only": read_only or chosen.read_only,
+        }
+    )
+
+
+def _named_profile(book: ProfileBook, name: str) -> Profile:
+    if name in book.profiles:
+        return book.profiles[name]
+    known = ", ".join(sorted(book.profiles)) or "there are none"
+    raise ProfileError(f"there is no profile {name!r} (known: {known})")
+
+
+def _at_address(profile: Profile | None, address: str) -> Profile:
+    try:
+        url = normalise_base_url(address)
+    except InvalidConnectionError as error:
+        raise ProfileError(str(error)) from None
+    if profile is None:
+        return Profile(base_url=url)
+    if _origin(url) == _origin(profile.base_url):
+        return profile.model_copy(update={"base_url": url})
+    foreign = {"base_url": url, "name": "", "token_command": None, "token_file": None}
+    return profile.model_copy(update={**foreign, "allow_plain_http": False})
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}[parts.scheme]
+
+
+def _refuse_foreign(path: Path, found: os.stat_result) -> None:
+    """Whoever can write the file can have a command run and a token sent elsewhere."""
+    if found.st_uid not in {os.geteuid(), 0}:
+        raise ProfileError(f"{path}: belongs to another user")
+    if stat.S_IMODE(found.st_mode) & _WORLD_WRITABLE:
+        raise ProfileError(f"{path}: can be written by everyone, run: chmod 600 {path}")

@@ -1,0 +1,227 @@
+"""Where a token comes from: environment, command, file, keyring; the caller asks when none has it.
+
+A source that a person configured (command, file) and that fails is an error, never a reason to
+go on to the next. A keyring that is absent, locked or silent is a note. No message here ever
+holds what a source delivered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import stat
+import threading
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import SecretStr
+
+from gwtui.local.profiles import Profile
+
+if TYPE_CHECKING:
+    from keyring.backend import KeyringBackend
+
+TOKEN_VARIABLE = "GWTUI_TOKEN"  # noqa: S105 - the variable's name
+KEYRING_SERVICE = "gwtui"
+COMMAND_LIMIT = 10.0
+"""Seconds for a token command."""
+KEYRING_LIMIT = 3.0
+"""Seconds for the keyring: its daemon may be waiting for a person who is not at that screen."""
+_MAX_BYTES = 64 * 1024
+_OTHERS = 0o077
+_NO_KEYRING = ("keyring.backends.fail", "keyring.backends.null", "keyrings.alt")
+
+
+class TokenError(Exception):
+    """A configured token source failed; the message never holds the token."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSearch:
+    """What the search found: the token and its source, or None and why, for narration."""
+
+    token: SecretStr | None
+    source: str
+    notes: tuple[str, ...] = ()
+
+
+async def find_token(
+    profile: Profile,
+    environ: MutableMapping[str, str] | None = None,
+    *,
+    command_limit: float = COMMAND_LIMIT,
+    keyring_limit: float = KEYRING_LIMIT,
+) -> TokenSearch:
+    """The token for a profile from the first source that has one. Raises TokenError."""
+    environ = os.environ if environ is None else environ
+    token = take_from_environment(environ)
+    if token is not None:
+        return TokenSearch(token, "environment")
+    if profile.token_command is not None:
+        return TokenSearch(
+            await token_from_command(profile.token_command, environ, limit=command_limit),
+            "token command",
+        )
+    if profile.token_file is not None:
+        return TokenSearch(token_from_file(profile.token_file), "token file")
+    if not profile.name:
+        return TokenSearch(None, "none")
+    token, note = await _from_keyring(profile.name, keyring_limit)
+    return TokenSearch(token, "keyring" if token else "none", (note,) if note else ())
+
+
+def take_from_environment(environ: MutableMapping[str, str]) -> SecretStr | None:
+    """GWTUI_TOKEN, removed once read so that no child process inherits it."""
+    text = environ.pop(TOKEN_VARIABLE, "").strip()
+    return SecretStr(text) if text else None
+
+
+async def token_from_command(
+    command: Sequence[str], environ: Mapping[str, str], *, limit: float = COMMAND_LIMIT
+) -> SecretStr:
+    """What a program prints. Raises TokenError when it fails, is slow or prints something else.
+
+    It runs without a shell, in a session of its own: it can neither read the keyboard nor draw
+    over the screen, and a time-out ends its children too.
+    """
+    program = command[0]
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            env=dict(environ),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else None
+        raise TokenError(f"token command {program}: {why or 'cannot be run'}") from None
+    try:
+        async with asyncio.timeout(limit):
+            output = await _read_bounded(process)
+            status = await process.wait()
+    except BaseException as error:
+        await _end(process)
+        if isinstance(error, TimeoutError):
+            raise TokenError(f"token command {program}: gave no token in {limit:g} s") from None
+        raise
+    if status != 0:
+        raise TokenError(f"token command {program}: ended with status {status}")
+    return _single(output, f"token command {program}")
+
+
+def token_from_file(path: Path) -> SecretStr:
+    """A file that only its owner can read. Raises TokenError for any other."""
+    path = path.expanduser()
+    try:
+        # Not blocking: a pipe in the file's place must not hang the start.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(handle, "rb") as file:  # noqa: PTH123 - the checked file, not its name again
+            found = os.fstat(handle)
+            if not stat.S_ISREG(found.st_mode):
+                raise TokenError(f"token file {path}: is not a regular file")
+            if found.st_uid != os.geteuid():
+                raise TokenError(f"token file {path}: belongs to another user")
+            if stat.S_IMODE(found.st_mode) & _OTHERS:
+                raise TokenError(f"token file {path}: others can read it, run: chmod 600 {path}")
+            content = file.read(_MAX_BYTES + 1)
+    except OSError as error:
+        raise TokenError(f"token file {path}: {error.strerror or 'cannot be read'}") from None
+    return _single(content, f"token file {path}")
+
+
+async def _from_keyring(profile_name: str, limit: float) -> tuple[SecretStr | None, str]:
+    try:
+        return await _in_daemon_thread(lambda: _ask_keyring(profile_name), limit)
+    except TimeoutError:
+        return None, f"the keyring did not answer in {limit:g} s"
+
+
+def _ask_keyring(profile_name: str) -> tuple[SecretStr | None, str]:
+    """Runs in a thread of its own; backends raise whatever they like."""
+    try:
+        import keyring  # noqa: PLC0415 - finding a backend takes 100 ms and more
+        from keyring.errors import KeyringError  # noqa: PLC0415
+    except ImportError:
+        return None, "there is no keyring"
+    try:
+        backend = next((one for one in _backends(keyring.get_keyring()) if _usable(one)), None)
+        if backend is None:
+            return None, "there is no keyring"
+        text = backend.get_password(KEYRING_SERVICE, profile_name)
+    except (KeyringError, RuntimeError, ImportError, OSError, EOFError) as error:
+        return None, f"the keyring cannot be used ({type(error).__name__})"
+    if not text or not text.strip():
+        return None, f"the keyring has no token for profile {profile_name}"
+    return SecretStr(text.strip()), ""
+
+
+def _backends(backend: KeyringBackend) -> Sequence[KeyringBackend]:
+    """A chain of backends may hide one that asks on the terminal: look at its members."""
+    members = getattr(backend, "backends", None)
+    return list(members) if members else [backend]
+
+
+def _usable(backend: KeyringBackend) -> bool:
+    """Backends that drop secrets, keep them in plain text or prompt count as none."""
+    if type(backend).__module__.startswith(_NO_KEYRING):
+        return False
+    return float(backend.priority) >= 1
+
+
+async def _in_daemon_thread(
+    work: Callable[[], tuple[SecretStr | None, str]], limit: float
+) -> tuple[SecretStr | None, str]:
+    """A thread that neither blocks the loop nor the end of the process. Raises TimeoutError."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[tuple[SecretStr | None, str]] = loop.create_future()
+
+    def deliver(setter: Callable[[Any], None], value: Any) -> None:
+        if not answer.done():
+            setter(value)
+
+    def run() -> None:
+        try:
+            delivery: tuple[Callable[[Any], None], Any] = (answer.set_result, work())
+        except Exception as error:
+            delivery = (answer.set_exception, error)
+        # The loop may be gone by now: then nobody waits for the answer.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(deliver, *delivery)
+
+    threading.Thread(target=run, daemon=True, name="keyring").start()
+    return await asyncio.wait_for(answer, limit)
+
+
+async def _read_bounded(process: asyncio.subprocess.Process) -> bytes:
+    assert process.stdout is not None  # noqa: S101 - asked for as a pipe
+    output = b""
+    while chunk := await process.stdout.read(_MAX_BYTES):
+        output += chunk
+        if len(output) > _MAX_BYTES:
+            raise TokenError("the token command gave far more than a token")
+    return output
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a command that did not end by itself, with everything it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _single(content: bytes, source: str) -> SecretStr:
+    """The one token in ``content``; anything else is refused without being repeated."""
+    if len(content) > _MAX_BYTES:
+        raise TokenError(f"{source}: gave far more than a token")
+    words = content.split()
+    if not words:
+        raise TokenError(f"{source}: gave nothing")
+    if len(words) > 1 or not words[0].isascii():
+        raise TokenError(f"{source}: gave more than the token alone")
+    return SecretStr(words[0].decode("ascii"))
