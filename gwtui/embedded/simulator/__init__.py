@@ -12,9 +12,8 @@ from gwtui.embedded.simulator.catalog import (
     CatalogEndpoint,
     CatalogModel,
     build_catalog,
-    endpoints_answer,
 )
-from gwtui.embedded.simulator.figures import live_figures
+from gwtui.embedded.simulator.figures import endpoints_answer, live_figures
 from gwtui.embedded.simulator.usage import (
     UsageProfile,
     UsageSlice,

@@ -7,11 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from gwtui.embedded.simulator.seeds import EndpointTraits
+from gwtui.embedded.simulator.models_chat import CHAT_MODELS
+from gwtui.embedded.simulator.models_media import MEDIA_MODELS
+from gwtui.embedded.simulator.models_reasoning import REASONING_MODELS
+from gwtui.embedded.simulator.models_vision import VISION_MODELS
+from gwtui.embedded.simulator.providers import PROVIDERS
+from gwtui.embedded.simulator.seeds import EndpointSeed, EndpointTraits, ModelSeed
+from gwtui.embedded.simulator.wire import endpoint_object, model_object
+
+MODELS = (*CHAT_MODELS, *REASONING_MODELS, *VISION_MODELS, *MEDIA_MODELS)
 
 WireObject = Mapping[str, Any]
 """A JSON object of the contract. Shared and read only: copy it before adding fields."""
@@ -48,6 +55,7 @@ class Catalog:
     """Every model, endpoint and provider of one seed."""
 
     seed: int
+    """What the live figures of the endpoints are drawn from."""
     models: tuple[CatalogModel, ...]
     """Newest first, the order of GET /models."""
     providers: tuple[WireObject, ...]
@@ -71,11 +79,28 @@ class Catalog:
 
 def build_catalog(seed: int) -> Catalog:
     """The catalog of a seed. Names and prices are the same for every seed, behaviour differs."""
+    models = [_model(row) for row in MODELS]
+    models.sort(key=lambda model: (-int(model.wire["created"]), model.id))
+    return Catalog(seed=seed, models=tuple(models), providers=PROVIDERS)
 
 
-def endpoints_answer(catalog: Catalog, model_id: str, moment: datetime) -> dict[str, Any] | None:
-    """``data`` of GET /models/{author}/{slug}/endpoints with the figures of ``moment``.
+def _model(row: ModelSeed) -> CatalogModel:
+    return CatalogModel(
+        wire=model_object(row),
+        endpoints=tuple(_endpoint(row, offer) for offer in row.endpoints),
+    )
 
-    None when there is no such model. Nothing is hidden here: fields that only authenticated
-    callers may see (contract "Authentication", rule 4) are the caller's to take out.
-    """
+
+def _endpoint(row: ModelSeed, offer: EndpointSeed) -> CatalogEndpoint:
+    wire = endpoint_object(row, offer)
+    return CatalogEndpoint(
+        key=f"{row.id}|{wire['tag']}",
+        wire=wire,
+        traits=EndpointTraits(
+            workloads=row.workloads,
+            latency_ms=offer.latency,
+            throughput=offer.throughput,
+            requests=offer.requests,
+            condition=offer.condition,
+        ),
+    )

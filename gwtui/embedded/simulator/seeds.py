@@ -152,8 +152,6 @@ class ModelSeed:
     request_limits: tuple[int, int] | None = None
     """Prompt and completion tokens that one request may have, where the gateway caps them."""
     reasoning: Mapping[str, Any] | None = None
-    alias_target: tuple[str, str] | None = None
-    """Name and slug of the model behind an alias."""
     knowledge_cutoff: str | None = None
     expires: str | None = None
     """Day the model is withdrawn, YYYY-MM-DD."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from gwtui.embedded.simulator.chance import between, number
+from gwtui.embedded.simulator.chance import number
 from gwtui.embedded.simulator.rhythm import (
     DAY_MICROSECONDS,
     HOUR_MICROSECONDS,
@@ -218,20 +218,19 @@ def _days(
 def _plan(
     profile: UsageProfile, position: int, stream: UsageStream, midnight: datetime
 ) -> _DayPlan:
-    parts = (profile.identity, position, midnight.toordinal())
+    chances = number(profile.seed, profile.identity, position, midnight.toordinal())
+    busy, rest, size = ((chances >> shift & 0xFFFF) / 0x10000 for shift in (0, 16, 32))
     rhythm = RHYTHMS[profile.rhythm]
     weekday_share = rhythm.weekend if midnight.weekday() >= _SATURDAY else 1.0
-    # The fraction of a request becomes a chance, so that rare streams keep their average.
-    wanted = stream.requests_per_day * weekday_share * between(0.7, 1.3, profile.seed, "day", *parts)
-    requests = int(wanted + between(0.0, 1.0, profile.seed, "rest", *parts))
-    size = between(0.85, 1.15, profile.seed, "size", *parts)
+    scale = 0.85 + 0.3 * size
     return _DayPlan(
         stream=stream,
         midnight=midnight,
-        requests=requests,
-        prompt_tokens=round(stream.prompt_tokens * size),
-        completion_tokens=round(stream.completion_tokens * size),
-        weights=day_weights(profile.rhythm, number(profile.seed, "hours", *parts) % VARIANTS),
+        # The fraction of a request becomes a chance, so that rare streams keep their average.
+        requests=int(stream.requests_per_day * weekday_share * (0.7 + 0.6 * busy) + rest),
+        prompt_tokens=round(stream.prompt_tokens * scale),
+        completion_tokens=round(stream.completion_tokens * scale),
+        weights=day_weights(profile.rhythm, (chances >> 48) % VARIANTS),
     )
 
 
