@@ -59,9 +59,7 @@ def _dashboard_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"gwtui {__version__}")
     demo = parser.add_argument_group("demo")
-    demo.add_argument(
-        "--demo", action="store_true", help="use a private embedded gateway, offline"
-    )
+    demo.add_argument("--demo", action="store_true", help="use a private embedded gateway, offline")
     demo.add_argument("--fresh", action="store_true", help="with --demo: start over")
     looks = parser.add_argument_group("display")
     looks.add_argument("--theme", metavar="NAME", help="colour theme, see t in the dashboard")

@@ -1,0 +1,154 @@
+"""``gwtui``: open the dashboard on the gateway that was asked for, or on the demo."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import getpass
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from gwtui.cli import exits
+from gwtui.contract.dialects import DIALECTS
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+
+    from gwtui.client.connection import Connection
+    from gwtui.local.journal import Journal
+    from gwtui.local.paths import Paths
+
+Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
+
+_DEFAULT_ROUTE = "keys"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the dashboard; returns its exit code."""
+    from gwtui.local.paths import Paths, PrivateDirectoryError  # noqa: PLC0415 - needed from here
+
+    if arguments.fresh and not arguments.demo:
+        return _usage("--fresh goes with --demo")
+    if arguments.demo and (arguments.base_url or arguments.profile):
+        return _usage("--demo brings its own gateway: leave out --profile and --base-url")
+    route = arguments.route or _DEFAULT_ROUTE
+    wrong = _unknown_route(route)
+    if wrong is not None:
+        return _usage(wrong)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return _usage("the dashboard needs a terminal on stdin and stdout")
+    paths = Paths.of_user()
+    try:
+        connect = _demo(arguments, paths) if arguments.demo else _remote(arguments, paths)
+        journal = _journal(paths)
+    except (_CannotStartError, PrivateDirectoryError) as error:
+        return _usage(str(error))
+    return _show(connect, journal, route, arguments)
+
+
+def _show(connect: Connect, journal: Journal, route: str, arguments: argparse.Namespace) -> int:
+    from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
+
+    app = GwtuiApp(connect, start=route, theme=arguments.theme, journal=journal)
+    app.run(mouse=not arguments.no_mouse)
+    return app.return_code if app.return_code is not None else exits.OK
+
+
+class _CannotStartError(Exception):
+    """The dashboard cannot be opened; the message says why."""
+
+
+def _usage(message: str) -> int:
+    print(f"gwtui: {message}", file=sys.stderr)
+    return exits.USAGE
+
+
+def _unknown_route(route: str) -> str | None:
+    """A message when the first part of a route is no resource."""
+    from gwtui.ui.resources.registry import TABS  # noqa: PLC0415 - loads the declarations
+
+    first = route.partition("/")[0]
+    if first in TABS:
+        return None
+    return f"there is no resource {first!r}; choose from {', '.join(TABS)}"
+
+
+def _journal(paths: Paths) -> Journal:
+    from gwtui.local.journal import Journal  # noqa: PLC0415
+    from gwtui.local.paths import ensure_private  # noqa: PLC0415
+
+    return Journal(ensure_private(paths.state) / "journal.jsonl")
+
+
+def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
+    """The embedded gateway in this process, on a socket that only this user can reach."""
+    dialect = DIALECTS[arguments.dialect or "generic"]
+    start_over = [arguments.fresh]
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Connection]:
+        from gwtui.client.connection import Connection  # noqa: PLC0415 - after the first paint
+        from gwtui.embedded.demo import demo_gateway  # noqa: PLC0415
+        from gwtui.local.paths import ensure_private  # noqa: PLC0415
+
+        directory = ensure_private(paths.data / "demo")
+        # A later attempt to connect must not wipe what the first one made.
+        fresh, start_over[0] = start_over[0], False
+        async with demo_gateway(fresh=fresh, data_dir=directory, dialect=dialect) as site:
+            yield Connection(
+                base_url=site.base_url,
+                token=site.token,
+                dialect=dialect,
+                read_only=arguments.read_only,
+                socket_path=site.socket_path,
+                label="demo",
+                token_source="demo",  # noqa: S106 - a name for display
+            )
+
+    return connect
+
+
+def _remote(arguments: argparse.Namespace, paths: Paths) -> Connect:
+    """The gateway of a profile or an address; asks for the token when no source has one."""
+    from gwtui.local.profiles import FILE_NAME, ProfileError, load_profiles, resolve  # noqa: PLC0415
+    from gwtui.local.tokens import TokenError, find_token  # noqa: PLC0415
+
+    try:
+        profile = resolve(
+            arguments.profile,
+            arguments.base_url,
+            arguments.dialect,
+            arguments.read_only,
+            os.environ,
+            book=load_profiles(paths.config / FILE_NAME),
+        )
+        found = asyncio.run(find_token(profile))
+        for note in found.notes:
+            print(f"gwtui: {note}", file=sys.stderr)
+        token, source = found.token, found.source
+        if token is None:
+            token, source = _ask(profile.label), "prompt"
+        connection = profile.connection(token, source)
+    except (ProfileError, TokenError) as error:
+        raise _CannotStartError(str(error)) from None
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Connection]:
+        yield connection
+
+    return connect
+
+
+def _ask(label: str) -> SecretStr:
+    from pydantic import SecretStr  # noqa: PLC0415
+
+    try:
+        typed = getpass.getpass(f"Management key for {label} (kept for this session only): ")
+    except (EOFError, KeyboardInterrupt):
+        raise _CannotStartError("no key was given") from None
+    if not typed.strip():
+        raise _CannotStartError("no key was given")
+    return SecretStr(typed.strip())

@@ -1,0 +1,124 @@
+"""``gwtui gateway``: the embedded gateway as a server of its own, and keys for it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+from gwtui.cli import exits
+from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
+
+_DEFAULT_PORT = 8088
+_MAX_PORT = 65535
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add ``serve`` and ``issue-key``."""
+    commands = parser.add_subparsers(dest="gateway_command", required=True, metavar="COMMAND")
+    serve = commands.add_parser("serve", help="serve the management API over HTTP")
+    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    serve.add_argument(
+        "--port", type=_port, default=_DEFAULT_PORT, help=f"0 picks a free one ({_DEFAULT_PORT})"
+    )
+    serve.add_argument("--seed", type=int, default=1, help="another seed is another world (1)")
+    serve.add_argument("--empty", action="store_true", help="no keys, no usage, only the catalog")
+    issue = commands.add_parser(
+        "issue-key", help="make an API key; prints the key alone on stdout, once"
+    )
+    issue.add_argument("--management", action="store_true", help="allow management operations")
+    issue.add_argument("--name", default="", help="what the key is for")
+    for command in (serve, issue):
+        command.add_argument(
+            "--database", type=Path, metavar="FILE", help="SQLite file (in your data directory)"
+        )
+        command.add_argument(
+            "--dialect",
+            choices=sorted(DIALECTS),
+            default=argparse.SUPPRESS,
+            help="names used on the wire",
+        )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve or issue a key; returns an exit code."""
+    try:
+        from gwtui.embedded.errors import DatabaseInUseError, GatewayStartError  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        return _failed(missing_extra(error), exits.USAGE)
+    try:
+        if arguments.gateway_command == "issue-key":
+            return _issue(arguments)
+        return _serve(arguments)
+    except DatabaseInUseError as error:
+        return _failed(error.message, exits.IN_USE)
+    except GatewayStartError as error:
+        return _failed(error.message, exits.FAILED)
+
+
+def missing_extra(error: ModuleNotFoundError) -> str:
+    """What to install when the embedded gateway's libraries are not there."""
+    return f"the embedded gateway needs {error.name}: install gwtui with its extra 'demo'"
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    from gwtui.embedded.gateway import EmbeddedGateway  # noqa: PLC0415 - loads the server
+    from gwtui.embedded.hosting import serve_tcp  # noqa: PLC0415
+
+    database = _database(arguments)
+    gateway = EmbeddedGateway.open(
+        database,
+        dialect=_dialect(arguments),
+        seed=arguments.seed,
+        content="empty" if arguments.empty else "simulated",
+    )
+
+    def ready(base_url: str) -> None:
+        print(base_url, flush=True)
+        _narrate(f"serving {database}; stop with ctrl+c")
+        _narrate(f"for a key: gwtui gateway issue-key --management --database {database}")
+
+    try:
+        return asyncio.run(serve_tcp(gateway, arguments.host, arguments.port, on_ready=ready))
+    finally:
+        gateway.close()
+
+
+def _issue(arguments: argparse.Namespace) -> int:
+    from gwtui.embedded.issuing import issue_key  # noqa: PLC0415 - loads the store
+
+    key = issue_key(
+        _database(arguments),
+        dialect=_dialect(arguments),
+        management=arguments.management,
+        name=arguments.name,
+    )
+    print(key)
+    return exits.OK
+
+
+def _dialect(arguments: argparse.Namespace) -> Dialect:
+    return DIALECTS[arguments.dialect] if arguments.dialect else GENERIC
+
+
+def _database(arguments: argparse.Namespace) -> Path:
+    from gwtui.local.paths import Paths, ensure_private  # noqa: PLC0415
+
+    given: Path | None = arguments.database
+    return given or ensure_private(Paths.of_user().data) / "gateway.sqlite3"
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > _MAX_PORT:
+        raise argparse.ArgumentTypeError("must be a number from 0 to 65535")
+    return int(text)
+
+
+def _narrate(message: str) -> None:
+    print(f"gwtui gateway: {message}", file=sys.stderr, flush=True)
+
+
+def _failed(message: str, code: int) -> int:
+    _narrate(message)
+    return code
