@@ -39,8 +39,8 @@ class GatewayClient:
         self.connection = connection
         self._transport = _LazyTransport(connection, clock, transport)
         caller = RetryingCaller(self._transport, clock, on_retry)
+        self.keys = KeysService(caller)
         self.workspaces = WorkspacesService(caller)
-        self.keys = KeysService(caller, self.workspaces)
         self.credits = CreditsService(caller)
         self.catalog = CatalogService(caller)
         self.providers = ProvidersService(caller)

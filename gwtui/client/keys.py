@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from gwtui.client.call import Call, Caller, checked
 from gwtui.client.errors import UnreadableAnswerError
-from gwtui.client.paging import Listing, Pager, merged
+from gwtui.client.paging import Listing, Pager
 from gwtui.client.reading import confirm_deleted, read_one, read_whole
-from gwtui.client.workspaces import WorkspacesService
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, CurrentKey, UpdateKeyRequest
 from gwtui.contract.paging import KEYS_PAGE
 
@@ -16,9 +15,8 @@ _KEY = "/keys/{hash}"
 class KeysService:
     """Management of API keys; every method raises GatewayError."""
 
-    def __init__(self, caller: Caller, workspaces: WorkspacesService) -> None:
+    def __init__(self, caller: Caller) -> None:
         self._caller = caller
-        self._workspaces = workspaces
 
     async def list(
         self,
@@ -27,7 +25,10 @@ class KeysService:
         include_disabled: bool = True,
         include_expired: bool = True,
     ) -> Listing[ApiKey]:
-        """Every key of one workspace, newest first; of the default workspace when none is given."""
+        """Every key of one workspace, newest first; of the default one when none is given.
+
+        The API lists one workspace at a time.
+        """
         query: dict[str, str | int | bool] = {
             "include_disabled": include_disabled,
             "include_expired": include_expired,
@@ -36,25 +37,6 @@ class KeysService:
             query["workspace_id"] = workspace_id
         pager = Pager(self._caller, "/keys", ApiKey, "hash", page=KEYS_PAGE, sends_limit=False)
         return await pager.everything(query)
-
-    async def list_everywhere(
-        self, *, include_disabled: bool = True, include_expired: bool = True
-    ) -> Listing[ApiKey]:
-        """Every key of every workspace, workspace by workspace.
-
-        The API lists one workspace at a time. A workspace that is deleted meanwhile is left out.
-        """
-        workspaces = await self._workspaces.list()
-        parts = [
-            await self.list(
-                workspace_id=workspace.id,
-                include_disabled=include_disabled,
-                include_expired=include_expired,
-            )
-            for workspace in workspaces.items
-            if workspace.id
-        ]
-        return merged(parts, lambda key: key.hash, complete=workspaces.complete)
 
     async def get(self, hash: str) -> ApiKey:
         """One key, read anew."""

@@ -10,7 +10,7 @@ row that exists during the whole reading is in the result, once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -152,20 +152,3 @@ def listing_of(rows: Rows, model: type[ModelT], key: str) -> Listing[ModelT]:
     collected.add(rows.rows)
     complete = rows.total is None or rows.total == len(rows.rows)
     return collected.listing(rows.total, complete=complete)
-
-
-def merged(
-    parts: Iterable[Listing[ModelT]],
-    identity: Callable[[ModelT], str | None],
-    *,
-    complete: bool = True,
-) -> Listing[ModelT]:
-    """Several listings as one, each identity once; complete only when every part is."""
-    items: dict[object, ModelT] = {}
-    unreadable = 0
-    for part in parts:
-        for item in part.items:
-            items[identity(item) or object()] = item
-        unreadable += part.unreadable
-        complete = complete and part.complete
-    return Listing(tuple(items.values()), None, complete, unreadable)

@@ -1,0 +1,218 @@
+"""What comes back: typed errors for refusals, UnreadableAnswerError for what is no answer."""
+
+from __future__ import annotations
+
+import gzip
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+from service_kit import TOKEN, data, refusal, rig
+
+from gwtui.client import errors
+from gwtui.client.answers import MAX_MESSAGE
+from gwtui.contract.dialects import OPENROUTER
+
+JSON = {"content-type": "application/json"}
+KINDS = [
+    (400, errors.BadRequestError, "none"),
+    (401, errors.UnauthorizedError, "none"),
+    (402, errors.PaymentRequiredError, "none"),
+    (403, errors.ForbiddenError, "none"),
+    (404, errors.NotFoundError, "none"),
+    (409, errors.ConflictError, "none"),
+    (413, errors.TooLargeError, "none"),
+    (418, errors.StatusError, "none"),
+    (422, errors.BadRequestError, "none"),
+    (429, errors.RateLimitedError, "none"),
+    (500, errors.ServerError, "unknown"),
+    (599, errors.ServerError, "unknown"),
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "effect"), KINDS)
+async def test_each_status_has_its_error(
+    status: int, kind: type[errors.StatusError], effect: str
+) -> None:
+    answer = refusal(status, "Not like this", headers={"X-Request-Id": "req-1"})
+    with pytest.raises(errors.StatusError) as caught:
+        await rig(answer).client.keys.delete("h")
+    error = caught.value
+    assert type(error) is kind
+    assert (error.status, error.message, error.request_id) == (status, "Not like this", "req-1")
+    assert error.effect == effect
+
+
+@pytest.mark.parametrize(
+    ("headers", "metadata", "expected"),
+    [
+        ({"cf-ray": "8f00-FRA"}, None, "8f00-FRA"),
+        ({"request-id": "r"}, {"request_id": "m"}, "r"),
+        ({}, {"request_id": "m"}, "m"),
+        ({"x-request-id": "x" * 500}, None, None),
+        ({"x-request-id": "a\tb"}, None, None),
+        ({}, {"request_id": 7}, None),
+    ],
+)
+async def test_the_request_id_is_found_and_must_be_plain(
+    headers: dict[str, str], metadata: Any, expected: str | None
+) -> None:
+    body = {"error": {"code": 400, "message": "no", "metadata": metadata}}
+    with pytest.raises(errors.BadRequestError) as caught:
+        await rig(httpx.Response(400, json=body, headers=headers)).client.credits.get()
+    assert caught.value.request_id == expected
+    assert caught.value.metadata == (metadata or {})
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"<html>gateway</html>", "404 Not Found, and not from the API: check the base URL"),
+        (b"", "404 Not Found, and not from the API: check the base URL"),
+        (b'{"error": {"code": 404}}', "404 Not Found"),
+        (b'{"error": "plain"}', "404 Not Found, and not from the API: check the base URL"),
+        (b'{"error": {"message": "   "}}', "404 Not Found"),
+        (b'{"error": {"message": 5}}', "404 Not Found"),
+        (b"[" * 100_000, "404 Not Found, and not from the API: check the base URL"),
+    ],
+)
+async def test_a_refusal_without_a_message_still_says_something(body: bytes, message: str) -> None:
+    with pytest.raises(errors.NotFoundError) as caught:
+        await rig(httpx.Response(404, content=body, headers=JSON)).client.credits.get()
+    assert caught.value.message == message
+
+
+async def test_an_endless_message_is_cut() -> None:
+    with pytest.raises(errors.BadRequestError) as caught:
+        await rig(refusal(400, "x" * 5_000)).client.credits.get()
+    assert len(caught.value.message) == MAX_MESSAGE
+    assert caught.value.message.endswith("…")
+
+
+async def test_a_token_that_the_gateway_repeats_is_redacted() -> None:
+    body = {
+        "error": {
+            "code": 401,
+            "message": f"key {TOKEN} is unknown",
+            "metadata": {"key": [TOKEN], TOKEN: 1, "request_id": "r"},
+        }
+    }
+    with pytest.raises(errors.UnauthorizedError) as caught:
+        await rig(httpx.Response(401, json=body)).client.credits.get()
+    assert caught.value.message == "key [redacted] is unknown"
+    assert TOKEN not in repr(caught.value.metadata)
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type", "says"),
+    [
+        (b'{"data": {}}', "text/html", "base URL"),
+        (b'{"data": {}}', "", "base URL"),
+        (b'{"data": {', "application/json", "cut off"),
+        (b"", "application/json", "cut off"),
+        (b'{"data": "\xff"}', "application/json", "UTF-8"),
+        (b'{"data":' + b"[" * 200_000, "application/json", "too deeply"),
+        (b'{"data":' + b'{"a":' * 200_000, "application/json", "too deeply"),
+        (b'{"data": ' + b"9" * 5_000 + b"}", "application/json", "malformed"),
+        (b'{"data": {}} trailing', "application/json", "malformed"),
+        (b"[]", "application/json", "not a JSON object"),
+        (b"null", "application/json", "not a JSON object"),
+        (b'{"data": null}', "application/json", "not an object"),
+        (b'{"data": []}', "application/json", "not an object"),
+        (b'{"dat": {}}', "application/json", "not an object"),
+    ],
+)
+async def test_what_the_contract_does_not_describe_is_unreadable(
+    content: bytes, content_type: str, says: str
+) -> None:
+    answer = httpx.Response(200, content=content, headers={"content-type": content_type})
+    it = rig(answer, max_answer=10_000_000)
+    with pytest.raises(errors.UnreadableAnswerError, match=says) as caught:
+        await it.client.credits.get()
+    assert caught.value.effect == "unknown"
+    assert caught.value.__context__ is None
+    assert len(it.script.requests) == 1
+
+
+@pytest.mark.parametrize("body", [{}, {"data": None}, {"data": {}}, {"data": "x"}])
+async def test_a_list_without_a_list_is_unreadable(body: Any) -> None:
+    with pytest.raises(errors.UnreadableAnswerError, match="not a list"):
+        await rig(httpx.Response(200, json=body)).client.providers.list()
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/problem+json"])
+async def test_json_by_its_other_names_is_read(kind: str) -> None:
+    answer = httpx.Response(
+        200, content=b'\xef\xbb\xbf{"data": {"total_usage": 1}}', headers={"content-type": kind}
+    )
+    assert (await rig(answer).client.credits.get()).total_usage == 1
+
+
+async def test_money_is_exact() -> None:
+    answer = httpx.Response(
+        200, content=b'{"data": {"total_credits": 0.1000, "total_usage": 1e-7}}', headers=JSON
+    )
+    credits = await rig(answer).client.credits.get()
+    assert credits.total_credits == Decimal("0.1000")
+    assert str(credits.total_usage) == "1E-7"
+
+
+@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity", b"1e99999999999999999999"])
+async def test_a_number_that_is_none_marks_its_field_only(number: bytes) -> None:
+    answer = httpx.Response(
+        200, content=b'{"data": {"total_credits": %b, "total_usage": 2}}' % number, headers=JSON
+    )
+    credits = await rig(answer).client.credits.get()
+    assert (credits.total_credits, credits.total_usage) == (None, 2)
+    assert list(credits.gaps) == ["total_credits"]
+
+
+async def test_an_answer_larger_than_the_bound_is_not_read() -> None:
+    await rig(data({"total_usage": 1, "pad": "x" * 900})).client.credits.get()
+    with pytest.raises(errors.UnreadableAnswerError, match="larger than 1 KiB"):
+        await rig(data({"pad": "x" * 1100})).client.credits.get()
+
+
+async def test_the_bound_counts_what_was_unpacked() -> None:
+    packed = gzip.compress(b'{"data": {"pad": "' + b"x" * 100_000 + b'"}}')
+    assert len(packed) < 1024
+    answer = httpx.Response(200, headers={**JSON, "content-encoding": "gzip"}, content=packed)
+    with pytest.raises(errors.UnreadableAnswerError, match="larger"):
+        await rig(lambda _: answer).client.credits.get()
+
+
+async def test_damaged_compression_is_unreadable() -> None:
+    def answer(_: httpx.Request) -> httpx.Response:
+        stream = httpx.ByteStream(b"not gzip at all")
+        return httpx.Response(200, headers={**JSON, "content-encoding": "gzip"}, stream=stream)
+
+    with pytest.raises(errors.UnreadableAnswerError, match="compression"):
+        await rig(answer).client.credits.get()
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308, 304, 399])
+async def test_a_redirect_is_refused_and_not_followed(status: int) -> None:
+    answer = httpx.Response(status, headers={"location": "https://elsewhere.test/steal"})
+    it = rig(answer)
+    with pytest.raises(errors.UnreadableAnswerError, match="redirect") as caught:
+        await it.client.keys.delete("h")
+    assert caught.value.effect == "unknown"
+    assert [request.url.host for request in it.script.requests] == ["gateway.test"]
+
+
+async def test_the_dialect_is_translated_at_the_boundary() -> None:
+    tools = {"openrouter:web_search": {"type": "search"}}
+    answer = data({"id": "a/b", "endpoints": [{"name": "e", "native_tools": tools}]})
+    model = await rig(answer, dialect=OPENROUTER).client.catalog.endpoints("a/b")
+    assert model.endpoints is not None
+    assert list(model.endpoints[0].native_tools or {}) == ["service:web_search"]
+
+
+async def test_calls_after_the_end_say_so() -> None:
+    it = rig(data({}))
+    async with it.client:
+        pass
+    with pytest.raises(errors.ConnectFailedError, match="closed"):
+        await it.client.credits.get()
+    assert it.script.requests == []

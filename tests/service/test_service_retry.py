@@ -1,0 +1,211 @@
+"""Which failures are tried again, how long that takes, and that a write never is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from service_kit import START, FakeTime, Step, data, refusal, rig
+
+from gwtui.client import errors
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.retry import BUDGET, MAX_RETRY_AFTER, RetryNotice, retry_after_seconds
+from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
+
+NOT_SENT: list[Step] = [
+    httpx.ConnectError("refused"),
+    httpx.ConnectTimeout("slow"),
+    httpx.PoolTimeout("busy"),
+    httpx.ProxyError("no"),
+]
+SENT: list[Step] = [
+    httpx.ReadError("reset"),
+    httpx.WriteError("reset"),
+    httpx.CloseError("reset"),
+    httpx.ReadTimeout("slow"),
+    httpx.WriteTimeout("slow"),
+    httpx.RemoteProtocolError("nonsense"),
+    TimeoutError(),
+    OSError("broken"),
+]
+PASSING: list[Step] = [*NOT_SENT, *SENT, *(refusal(status) for status in (429, 502, 503, 504))]
+LASTING: list[Step] = [
+    httpx.UnsupportedProtocol("ftp"),
+    httpx.LocalProtocolError("bad header"),
+    httpx.InvalidURL("bad"),
+    *(refusal(status) for status in (400, 401, 402, 403, 404, 409, 413, 500, 501)),
+    httpx.Response(200, content=b"{", headers={"content-type": "application/json"}),
+    httpx.Response(302),
+]
+WRITES: list[Callable[[GatewayClient], Awaitable[Any]]] = [
+    lambda g: g.keys.create(CreateKeyRequest(name="n")),
+    lambda g: g.keys.update("h", UpdateKeyRequest(name="n")),
+    lambda g: g.keys.delete("h"),
+]
+
+
+def name_of(step: object) -> str:
+    if isinstance(step, httpx.Response):
+        return str(step.status_code)
+    return type(step).__name__
+
+
+@pytest.mark.parametrize("fault", PASSING, ids=name_of)
+async def test_a_read_is_tried_again(fault: Step) -> None:
+    it = rig(fault, fault, data({"total_usage": 3}))
+    assert (await it.client.credits.get()).total_usage == 3
+    assert len(it.script.requests) == 3
+    assert it.time.waits == [0.15, 0.3]
+
+
+@pytest.mark.parametrize("fault", PASSING, ids=name_of)
+async def test_a_read_is_tried_four_times_at_most(fault: Step) -> None:
+    it = rig(fault)
+    with pytest.raises(errors.GatewayError):
+        await it.client.credits.get()
+    assert len(it.script.requests) == 4
+    assert it.time.waits == [0.15, 0.3, 0.6]
+
+
+@pytest.mark.parametrize("fault", LASTING, ids=name_of)
+async def test_what_will_not_pass_is_not_tried_again(fault: Step) -> None:
+    it = rig(fault)
+    with pytest.raises(errors.GatewayError):
+        await it.client.credits.get()
+    assert len(it.script.requests) == 1
+    assert it.time.waits == []
+
+
+@pytest.mark.parametrize("write", WRITES, ids=["create", "update", "delete"])
+@pytest.mark.parametrize("fault", [*PASSING, *LASTING], ids=name_of)
+async def test_a_write_is_sent_once_whatever_happens(
+    write: Callable[[GatewayClient], Awaitable[Any]], fault: Step
+) -> None:
+    it = rig(fault, data({"hash": "second"}, key="second"))
+    with pytest.raises(errors.GatewayError):
+        await write(it.client)
+    assert len(it.script.requests) == 1
+    assert it.time.waits == []
+    assert it.notices == []
+
+
+@pytest.mark.parametrize("fault", NOT_SENT + LASTING[:3], ids=name_of)
+async def test_a_write_that_never_left_had_no_effect(fault: Step) -> None:
+    with pytest.raises(errors.ConnectFailedError) as caught:
+        await rig(fault).client.keys.delete("h")
+    assert caught.value.effect == "none"
+
+
+@pytest.mark.parametrize("fault", SENT, ids=name_of)
+async def test_a_write_whose_answer_was_lost_has_an_unknown_effect(fault: Step) -> None:
+    with pytest.raises(errors.NoAnswerError) as caught:
+        await rig(fault).client.keys.delete("h")
+    assert caught.value.effect == "unknown"
+
+
+async def test_each_retry_is_announced_before_its_wait() -> None:
+    it = rig(refusal(503, "busy"), httpx.ReadError("x"), data({}))
+    await it.client.keys.get("secret-hash")
+    assert it.notices == [
+        RetryNotice("GET", "/keys/{hash}", 1, 3, 0.15, "busy"),
+        RetryNotice(
+            "GET",
+            "/keys/{hash}",
+            2,
+            3,
+            0.3,
+            "the connection to gateway.test broke before the answer was complete",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after": "Sat, 21 Nov 2026 07:00:12 GMT"}, 12.0),
+        ({"retry-after": "Sat, 21 Nov 2020 07:00:12 GMT"}, 0.0),
+        ({"retry-after": "-5"}, 0.0),
+        ({"retry-after": "soon"}, 0.0),
+    ],
+)
+@pytest.mark.parametrize("status", [429, 503])
+async def test_the_gateway_says_how_long_to_wait(
+    headers: dict[str, str], wait: float, status: int
+) -> None:
+    it = rig(refusal(status, headers=headers), data({}), time=FakeTime(chance=0.0))
+    await it.client.credits.get()
+    assert it.time.waits == [pytest.approx(wait)]
+
+
+async def test_jitter_only_adds_to_what_the_gateway_asked_for() -> None:
+    it = rig(refusal(429, headers={"retry-after": "7"}), data({}), time=FakeTime(chance=0.99))
+    await it.client.credits.get()
+    assert 7.0 < it.time.waits[0] < 7.3
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_wait_beyond_the_budget_is_left_to_the_caller(status: int) -> None:
+    it = rig(refusal(status, headers={"retry-after": "31"}))
+    with pytest.raises((errors.RateLimitedError, errors.ServerError)) as caught:
+        await it.client.credits.get()
+    assert caught.value.retry_after == 31
+    assert it.time.waits == []
+
+
+async def test_waits_share_one_budget() -> None:
+    it = rig(refusal(429, headers={"retry-after": "14"}), time=FakeTime(chance=0.0))
+    with pytest.raises(errors.RateLimitedError):
+        await it.client.credits.get()
+    assert it.time.waits == [14.0, 14.0]
+
+
+async def test_slow_attempts_count_against_the_budget() -> None:
+    time = FakeTime()
+
+    def hang(_: httpx.Request) -> httpx.Response:
+        time.elapsed += BUDGET / 2
+        raise httpx.ReadTimeout("slow")
+
+    it = rig(hang, time=time)
+    with pytest.raises(errors.NoAnswerError):
+        await it.client.credits.get()
+    assert len(it.script.requests) == 2
+
+
+async def test_backoff_grows_to_its_cap_with_full_jitter() -> None:
+    none, full = FakeTime(chance=0.0), FakeTime(chance=1.0)
+    for time in (none, full):
+        with pytest.raises(errors.NoAnswerError):
+            await rig(httpx.ReadError("x"), time=time).client.credits.get()
+    assert none.waits == [0.0, 0.0, 0.0]
+    assert full.waits == [0.3, 0.6, 1.2]
+
+
+async def test_a_failure_that_ends_the_retries_has_no_older_one_attached() -> None:
+    with pytest.raises(errors.NoAnswerError) as caught:
+        await rig(httpx.ConnectError("a"), httpx.ReadError("b")).client.credits.get()
+    assert caught.value.__context__ is None
+    assert caught.value.__cause__ is None
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_any_header_gives_a_sane_wait_or_none(seconds: str, millis: str) -> None:
+    wait = retry_after_seconds({"retry-after": seconds, "retry-after-ms": millis}, START)
+    assert wait is None or 0 <= wait <= MAX_RETRY_AFTER
+
+
+@pytest.mark.parametrize("text", ["inf", "nan", "1e400", "", "Sat, 99 Nov 2026 07:00:00 GMT"])
+def test_unreadable_waits_count_as_absent(text: str) -> None:
+    assert retry_after_seconds({"retry-after": text}, datetime.now(UTC)) is None
+
+
+def test_nobody_is_silenced_for_longer_than_a_day() -> None:
+    assert retry_after_seconds({"retry-after": "99999999"}, START) == MAX_RETRY_AFTER
