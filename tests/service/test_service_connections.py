@@ -1,0 +1,208 @@
+"""Real sockets: resets, half bodies, hangs, stale connections, unix sockets, lazy loading."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from service_kit import SHORT, TOKEN, FakeTime, Play, http_answer, request_head, sends, serving
+
+from gwtui.client import errors
+from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.transport import Transport
+
+CREDITS = http_answer(b'{"data": {"total_usage": 5}}')
+DELETED = http_answer(b'{"deleted": true}')
+
+
+def client_of(base_url: str, fake: FakeTime | None = None, **options: object) -> GatewayClient:
+    clock = (fake or FakeTime()).clock
+    where = Connection(base_url, token=SecretStr(TOKEN), **options)  # type: ignore[arg-type]
+    return GatewayClient(
+        where, clock=clock, transport=Transport(where, clock=clock, patience=SHORT)
+    )
+
+
+async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read()
+
+
+async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await request_head(reader)
+    writer.transport.abort()
+
+
+async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await request_head(reader)
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+    while True:
+        writer.write(b" ")
+        await writer.drain()
+        await asyncio.sleep(0.05)
+
+
+LOST: dict[str, Play] = {
+    "reset": reset,
+    "hung up": sends(b""),
+    "half a head": sends(b"HTTP/1.1 200 OK\r\nContent-"),
+    "half a body": sends(CREDITS[:-5]),
+    "half a chunk": sends(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+        b'Transfer-Encoding: chunked\r\n\r\n20\r\n{"data":'
+    ),
+    "not http": sends(b"SSH-2.0-OpenSSH_9.2\r\n\r\n"),
+    "silence": hang,
+    "drip": drip,
+}
+
+
+@pytest.mark.parametrize("play", LOST.values(), ids=LOST.keys())
+async def test_a_lost_answer_to_a_write_is_unknown_and_not_sent_again(play: Play) -> None:
+    async with serving(play, sends(DELETED)) as server, client_of(server.base_url) as client:
+        with pytest.raises(errors.NoAnswerError) as caught:
+            await client.keys.delete("h")
+        assert caught.value.effect == "unknown"
+        assert server.connections == 1
+
+
+@pytest.mark.parametrize("play", LOST.values(), ids=LOST.keys())
+async def test_a_lost_answer_to_a_read_is_asked_for_again(play: Play) -> None:
+    async with serving(play, sends(CREDITS)) as server, client_of(server.base_url) as client:
+        assert (await client.credits.get()).total_usage == 5
+        assert server.connections == 2
+
+
+async def test_a_refusal_is_understood_without_the_end_of_its_body() -> None:
+    cut = http_answer(b'{"error": {"code": 403, "message": "no"}}', status="403 Forbidden")[:-9]
+    async with serving(sends(cut)) as server, client_of(server.base_url) as client:
+        with pytest.raises(errors.ForbiddenError, match="403 Forbidden"):
+            await client.keys.delete("h")
+
+
+async def test_nobody_listens() -> None:
+    async with serving(hang) as server:
+        base_url = server.base_url
+    fake = FakeTime()
+    async with client_of(base_url, fake) as client:
+        with pytest.raises(errors.ConnectFailedError, match="connection refused") as caught:
+            await client.credits.get()
+        assert caught.value.effect == "none"
+        assert len(fake.waits) == 3
+
+
+async def test_no_such_host_and_no_such_socket(tmp_path: Path) -> None:
+    async with client_of("https://no-such-host.invalid") as client:
+        with pytest.raises(errors.ConnectFailedError, match=r"no-such-host\.invalid"):
+            await client.credits.get()
+    async with client_of("http://embedded", socket_path=tmp_path / "none.sock") as client:
+        with pytest.raises(errors.ConnectFailedError, match="no such file"):
+            await client.credits.get()
+
+
+async def test_a_write_never_travels_on_a_connection_that_may_be_stale() -> None:
+    """Reads share a connection; a write gets its own and it is not kept."""
+    targets: list[list[str]] = []
+
+    async def keep_alive(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        mine: list[str] = []
+        targets.append(mine)
+        while True:
+            method = (await request_head(reader)).split(b" ")[0].decode()
+            mine.append(method)
+            writer.write(CREDITS if method == "GET" else DELETED)
+            await writer.drain()
+
+    async with serving(keep_alive) as server, client_of(server.base_url) as client:
+        await client.credits.get()
+        await client.keys.delete("h")
+        await client.keys.delete("h")
+        await client.credits.get()
+    assert targets == [["GET", "GET"], ["DELETE"], ["DELETE"]]
+
+
+async def test_a_connection_that_the_server_closed_is_replaced() -> None:
+    async with serving(sends(CREDITS)) as server, client_of(server.base_url) as client:
+        for _ in range(3):
+            assert (await client.credits.get()).total_usage == 5
+
+
+async def test_cancelling_ends_the_request_at_once() -> None:
+    async with serving(hang) as server, client_of(server.base_url) as client:
+        task = asyncio.create_task(client.credits.get())
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+
+async def test_the_proxy_of_the_environment_is_used_only_when_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[bytes] = []
+
+    async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        seen.append(await request_head(reader))
+        writer.write(CREDITS)
+        await writer.drain()
+
+    async with serving(proxy) as through, serving(sends(CREDITS)) as direct:
+        monkeypatch.setenv("HTTP_PROXY", through.base_url.removesuffix("/api/v1"))
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+        async with client_of(direct.base_url) as client:
+            await client.credits.get()
+        assert (seen, direct.connections) == ([], 1)
+        async with client_of(direct.base_url, use_proxy=True) as client:
+            await client.credits.get()
+        assert len(seen) == 1
+
+
+async def test_a_unix_socket_serves_both_reads_and_writes(tmp_path: Path) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await request_head(reader)
+        writer.write(CREDITS if head.startswith(b"GET /api/v1/credits ") else DELETED)
+        await writer.drain()
+        writer.close()
+
+    path = tmp_path / "gateway.sock"
+    server = await asyncio.start_unix_server(answer, path)
+    try:
+        async with client_of("http://embedded", socket_path=path) as client:
+            assert (await client.credits.get()).total_usage == 5
+            await client.keys.delete("h")
+    finally:
+        server.close()
+
+
+async def test_the_first_call_builds_one_transport_for_all() -> None:
+    async with serving(sends(CREDITS)) as server:
+        where = Connection(server.base_url, token=SecretStr(TOKEN))
+        async with GatewayClient(where) as client:
+            found = await asyncio.gather(*(client.credits.get() for _ in range(5)))
+    assert [credits.total_usage for credits in found] == [5] * 5
+
+
+def test_importing_the_client_loads_no_http_library() -> None:
+    program = (
+        "import sys, gwtui.client.gateway, gwtui.local.tokens, gwtui.local.paths;"
+        "print([m for m in ('httpx', 'anyio', 'keyring', 'platformdirs', 'textual')"
+        " if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"
+
+
+async def test_a_silent_gateway_costs_the_time_out_and_no_more() -> None:
+    async with serving(hang) as server, client_of(server.base_url) as client:
+        started = time.monotonic()
+        with pytest.raises(errors.NoAnswerError, match="in time"):
+            await client.keys.delete("h")
+        assert time.monotonic() - started < 5

@@ -1,0 +1,231 @@
+"""Whole lists through offset pages, while rows come and go."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from service_kit import data, refusal, rig
+
+from gwtui.client import errors, paging
+from gwtui.client.call import Answer, Call
+from gwtui.client.paging import Listing, Pager
+from gwtui.contract.keys import ApiKey
+
+
+class PagedService:
+    """A list in front of which rows appear and from which rows vanish between two pages."""
+
+    def __init__(
+        self,
+        rows: list[Any],
+        *,
+        page: int,
+        counts: bool = False,
+        between: Callable[[PagedService], None] = lambda _: None,
+    ) -> None:
+        self.rows = rows
+        self.page = page
+        self.counts = counts
+        self.between = between
+        self.calls: list[Call] = []
+
+    async def call(self, call: Call) -> Answer:
+        if self.calls:
+            self.between(self)
+        self.calls.append(call)
+        offset = int(call.query["offset"])
+        size = min(self.page, int(call.query.get("limit", self.page)))
+        body: dict[str, Any] = {"data": self.rows[offset : offset + size]}
+        if self.counts:
+            body["total_count"] = len(self.rows)
+        return Answer(200, body)
+
+
+def rows(count: int) -> list[Any]:
+    return [{"hash": f"h{number}"} for number in range(count)]
+
+
+async def everything(
+    service: PagedService, page: int | None = None, *, limit: bool = False
+) -> Listing[ApiKey]:
+    pager = Pager(service, "/keys", ApiKey, "hash", page=page or service.page, sends_limit=limit)
+    return await pager.everything({})
+
+
+def hashes(listing: Listing[ApiKey]) -> list[str | None]:
+    return [key.hash for key in listing.items]
+
+
+@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 9, 10, 11, 19, 20, 21, 95])
+async def test_a_still_list_is_read_whole_and_in_order(count: int, counts: bool) -> None:
+    service = PagedService(rows(count), page=10, counts=counts)
+    listing = await everything(service, limit=counts)
+    assert hashes(listing) == [f"h{number}" for number in range(count)]
+    assert listing.complete
+    assert listing.total == (count if counts else None)
+    assert len(service.calls) <= count // 9 + 1
+
+
+@settings(max_examples=300)
+@given(
+    seed=st.integers(0, 2**32),
+    count=st.integers(0, 60),
+    page=st.integers(2, 12),
+    counts=st.booleans(),
+    pace=st.integers(1, 6),
+)
+async def test_every_row_that_stays_is_read_once_while_others_come_and_go(
+    seed: int, count: int, page: int, counts: bool, pace: int
+) -> None:
+    chance = random.Random(seed)  # noqa: S311 - reproducible, not secret
+    ever = {row["hash"] for row in rows(count)}
+    born = 0
+
+    def between(service: PagedService) -> None:
+        nonlocal born
+        if len(service.calls) > 25:
+            return
+        for _ in range(chance.randrange(pace + 1)):
+            if service.rows and chance.random() < 0.6:
+                service.rows.pop(chance.randrange(len(service.rows)))
+            else:
+                born += 1
+                ever.add(f"new{born}")
+                service.rows.insert(0, {"hash": f"new{born}"})
+
+    service = PagedService(rows(count), page=page, counts=counts, between=between)
+    listing = await everything(service, limit=counts)
+    seen = hashes(listing)
+    assert len(seen) == len(set(seen))
+    assert set(seen) <= ever
+    stayed = {row["hash"] for row in service.rows if row["hash"].startswith("h")}
+    if listing.complete:
+        assert stayed <= set(seen)
+    assert len(service.calls) < 200
+
+
+async def test_a_row_deleted_in_front_does_not_hide_the_one_that_moves_up() -> None:
+    service = PagedService(rows(30), page=10, between=lambda s: s.rows.pop(0))
+    listing = await everything(service)
+    assert set(hashes(listing)) >= {row["hash"] for row in service.rows}
+    assert listing.complete
+
+
+async def test_a_list_that_is_emptied_ends() -> None:
+    listing = await everything(PagedService(rows(30), page=10, between=lambda s: s.rows.clear()))
+    assert len(listing.items) == 10
+    assert listing.complete
+
+
+async def test_the_newer_reading_of_a_row_wins_in_its_first_place() -> None:
+    def rename(service: PagedService) -> None:
+        service.rows[9] = {"hash": "h9", "name": "newer"}
+
+    listing = await everything(PagedService(rows(12), page=10, between=rename))
+    assert hashes(listing)[9] == "h9"
+    assert listing.items[9].name == "newer"
+
+
+async def test_a_service_that_ignores_offset_cannot_hold_the_reader() -> None:
+    class Stuck(PagedService):
+        async def call(self, call: Call) -> Answer:
+            self.calls.append(call)
+            return Answer(200, {"data": self.rows[: self.page]})
+
+    service = Stuck(rows(30), page=10)
+    listing = await everything(service)
+    assert len(listing.items) == 10
+    assert not listing.complete
+    assert len(service.calls) <= 5
+
+
+async def test_a_list_that_moves_for_ever_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paging, "MAX_REQUESTS", 20)
+    fresh = iter(range(10**9))
+
+    def replace(service: PagedService) -> None:
+        service.rows = [{"hash": f"x{next(fresh)}"} for _ in range(50)]
+
+    service = PagedService(rows(50), page=10, between=replace)
+    listing = await everything(service)
+    assert not listing.complete
+    assert len(service.calls) == 20
+
+
+@pytest.mark.parametrize("claimed", [0, 25, 10**12])
+async def test_a_total_that_lies_is_noticed_and_nothing_is_lost(claimed: int) -> None:
+    class Liar(PagedService):
+        async def call(self, call: Call) -> Answer:
+            answer = await super().call(call)
+            return Answer(200, {**answer.json, "total_count": claimed})
+
+    service = Liar(rows(35), page=10)
+    listing = await everything(service, limit=True)
+    assert len(listing.items) == 35
+    assert not listing.complete
+    assert len(service.calls) < 15
+
+
+async def test_a_service_with_smaller_pages_than_asked_for_is_read_whole() -> None:
+    service = PagedService(rows(95), page=20, counts=True)
+    listing = await everything(service, page=100, limit=True)
+    assert len(listing.items) == 95
+    assert listing.complete
+
+
+async def test_a_service_that_sends_everything_at_once_is_believed() -> None:
+    service = PagedService(rows(600), page=10_000)
+    listing = await everything(service, page=500)
+    assert len(listing.items) == 600
+    assert listing.complete
+    assert len(service.calls) == 1
+
+
+async def test_rows_without_identity_are_kept_and_strange_ones_counted() -> None:
+    strange: list[Any] = [
+        {"name": "a"},
+        {"name": "a"},
+        {"hash": 7},
+        None,
+        3,
+        "x",
+        None,
+        {"hash": ""},
+    ]
+    service = PagedService([*rows(7), *strange, *rows(9)[7:]], page=5)
+    listing = await everything(service)
+    expected = [*(f"h{number}" for number in range(7)), None, None, None, "", "h7", "h8"]
+    assert hashes(listing) == expected
+    assert listing.unreadable == 4
+    assert listing.complete
+
+
+async def test_one_bad_field_costs_neither_row_nor_list() -> None:
+    answer = data([{"hash": "a", "limit": "much", "disabled": 3, "name": ["x"]}, {"hash": "b"}])
+    listing = await rig(answer).client.keys.list()
+    assert hashes(listing) == ["a", "b"]
+    assert {"limit", "name"} <= set(listing.items[0].gaps)
+
+
+async def test_a_page_that_fails_fails_the_list_instead_of_shortening_it() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.params["offset"] == "0":
+            return data(rows(100))
+        return refusal(500)
+
+    with pytest.raises(errors.ServerError):
+        await rig(answer, max_answer=100_000).client.keys.list()
+
+
+async def test_providers_come_in_one_answer() -> None:
+    answer = data([{"slug": "a"}, {"slug": "a"}, 7, {"slug": "b"}])
+    listing = await rig(answer).client.providers.list()
+    assert [provider.slug for provider in listing.items] == ["a", "b"]
+    assert (listing.unreadable, listing.complete) == (1, True)
