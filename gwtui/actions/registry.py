@@ -1,4 +1,4 @@
-"""The one registry of what a user can do; every binding, hint, help line and command is read here."""
+"""The one registry of what a user can do: bindings, hints, help and commands are read here."""
 
 from __future__ import annotations
 

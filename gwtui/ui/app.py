@@ -27,7 +27,6 @@ from gwtui.ui.handlers import handler
 from gwtui.ui.line_filter import ControlCharacterFilter
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.resources.spec import Scope
-from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.session import Link, Session
 from gwtui.ui.signals import restore_on_signals
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 _ACTIONS = "actions"
 
 
-class GwtuiApp(App[int]):
+class GwtuiApp(App[int], inherit_bindings=False):
     """The dashboard.
 
     ``connect`` is entered after the first paint and left at the end; while it fails, the reason is
@@ -55,7 +54,6 @@ class GwtuiApp(App[int]):
     TITLE = "gwtui"
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
-    INHERIT_BINDINGS: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = []
 
     def __init__(
@@ -190,6 +188,8 @@ class GwtuiApp(App[int]):
         screen = self.navigation.screen
         if screen is not None:
             await self.perform(by_id(action_id), screen.capture())
+        elif action_id == "app.quit":
+            self.exit(0)
 
     async def perform(self, action: Action, context: ActionContext) -> None:
         """Do what an action promises, or say why not."""
@@ -211,6 +211,17 @@ class GwtuiApp(App[int]):
             return f"{action.title} is not possible: this profile is read-only"
         if action.target and context.target is None:
             return f"{action.title}: nothing is selected"
+        return None
+
+    def would_be_lost(self) -> str | None:
+        """What quitting now would lose, None when nothing.
+
+        A modal screen with typed text tells so by ``unsaved``.
+        """
+        if self.session is not None and self.session.road.in_flight:
+            return "A change is on its way; its outcome would only stand in the journal."
+        if any(getattr(screen, "unsaved", False) for screen in self.screen_stack):
+            return "What was typed into the open form is not saved."
         return None
 
     def hints(self, scopes: Sequence[str]) -> Sequence[Action]:

@@ -11,6 +11,7 @@ from gwtui.actions.action import APP, Action
 from gwtui.ui.resources.spec import ResourceSpec
 
 _GO = "go."
+_NUMBER_KEYS = 9
 
 
 @cache
@@ -26,7 +27,7 @@ def tab_actions() -> tuple[Action, ...]:
             f"Go to {_title(tab, RESOURCES)}",
             f"Show {_title(tab, RESOURCES).lower()}",
             APP,
-            (str(number),) if number <= 9 else (),
+            (str(number),) if number <= _NUMBER_KEYS else (),
         )
         for number, tab in enumerate(TABS, start=1)
     )

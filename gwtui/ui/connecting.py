@@ -64,7 +64,7 @@ class Connecting:
         while not self._leaving.is_set():
             try:
                 await self._hold()
-            except Exception as error:  # noqa: BLE001 - whatever it is, the person must see it
+            except Exception as error:
                 self.session = None
                 retry_at = self._clock.now() + timedelta(seconds=wait)
                 self.link = Link(reason(error), retry_at)

@@ -1,4 +1,4 @@
-"""What the banner says: nothing while all is well, else what is wrong, since when, and what next."""
+"""What the banner says: nothing while all is well, else what is wrong, since when, what next."""
 
 from __future__ import annotations
 
@@ -23,27 +23,26 @@ from gwtui.domain.times import age
 from gwtui.watch.feed import FeedState
 
 
+_WORDS: tuple[tuple[type[GatewayError], str], ...] = (
+    (UnauthorizedError, "The gateway does not accept this key (401)"),
+    (ForbiddenError, "This key may not read this (403); a management key is needed"),
+    (RateLimitedError, "The gateway asks for fewer requests (429)"),
+    (ConnectFailedError, "Gateway unreachable"),
+    (NoAnswerError, "The gateway does not answer"),
+    (UnreadableAnswerError, "The gateway's answer cannot be read"),
+)
+
+
 def trouble(error: GatewayError) -> str:
     """What is wrong, in a few words."""
-    match error:
-        case UnauthorizedError():
-            return "The gateway does not accept this key (401)"
-        case ForbiddenError():
-            return "This key may not read this (403); a management key is needed"
-        case RateLimitedError():
-            return "The gateway asks for fewer requests (429)"
-        case ConnectFailedError():
-            return "Gateway unreachable"
-        case NoAnswerError():
-            return "The gateway does not answer"
-        case ServerError():
-            return f"The gateway fails ({error.status})"
-        case UnreadableAnswerError():
-            return "The gateway's answer cannot be read"
-        case StatusError():
-            return f"The gateway refuses ({error.status}): {safe_text(error.message, 120)}"
-        case _:
-            return safe_text(error.message, 160)
+    for kind, words in _WORDS:
+        if isinstance(error, kind):
+            return words
+    if isinstance(error, ServerError):
+        return f"The gateway fails ({error.status})"
+    if isinstance(error, StatusError):
+        return f"The gateway refuses ({error.status}): {safe_text(error.message, 120)}"
+    return safe_text(error.message, 160)
 
 
 def next_try(retry_at: datetime | None, now: datetime, *, refreshing: bool) -> str:
@@ -57,7 +56,7 @@ def next_try(retry_at: datetime | None, now: datetime, *, refreshing: bool) -> s
 
 
 def clock_time(moment: datetime) -> str:
-    """07:00:12 UTC"""
+    """A moment of today, to the second."""
     return f"{moment:%H:%M:%S} UTC"
 
 

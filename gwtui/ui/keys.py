@@ -30,7 +30,7 @@ _SHOWN = {
 
 
 def shown(key: str) -> str:
-    """ "ctrl+p" -> "Ctrl+P", "question_mark" -> "?", "S" -> "S"."""
+    """A key as people read it: Ctrl+P for "ctrl+p", ? for "question_mark"."""
     *modifiers, last = key.split("+")
     if not modifiers:
         return _SHOWN.get(last, last)

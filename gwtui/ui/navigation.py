@@ -22,6 +22,8 @@ class Place:
 
     resource: str
     parent: str | None = None
+    opener: str | None = None
+    """Resource that the parent row belongs to."""
 
 
 class Navigation:
@@ -50,9 +52,10 @@ class Navigation:
         """Show a tab."""
         await self._go(Place(tab))
 
-    async def open_child(self, spec: ResourceSpec[Any], parent: str) -> None:
-        """Show the list that belongs to one row of another one."""
-        await self._go(Place(spec.id, parent))
+    async def open_child(self, opener: ResourceSpec[Any], parent: str) -> None:
+        """Show the list that the row ``parent`` of another one opens."""
+        if opener.opens is not None:
+            await self._go(Place(opener.opens, parent, opener.id))
 
     async def back(self) -> bool:
         """Return to the screen before; False when there is none."""
@@ -85,13 +88,10 @@ class Navigation:
         return f"No resource is called {resource or 'that'}; there are {known}"
 
     async def _open_row(self, spec: ResourceSpec[Any], identity: str) -> None:
-        from gwtui.ui.resources.registry import RESOURCES  # noqa: PLC0415
-
         screen = self.screen
         if isinstance(screen, ResourceScreen):
             screen.want(identity)
-        if spec.opens is not None:
-            await self.open_child(RESOURCES[spec.opens], identity)
+        await self.open_child(spec, identity)
 
     async def _go(self, place: Place) -> None:
         if place == self._here:
@@ -122,7 +122,8 @@ class Navigation:
 
         if place.parent is None and place.resource in SCREENS:
             return SCREENS[place.resource]()
-        return ResourceScreen(RESOURCES[place.resource], parent=place.parent)
+        opener = None if place.opener is None else RESOURCES[place.opener]
+        return ResourceScreen(RESOURCES[place.resource], parent=place.parent, opener=opener)
 
     async def _forget_children(self) -> None:
         """Let go of the lists that were opened longest ago."""

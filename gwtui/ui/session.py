@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.domain.clock import Clock
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
     from gwtui.local.journal import Journal
     from gwtui.watch.hub import FeedHub
+
+
+_LAST_WRITE = 4.0
+"""Seconds that a write under way is waited for at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +48,29 @@ async def open_session(
 ) -> AsyncIterator[Session]:
     """Client, feeds and the road of writes over one connection, closed in the reverse order.
 
-    The client's libraries are loaded here, after the first paint.
+    A write that is under way at the end gets a few seconds for its answer. The client's libraries
+    are loaded here, after the first paint.
     """
     from gwtui.actions.road import WriteRoad  # noqa: PLC0415
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
+    from gwtui.local.journal import Journal  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
 
+    journal = journal or Journal(_default_journal())
     async with GatewayClient(connection, clock=clock) as gateway:
         hub = FeedHub(gateway, clock)
+        road = WriteRoad(gateway, journal, clock)
         try:
-            yield Session(connection, gateway, hub, WriteRoad(gateway, journal, clock))
+            yield Session(connection, gateway, hub, road)
         finally:
             await hub.close()
+            await road.settle(_LAST_WRITE)
+
+
+def _default_journal() -> Path:
+    import platformdirs  # noqa: PLC0415
+
+    return platformdirs.user_state_path("gwtui") / "journal.jsonl"
 
 
 def reason(error: BaseException) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
@@ -32,6 +31,9 @@ from gwtui.watch.feed import FeedState
 if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
     from gwtui.watch.hub import FeedHub
+
+
+_CRUMB = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 
 
 class GatewayScreen(Screen[None]):
@@ -240,7 +242,7 @@ class GatewayScreen(Screen[None]):
             line.show(
                 Content.assemble(
                     " ",
-                    toned(" › ".join([*crumbs[:-1], ""]), "muted"),
+                    toned(_CRUMB.join([*crumbs[:-1], ""]), "muted"),
                     toned(crumbs[-1], "plain", bold=True),
                     toned("   Esc goes back", "muted"),
                 )

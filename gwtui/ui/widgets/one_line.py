@@ -16,7 +16,7 @@ class OneLine(Widget):
 
     DEFAULT_CSS = "OneLine { height: 1; width: 1fr; }"
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._content = Content("")
 
@@ -54,7 +54,7 @@ class PartsLine(OneLine):
             super().__init__()
             self.action = action
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._parts: tuple[Part, ...] = ()
 

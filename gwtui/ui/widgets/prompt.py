@@ -22,7 +22,7 @@ class QuietInput(Input):
     QuietInput:focus { border: none; background: $panel; }
     """
 
-    def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
         super().__init__(id=id, placeholder=placeholder, compact=True)
         self.cursor_blink = False
 

@@ -17,7 +17,7 @@ class StatePanel(Static):
                  padding: 1 2; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__("", id=id, markup=False)
         self._shown = Content("")
 

@@ -1,0 +1,83 @@
+"""The detail pane's text: sections of labelled figures and small tables, in a given width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from textual.content import Content
+
+from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, ResourceSpec
+from gwtui.ui.tones import STYLES, cell_content, toned
+
+_LABEL = 22
+_GAP = "  "
+
+
+def detail_lines(spec: ResourceSpec[Any], item: Any, now: datetime, width: int) -> list[Content]:
+    """Every figure of ``item``. Sections without content are left out."""
+    lines = [toned(spec.name(item), "plain", bold=True)]
+    for section in spec.sections:
+        content = section.content(item, now)
+        if not content:
+            continue
+        lines += [Content(""), toned(section.title, "accent", bold=True)]
+        rows = [part for part in content if isinstance(part, DetailRow)]
+        label = min(_LABEL, max((len(row.label) for row in rows), default=0))
+        for part in content:
+            if isinstance(part, DetailTable):
+                lines += _table(part)
+            else:
+                lines += _row(part, label, width)
+    return lines
+
+
+def _row(row: DetailRow, label: int, width: int) -> list[Content]:
+    """The label, the value folded beside it, and the note beneath or behind."""
+    start = label + len(_GAP)
+    room = max(8, width - start)
+    value = cell_content(row.value)
+    folded = _wrap(value, room)
+    if row.note:
+        if folded[-1].cell_length + len(_GAP) + len(row.note) <= room:
+            folded[-1] = Content.assemble(folded[-1], _GAP, toned(row.note, "muted"))
+        else:
+            folded += _wrap(toned(row.note, "muted"), room)
+    name = toned(_cut(row.label, label).ljust(label) + _GAP, "muted")
+    indent = Content(" " * start)
+    return [
+        Content.assemble(name if number == 0 else indent, line)
+        for number, line in enumerate(folded)
+    ]
+
+
+def _wrap(content: Content, width: int) -> list[Content]:
+    if content.cell_length <= width and "\n" not in content.plain:
+        return [content]
+    return list(content.wrap(width)) or [content]
+
+
+def _table(table: DetailTable) -> list[Content]:
+    """Columns as wide as their widest cell, the first left-aligned, figures to the right."""
+    heads = [Cell(title, "muted") for title in table.columns]
+    grid: Sequence[Sequence[Cell]] = [heads, *table.rows]
+    widths = [
+        max((len(row[column].text) for row in grid if column < len(row)), default=0)
+        for column in range(len(table.columns))
+    ]
+    return [
+        Content(_GAP).join(
+            _aligned(cell, widths[column], left=column == 0) for column, cell in enumerate(row)
+        )
+        for row in grid
+    ]
+
+
+def _aligned(cell: Cell, width: int, *, left: bool) -> Content:
+    text = cell.text.ljust(width) if left else cell.text.rjust(width)
+    return Content.styled(text, STYLES[cell.tone])
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

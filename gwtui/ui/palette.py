@@ -1,0 +1,133 @@
+"""The command palette: every action of the screen by name, light enough for a slow line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from gwtui.actions.action import Action
+from gwtui.ui.keys import shown
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.prompt import QuietInput
+
+_TITLE = 24
+
+
+def matching(actions: Sequence[Action], text: str) -> list[Action]:
+    """The actions whose title, id or help has every word; hits in the title come first."""
+    words = text.lower().split()
+
+    def rank(action: Action) -> int | None:
+        title = action.title.lower()
+        everything = f"{title} {action.id} {action.help}".lower()
+        if not all(word in everything for word in words):
+            return None
+        if title.startswith(" ".join(words)):
+            return 0
+        return 1 if all(word in title for word in words) else 2
+
+    ranked = [(rank(action), number) for number, action in enumerate(actions)]
+    hits = sorted((hit, number) for hit, number in ranked if hit is not None)
+    return [actions[number] for _hit, number in hits]
+
+
+class PaletteScreen(ModalScreen[str | None]):
+    """Returns the id of the chosen action, None when left.
+
+    It only chooses: what the action acts on was captured before it was opened.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+p", "leave", show=False),
+        Binding("down,ctrl+n", "down", show=False, priority=True),
+        Binding("up", "up", show=False, priority=True),
+        Binding("pagedown", "page(1)", show=False, priority=True),
+        Binding("pageup", "page(-1)", show=False, priority=True),
+    ]
+
+    def __init__(
+        self, actions: Sequence[Action], refusal: Callable[[Action], str | None], about: str
+    ) -> None:
+        super().__init__()
+        self._actions = tuple(actions)
+        self._refusal = refusal
+        self._about = about
+        self._hits = list(self._actions)
+
+    def compose(self) -> ComposeResult:
+        """Target, search line, list."""
+        with Vertical(classes="dialog palette"):
+            yield Static(toned(self._about, "muted"), classes="title")
+            yield QuietInput(placeholder="Find an action")
+            yield OptionList(markup=False, compact=True)
+            yield Static(toned("Enter runs it · Esc leaves", "muted"), classes="keys")
+
+    def on_mount(self) -> None:
+        """Start with everything."""
+        options = self.query_one(OptionList)
+        options.can_focus = False
+        self.query_one(QuietInput).focus()
+        self._list("")
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        self._list(event.value)
+
+    @on(Input.Submitted)
+    def _submitted(self) -> None:
+        self._choose(self.query_one(OptionList).highlighted)
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self._choose(event.option_index)
+
+    def action_leave(self) -> None:
+        """Choose nothing."""
+        self.dismiss(None)
+
+    def action_down(self) -> None:
+        """The next action."""
+        self.query_one(OptionList).action_cursor_down()
+
+    def action_up(self) -> None:
+        """The action before."""
+        self.query_one(OptionList).action_cursor_up()
+
+    def action_page(self, direction: int) -> None:
+        """A page of actions further."""
+        options = self.query_one(OptionList)
+        if direction > 0:
+            options.action_page_down()
+        else:
+            options.action_page_up()
+
+    def _choose(self, index: int | None) -> None:
+        if index is not None and index < len(self._hits):
+            self.dismiss(self._hits[index].id)
+
+    def _list(self, text: str) -> None:
+        self._hits = matching(self._actions, text)
+        options = self.query_one(OptionList)
+        options.clear_options()
+        options.add_options([Option(self._line(action)) for action in self._hits])
+        options.highlighted = 0 if self._hits else None
+
+    def _line(self, action: Action) -> Content:
+        held = self._refusal(action) is not None
+        key = shown(action.keys[0]) if action.keys else ""
+        return Content.assemble(
+            toned(key.rjust(7), "muted" if held else "accent"),
+            "  ",
+            toned(action.title.ljust(_TITLE), "muted" if held else "plain"),
+            toned("not now · " if held else "", "warn"),
+            toned(action.help, "muted"),
+        )

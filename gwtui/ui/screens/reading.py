@@ -1,0 +1,50 @@
+"""A full-screen text to read: help, raw JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.lines import LinesView
+from gwtui.ui.widgets.one_line import OneLine
+
+
+class ReadingScreen(ModalScreen[None]):
+    """A title, lines that scroll, and the way out."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,backspace,v,question_mark", "leave", show=False)
+    ]
+
+    def __init__(self, title: str, lines: Sequence[Content]) -> None:
+        super().__init__()
+        self._title = title
+        self._lines = tuple(lines)
+
+    def compose(self) -> ComposeResult:
+        """Title, text, keys."""
+        yield OneLine(id="reading-title")
+        yield LinesView(id="reading")
+        yield OneLine(id="reading-keys")
+
+    def on_mount(self) -> None:
+        """Show the text."""
+        self.query_one("#reading-title", OneLine).show(
+            toned(f" {self._title}", "accent", bold=True)
+        )
+        self.query_one("#reading-keys", OneLine).show(
+            toned(" ↑ ↓ ← → PgUp PgDn scroll · Esc closes", "muted")
+        )
+        view = self.query_one(LinesView)
+        view.show(self._lines)
+        view.focus()
+
+    def action_leave(self) -> None:
+        """Close."""
+        self.dismiss()

@@ -1,0 +1,261 @@
+"""One list-and-detail screen for every declared resource."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+
+from gwtui.actions.action import LIST
+from gwtui.domain.safe_text import safe_text
+from gwtui.ui.commands import by_id
+from gwtui.ui.resources.spec import ResourceSpec
+from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.subscriptions import FeedUse
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.detail import DetailPane
+from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.prompt import FilterInput, FilterPrompt
+from gwtui.ui.widgets.table import ResourceTable
+from gwtui.watch.feed import FeedState
+
+if TYPE_CHECKING:
+    from gwtui.watch.hub import FeedHub
+
+BESIDE = 110
+"""From this width on the detail pane stands beside the list."""
+
+FILTER_HELP = 'word  -without  "two words"  column:value  column>5  column<=5  column:null'
+
+
+class ResourceScreen(GatewayScreen):
+    """Draws a ResourceSpec: list, detail pane, filter, sorting.
+
+    ``parent`` is the identity of the row that was opened to get here, ``opener`` the resource that
+    row belongs to.
+    """
+
+    def __init__(
+        self,
+        spec: ResourceSpec[Any],
+        *,
+        parent: str | None = None,
+        opener: ResourceSpec[Any] | None = None,
+    ) -> None:
+        super().__init__(
+            spec.id,
+            title=spec.title,
+            tab=spec.id if opener is None else opener.id,
+            extra_scopes=(LIST,),
+            spec=spec,
+        )
+        self.declared = spec
+        self._parent_row = parent
+        self._opener = opener
+        self._wanted: str | None = None
+        self._detail: bool | None = None
+        """What the person chose; None leaves it to the width."""
+        self.table: ResourceTable[Any] = ResourceTable(
+            spec.columns, spec.identity, lambda: self.now
+        )
+
+    # Hooks of the frame -----------------------------------------------------------------------
+
+    def compose_body(self) -> ComposeResult:
+        """The list and the detail pane."""
+        with Horizontal(id="split"):
+            yield self.table
+            yield DetailPane(id="detail")
+
+    def compose_bars(self) -> ComposeResult:
+        """The filter and the explanation of its language."""
+        yield OneLine(id="filter-help")
+        yield FilterPrompt(id="filter")
+
+    def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
+        """The resource's own feed, in the scope of the app and of the opened row."""
+        scope = replace(self.gwtui.scope, parent=self._parent_row)
+        return [(self.declared.feed(hub, scope), self._show)]
+
+    def empty_text(self) -> str | None:
+        """What to do when the list is empty; a filter that hides everything does not count."""
+        return None if self.table.total_count else self.declared.empty
+
+    def status_parts(self) -> Sequence[Content]:
+        """Rows shown of rows there are, sorting, marks, hidden columns; a filter error first."""
+        table = self.table
+        shown, total = table.visible_count, table.total_count
+        parts: list[Content] = []
+        if error := self._filter_error():
+            parts.append(toned(error, "bad"))
+        if self.declared.scoped and self.gwtui.scope.workspace is not None:
+            parts.append(toned(self.gwtui.scope_name, "accent"))
+        count = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
+        parts.append(toned(f"{count} {self._noun(total)}"))
+        if table.marked:
+            parts.append(toned(f"{len(table.marked)} marked", "accent"))
+        parts.append(toned(f"by {self._sorting()}", "muted"))
+        return parts
+
+    def tick(self, now: datetime) -> None:
+        """Cells and figures that depend on the time."""
+        self.table.tick()
+        self._show_detail(now)
+
+    def target(self) -> Any | None:
+        """The selected item."""
+        return self.table.selected
+
+    def identity(self) -> str | None:
+        """The identity of the selected item."""
+        return self.table.selected_identity
+
+    def focus_body(self) -> None:
+        """The detail pane when it is alone, else the list."""
+        pane = self.query_one(DetailPane)
+        self.set_focus(self.table if self.table.display else pane)
+
+    def go_back(self) -> bool:
+        """Close the detail pane when it covers the list, else clear the filter."""
+        if self.detail_shown and not self._is_wide:
+            self._detail = None
+            self._arrange()
+            return True
+        filter_prompt = self.query_one(FilterPrompt)
+        if filter_prompt.text:
+            filter_prompt.clear()
+            return True
+        return False
+
+    def crumbs(self) -> Sequence[str]:
+        """The opened row, beneath the resource it belongs to."""
+        if self._opener is None or self._parent_row is None:
+            return ()
+        return (self._opener.title, safe_text(self._parent_row, 60), self.declared.title)
+
+    # What actions do --------------------------------------------------------------------------
+
+    @property
+    def detail_shown(self) -> bool:
+        """Whether the detail pane is shown."""
+        return self._is_wide if self._detail is None else self._detail
+
+    def toggle_detail(self) -> None:
+        """Show or hide the detail pane."""
+        self._detail = not self.detail_shown
+        self._arrange()
+
+    def open_filter(self) -> None:
+        """Let the person type a filter."""
+        self.query_one(FilterPrompt).open()
+
+    def want(self, identity: str) -> None:
+        """Select this row as soon as it is there."""
+        self._wanted = identity
+        self._select_wanted()
+        if self.declared.opens is None:
+            self._detail = True
+            self._arrange()
+
+    def sort(self, column: str, *, descending: bool) -> None:
+        """Sort by a column."""
+        self.table.sort_by(column, descending)
+        self.refresh_frame()
+
+    # Messages ---------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        """The order a person meets first."""
+        column, descending = self.declared.default_sort
+        self.table.sort_by(column, descending)
+        self._arrange()
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Put the detail pane where it fits."""
+        self._arrange()
+
+    def _show(self, state: FeedState[Any]) -> None:
+        if state.value is not None:
+            self.table.show(state.value)
+            self._select_wanted()
+            self._show_detail(self.now)
+
+    def on_resource_table_highlighted(self) -> None:
+        """Another row is selected."""
+        self._show_detail(self.now)
+
+    async def on_resource_table_opened(self) -> None:
+        """Enter or a double click on a row."""
+        await self.gwtui.perform(by_id("list.open"), self.capture())
+
+    def on_resource_table_sort_changed(self) -> None:
+        """A click on a column's title."""
+        self.refresh_frame()
+
+    def on_resource_table_counts_changed(self) -> None:
+        """More or fewer rows, or another filter."""
+        self.refresh_frame()
+
+    def on_filter_prompt_changed(self, message: FilterPrompt.Changed) -> None:
+        """Narrow the list while typing."""
+        self.table.query(message.text)
+        self.refresh_frame()
+
+    def on_filter_prompt_closed(self) -> None:
+        """Back to the list."""
+        self.query_one("#filter-help").display = False
+        self.focus_body()
+
+    def on_filter_input_help_asked(self, _message: FilterInput.HelpAsked) -> None:
+        """Explain the language above the filter."""
+        line = self.query_one("#filter-help", OneLine)
+        line.show(toned(f"   {FILTER_HELP}", "muted"))
+        line.display = not line.display
+
+    # Inside -----------------------------------------------------------------------------------
+
+    @property
+    def _is_wide(self) -> bool:
+        return self.app.size.width >= BESIDE
+
+    def _arrange(self) -> None:
+        if not self.is_mounted:
+            return
+        pane = self.query_one(DetailPane)
+        alone = self.detail_shown and not self._is_wide
+        pane.display = self.detail_shown
+        pane.set_class(alone, "-alone")
+        had_focus = self.focused in (None, pane, self.table)
+        self.table.display = not alone
+        if had_focus and self.is_current:
+            self.focus_body()
+        self.call_after_refresh(self._show_detail_now)
+
+    def _show_detail_now(self) -> None:
+        self._show_detail(self.now)
+
+    def _show_detail(self, now: datetime) -> None:
+        pane = self.query_one(DetailPane)
+        if pane.display:
+            pane.show_item(self.declared, self.table.selected, now)
+
+    def _select_wanted(self) -> None:
+        if self._wanted is not None and self.table.select(self._wanted):
+            self._wanted = None
+
+    def _noun(self, count: int) -> str:
+        return self.declared.singular if count == 1 else self.declared.title.lower()
+
+    def _sorting(self) -> str:
+        column, descending = self.table.sorting
+        title = next((c.title for c in self.declared.columns if c.id == column), column)
+        return f"{title.lower()} {'▼' if descending else '▲'}"
+
+    def _filter_error(self) -> str:
+        return ""

@@ -1,0 +1,34 @@
+"""The pane with every figure of one resource."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from gwtui.ui.detail_lines import detail_lines
+from gwtui.ui.resources.spec import ResourceSpec
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.lines import LinesView
+
+_PADDING = 2
+
+
+class DetailPane(LinesView):
+    """Shows one item of a resource; another item starts at the top, the same one stays in place."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._identity: str | None = None
+
+    def show_item(self, spec: ResourceSpec[Any], item: Any | None, now: datetime) -> None:
+        """Show this item, None for no selection."""
+        if item is None:
+            self._identity = None
+            self.show([toned("Nothing is selected", "muted")])
+            return
+        identity = spec.identity(item)
+        if identity != self._identity:
+            self._identity = identity
+            self.scroll_to(0, 0, animate=False)
+        width = max(20, self.container_size.width - _PADDING if not self.size else self.size.width)
+        self.show(detail_lines(spec, item, now, width))

@@ -1,0 +1,84 @@
+"""Read-only text on the line API: it scrolls, and only lines that changed are repainted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import Visual
+
+
+class LinesView(ScrollView, can_focus=True):
+    """Lines of content, none of them wrapped. Text from data must have passed ``safe_text``."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "scroll_up", show=False),
+        Binding("down,j", "scroll_down", show=False),
+        Binding("left,h", "scroll_left", show=False),
+        Binding("right,l", "scroll_right", show=False),
+        Binding("home,g", "scroll_home", show=False),
+        Binding("end,G", "scroll_end", show=False),
+        Binding("pageup", "page_up", show=False),
+        Binding("pagedown,space", "page_down", show=False),
+    ]
+    DEFAULT_CSS = "LinesView { overflow-x: auto; overflow-y: auto; scrollbar-size-vertical: 1; }"
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._lines: tuple[Content, ...] = ()
+        self._strips: dict[int, Strip] = {}
+
+    def show(self, lines: Sequence[Content]) -> None:
+        """Show these lines; the scroll position stays."""
+        before, self._lines = self._lines, tuple(lines)
+        changed = [
+            number
+            for number in range(max(len(before), len(lines)))
+            if number >= len(before)
+            or number >= len(lines)
+            or not before[number].is_same(lines[number])
+        ]
+        for number in changed:
+            self._strips.pop(number, None)
+        width = max((line.cell_length for line in self._lines), default=0)
+        size = Size(width, len(self._lines))
+        if size != self.virtual_size:
+            self.virtual_size = size
+        top = self.scroll_offset.y
+        visible = [number for number in changed if top <= number < top + self.size.height]
+        if visible:
+            self.refresh(*(Region(0, number - top, self.size.width, 1) for number in visible))
+
+    @property
+    def text(self) -> str:
+        """What is shown, without styles."""
+        return "\n".join(line.plain for line in self._lines)
+
+    def notify_style_update(self) -> None:
+        """Colours changed: nothing rendered before is right any more."""
+        self._strips.clear()
+        super().notify_style_update()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the visible part."""
+        scroll_x, scroll_y = self.scroll_offset
+        width = self.size.width
+        number = y + scroll_y
+        if number >= len(self._lines):
+            return Strip.blank(width, self.rich_style)
+        strip = self._strips.get(number)
+        if strip is None:
+            strip = self._strips[number] = self._strip(self._lines[number])
+        return strip.crop_extend(scroll_x, scroll_x + width, self.rich_style)
+
+    def _strip(self, line: Content) -> Strip:
+        if not line.plain:
+            return Strip([Segment("", self.rich_style)])
+        strips = Visual.to_strips(self, line, line.cell_length, 1, self.visual_style)
+        return strips[0] if strips else Strip([])
