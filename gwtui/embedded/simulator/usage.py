@@ -61,11 +61,11 @@ class UsageStream:
 
 @dataclass(frozen=True, slots=True)
 class UsageProfile:
-    """What the clients of one key ask for, whether or not the gateway lets them.
+    """What the clients of one key ask for.
 
-    Nothing is asked for outside [active_from, active_until). A key that was disabled, has expired
-    or has reached a limit without reset ends there. Limits that someone sets later, and keys
-    that are disabled later, are the gateway's to enforce: it accrues only while a key may spend.
+    Nothing is asked for before ``active_from`` nor from ``abandoned_at`` on, and nothing is
+    admitted from ``stopped_at`` on. Limits that someone sets later, and keys that are disabled
+    later, are the gateway's to enforce: it accrues only while a key may spend.
     """
 
     seed: int
@@ -73,8 +73,10 @@ class UsageProfile:
     """The key's hash: two keys with the same streams still differ from hour to hour."""
     rhythm: RhythmName
     active_from: datetime
-    active_until: datetime | None = None
-    """None: goes on."""
+    abandoned_at: datetime | None = None
+    """When the last client went away; None while there are some."""
+    stopped_at: datetime | None = None
+    """When the gateway began to refuse the key: disabled, expired or at a limit without reset."""
     streams: tuple[UsageStream, ...] = ()
 
     @property
@@ -83,8 +85,8 @@ class UsageProfile:
         return not self.streams
 
     def without_end(self) -> UsageProfile:
-        """The same clients still asking: what a key does once it is enabled again."""
-        return replace(self, active_until=None)
+        """The same clients, still asking, if the gateway lets them again."""
+        return replace(self, stopped_at=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +156,8 @@ def accrued(profile: UsageProfile, since: datetime, until: datetime) -> UsageTot
 
 def _clip(profile: UsageProfile, since: datetime, until: datetime) -> tuple[datetime, datetime]:
     since = max(since, profile.active_from)
-    if profile.active_until is not None:
-        until = min(until, profile.active_until)
+    for end in (profile.abandoned_at, profile.stopped_at):
+        until = until if end is None else min(until, end)
     return since.astimezone(UTC), until.astimezone(UTC)
 
 

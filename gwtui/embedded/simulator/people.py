@@ -1,0 +1,149 @@
+"""The organization's people and its workspaces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Literal
+
+from gwtui.contract.values import ProviderSort
+from gwtui.embedded.simulator.chance import between, hex_text, uuid_text
+from gwtui.embedded.simulator.world import SeedUser, SeedWorkspace
+
+WorkspaceSlug = Literal["default", "production", "research", "data-pipelines", "partner-portal"]
+
+_PEOPLE = (
+    ("Mara", "Lindqvist", "org:admin"),
+    ("Tomasz", "Zieliński", "org:admin"),
+    ("Ana", "Ferreira", "org:member"),
+    ("Kenji", "Watanabe", "org:member"),
+    ("Ngozi", "Okafor", "org:member"),
+    ("Ruth", "Abrams", "org:member"),
+    ("Élodie", "Marchand", "org:member"),
+    (None, None, "org:member"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    slug: WorkspaceSlug
+    name: str
+    description: str | None
+    age: int
+    """Days."""
+    creator: int | None
+    changed: float | None
+    """Days ago, None for never."""
+    text_model: str | None = None
+    image_model: str | None = None
+    sort: ProviderSort | None = None
+    logged_keys: tuple[int, ...] | None = None
+    sampling: str = "1"
+    discount_logging: bool = True
+    broadcast: bool = False
+    io_logging: bool = False
+
+
+_WORKSPACES = (
+    _Row(
+        slug="default",
+        name="Default Workspace",
+        description=None,
+        age=412,
+        creator=None,
+        changed=None,
+    ),
+    _Row(
+        slug="production",
+        name="Production",
+        description="Keys of the services that customers talk to. Changes need a second person.",
+        age=398,
+        creator=0,
+        changed=21.4,
+        text_model="northwind/atlas-large",
+        sort="latency",
+        sampling="0.05",
+        discount_logging=False,
+        broadcast=True,
+        io_logging=True,
+        logged_keys=(4, 9, 12),
+    ),
+    _Row(
+        slug="research",
+        name="Research",
+        description="Experiments and evaluations; anything here may be switched off at night.",
+        age=305,
+        creator=3,
+        changed=2.1,
+        text_model="northwind/atlas-deep",
+        image_model="ampersand/canvas-xl",
+        sort="exacto",
+        io_logging=True,
+    ),
+    _Row(
+        slug="data-pipelines",
+        name="Data pipelines",
+        description="Nightly batches: embeddings, transcription, classification of the archive.",
+        age=233,
+        creator=1,
+        changed=64.0,
+        text_model="tessera/mosaic-8b-instruct",
+        sort="price",
+        sampling="0.001",
+    ),
+    _Row(
+        slug="partner-portal",
+        name="Partner portal (pilot)",
+        description="Prepared for the pilot with two partners. No keys yet.",
+        age=3,
+        creator=0,
+        changed=None,
+    ),
+)
+
+
+def build_users(seed: int) -> tuple[SeedUser, ...]:
+    """The members of the organization, administrators first."""
+    return tuple(
+        SeedUser(
+            id=f"user_{hex_text(24, seed, 'user', index)}",
+            email=f"member{index + 1}@example.test",
+            first_name=first,
+            last_name=last,
+            role=role,
+        )
+        for index, (first, last, role) in enumerate(_PEOPLE)
+    )
+
+
+def build_workspaces(
+    seed: int, now: datetime, users: tuple[SeedUser, ...]
+) -> tuple[SeedWorkspace, ...]:
+    """The workspaces, the default one first."""
+    return tuple(_workspace(seed, now, users, row) for row in _WORKSPACES)
+
+
+def _workspace(seed: int, now: datetime, users: tuple[SeedUser, ...], row: _Row) -> SeedWorkspace:
+    jitter = between(0, 36_000, seed, "workspace age", row.slug)
+    return SeedWorkspace(
+        id=uuid_text(seed, "workspace", row.slug),
+        name=row.name,
+        slug=row.slug,
+        description=row.description,
+        created_at=now - timedelta(days=row.age, seconds=int(jitter)),
+        created_by=None if row.creator is None else users[row.creator].id,
+        updated_at=None
+        if row.changed is None
+        else now - timedelta(seconds=int(row.changed * 86_400)),
+        is_default=row.slug == "default",
+        default_guardrail_id=uuid_text(seed, "guardrail", row.slug),
+        default_image_model=row.image_model,
+        default_text_model=row.text_model,
+        default_provider_sort=row.sort,
+        io_logging_api_key_ids=row.logged_keys,
+        io_logging_sampling_rate=Decimal(row.sampling),
+        is_data_discount_logging_enabled=row.discount_logging,
+        is_observability_broadcast_enabled=row.broadcast,
+        is_observability_io_logging_enabled=row.io_logging,
+    )
