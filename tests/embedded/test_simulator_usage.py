@@ -1,0 +1,174 @@
+"""Usage accrual: exact sums over any cut of time, bounded work, silence where nobody asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gwtui.embedded.simulator import (
+    UsageProfile,
+    UsageSlice,
+    UsageTotals,
+    accrual,
+    accrued,
+    build_world,
+    usage,
+)
+
+NOW = datetime(2026, 11, 21, 9, 0, 3, 250_000, tzinfo=UTC)
+WEEK = timedelta(days=7)
+WORLD = build_world(1, NOW)
+BUSY = [key.profile for key in WORLD.keys if key.profile.streams]
+OPEN = [profile for profile in BUSY if not (profile.stopped_at or profile.abandoned_at)]
+
+offsets = st.integers(min_value=-40 * 86_400_000_000, max_value=40 * 86_400_000_000)
+
+
+def moment(offset: int) -> datetime:
+    return NOW + timedelta(microseconds=offset)
+
+
+def sums(slices: list[UsageSlice]) -> tuple[Decimal, Decimal, int, int, int]:
+    return (
+        sum((piece.usd for piece in slices), Decimal(0)),
+        sum((piece.byok_usd for piece in slices), Decimal(0)),
+        sum(piece.requests for piece in slices),
+        sum(piece.prompt_tokens for piece in slices),
+        sum(piece.completion_tokens for piece in slices),
+    )
+
+
+@settings(deadline=None)
+@given(
+    profile=st.sampled_from(BUSY),
+    cuts=st.lists(offsets, min_size=3, max_size=3).map(sorted),
+)
+def test_adjoining_intervals_add_up_exactly(profile: UsageProfile, cuts: list[int]) -> None:
+    first, middle, last = map(moment, cuts)
+    parts = accrual(profile, first, middle) + accrual(profile, middle, last)
+    assert sums(parts) == sums(accrual(profile, first, last))
+
+
+@settings(deadline=None)
+@given(profile=st.sampled_from(BUSY), cuts=st.lists(offsets, min_size=2, max_size=2).map(sorted))
+def test_totals_are_the_sums_of_the_slices(profile: UsageProfile, cuts: list[int]) -> None:
+    first, last = map(moment, cuts)
+    slices = accrual(profile, first, last)
+    usd, byok, requests, _, _ = sums(slices)
+    latest = max((piece.moment for piece in slices), default=None)
+    assert accrued(profile, first, last) == UsageTotals(usd, byok, requests, latest)
+
+
+@settings(deadline=None)
+@given(profile=st.sampled_from(BUSY), cuts=st.lists(offsets, min_size=2, max_size=2).map(sorted))
+def test_requests_are_made_within_the_interval_and_in_order(
+    profile: UsageProfile, cuts: list[int]
+) -> None:
+    first, last = map(moment, cuts)
+    slices = accrual(profile, first, last)
+    moments = [piece.moment for piece in slices]
+    assert moments == sorted(moments)
+    assert all(first <= at < last for at in moments)
+    assert all(piece.requests > 0 for piece in slices)
+
+
+@pytest.mark.parametrize("profile", BUSY[:8])
+def test_the_moment_of_the_last_request_is_exact(profile: UsageProfile) -> None:
+    since = profile.active_from
+    totals = accrued(profile, since, since + WEEK)
+    last = totals.last_request
+    assert last is not None
+    assert accrued(profile, since, last).requests < totals.requests
+    just_after = last + timedelta(microseconds=1)
+    assert accrued(profile, since, just_after).requests == totals.requests
+
+
+def test_an_empty_or_reversed_interval_is_empty() -> None:
+    for profile in BUSY:
+        assert accrual(profile, NOW, NOW) == []
+        assert accrual(profile, NOW, NOW - WEEK) == []
+        assert accrued(profile, NOW, NOW - WEEK) == UsageTotals()
+
+
+def test_a_missed_week_of_every_key_is_bounded_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned, counted = 0, 0
+    plan, count = usage._plan, usage._DayPlan.count
+
+    def counting_plan(*args: object) -> object:
+        nonlocal planned
+        planned += 1
+        return plan(*args)  # type: ignore[arg-type]
+
+    def counting_count(self: object, offset: int) -> int:
+        nonlocal counted
+        counted += 1
+        return count(self, offset)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(usage, "_plan", counting_plan)
+    monkeypatch.setattr(usage._DayPlan, "count", counting_count)
+    profiles = [key.profile for key in WORLD.keys]
+    slices = [piece for item in profiles for piece in accrual(item, NOW, NOW + WEEK)]
+    streams = sum(len(profile.streams) for profile in profiles)
+    assert planned <= 8 * streams, "one plan per stream and touched day"
+    assert counted <= (7 * 24 + 16) * streams, "one count per stream and clock hour"
+    assert 0 < len(slices) <= (7 * 24 + 1) * streams
+    assert len(profiles) >= 40
+
+
+def test_another_key_with_the_same_streams_differs() -> None:
+    other = replace(OPEN[0], identity="0" * 64)
+    assert accrual(OPEN[0], NOW, NOW + WEEK) != accrual(other, NOW, NOW + WEEK)
+
+
+def test_usage_has_a_daily_rhythm() -> None:
+    profile = replace(next(item for item in OPEN if item.rhythm == "office"))
+    midnight = datetime(2026, 11, 17, tzinfo=UTC)
+    by_hour = [0] * 24
+    for piece in accrual(profile, midnight, midnight + timedelta(days=3)):
+        by_hour[piece.moment.hour] += piece.requests
+    assert sum(by_hour[13:17]) > 3 * sum(by_hour[0:4])
+
+
+def test_weekends_are_quieter_in_the_office() -> None:
+    office = [item for item in OPEN if item.rhythm == "office"]
+    monday = datetime(2026, 11, 16, tzinfo=UTC)
+    saturday = monday + timedelta(days=5)
+    weekdays = sum(accrued(item, monday, saturday).requests for item in office) / 5
+    weekend = sum(accrued(item, saturday, monday + WEEK).requests for item in office) / 2
+    assert weekend < 0.5 * weekdays
+
+
+def test_nothing_before_the_key_nor_after_its_end() -> None:
+    for key in WORLD.keys:
+        profile = key.profile
+        assert accrual(profile, profile.active_from - WEEK, profile.active_from) == []
+        for end in (profile.stopped_at, profile.abandoned_at):
+            if end is not None:
+                assert accrual(profile, end, end + WEEK) == []
+
+
+def test_without_end_the_clients_come_back_but_not_those_who_left() -> None:
+    stopped = [item for item in BUSY if item.stopped_at and not item.abandoned_at]
+    left = [item for item in BUSY if item.abandoned_at]
+    assert stopped
+    assert left
+    assert all(accrual(item.without_end(), NOW, NOW + WEEK) for item in stopped)
+    assert not any(accrual(item.without_end(), NOW, NOW + WEEK) for item in left)
+
+
+def test_byok_requests_cost_no_credits() -> None:
+    slices = [piece for item in OPEN for piece in accrual(item, NOW, NOW + WEEK)]
+    assert any(piece.byok_usd for piece in slices)
+    assert not any(piece.usd and piece.byok_usd for piece in slices)
+
+
+def test_slices_name_what_an_activity_report_needs() -> None:
+    pieces = [piece for item in OPEN for piece in accrual(item, NOW, NOW + WEEK)]
+    assert all("/" in piece.model and piece.provider and piece.endpoint_key for piece in pieces)
+    assert all(piece.endpoint_key.startswith(f"{piece.model}|") for piece in pieces)
+    assert len({piece.model for piece in pieces}) >= 15
