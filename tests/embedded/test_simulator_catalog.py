@@ -26,7 +26,7 @@ from gwtui.embedded.simulator import Catalog, build_catalog, endpoints_answer
 
 MOMENT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 MODEL_FIELDS = frozenset(
-    [
+    {
         "id",
         "canonical_slug",
         "name",
@@ -40,7 +40,7 @@ MODEL_FIELDS = frozenset(
         "supported_voices",
         "default_parameters",
         "links",
-    ]
+    }
 )
 """Required by extended contract section 7."""
 

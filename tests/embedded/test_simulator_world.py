@@ -132,6 +132,14 @@ def test_a_never_used_key_has_no_usage(world: World) -> None:
         assert key.profile.quiet == (key.last_used_at is None)
 
 
+def test_a_key_at_its_limit_without_reset_stands_still(world: World) -> None:
+    exhausted = [key for key in world.keys if key.limit_reset is None and (share(key) or 0) > 1]
+    assert exhausted
+    for key in exhausted:
+        assert not accrued(key.profile, world.moment, world.moment + DAY).requests
+        assert accrued(key.profile.without_end(), world.moment, world.moment + 7 * DAY).requests
+
+
 def test_counters_agree_with_each_other_and_with_the_profile(world: World) -> None:
     now = world.moment
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
