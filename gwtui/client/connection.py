@@ -92,17 +92,25 @@ def normalise_base_url(text: str) -> str:
 
 
 def _split(text: str) -> SplitResult:
-    try:
-        parts = urlsplit(text.strip())
-        port_is_bad = parts.port == 0
-    except ValueError:
-        raise InvalidConnectionError("the base URL is not a valid address") from None
+    parts = _parsed(text.strip())
+    if parts is None or _UNPRINTABLE.search(text.strip()):
+        raise InvalidConnectionError("the base URL is not a valid address")
     if parts.scheme not in {"http", "https"}:
         raise InvalidConnectionError("the base URL must begin with https:// or http://")
     if "@" in parts.netloc:
         raise InvalidConnectionError("the base URL must not hold a user name or password")
-    if not parts.hostname or port_is_bad or _UNPRINTABLE.search(text.strip()):
-        raise InvalidConnectionError("the base URL is not a valid address")
+    if not parts.hostname:
+        raise InvalidConnectionError("the base URL must name a host")
     if parts.query or parts.fragment:
         raise InvalidConnectionError("the base URL must not have a query or a fragment")
     return parts
+
+
+def _parsed(text: str) -> SplitResult | None:
+    """None instead of the parser's own error, which repeats what may be a password."""
+    try:
+        parts = urlsplit(text)
+        has_port = parts.port != 0
+    except ValueError:
+        return None
+    return parts if has_port else None

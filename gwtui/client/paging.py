@@ -133,7 +133,8 @@ class Pager(Generic[ModelT]):
 def identities(rows: list[Any], key: str) -> Iterable[object]:
     """What tells each row from the others: its identifier, else its content.
 
-    Equal rows without an identifier are told apart by their number on the page.
+    Equal rows without an identifier are told apart by their number on the page; on two pages
+    nothing tells them apart, and they count as one.
     """
     repeated: Counter[str] = Counter()
     for row in rows:

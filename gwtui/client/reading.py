@@ -1,4 +1,8 @@
-"""From an answer's JSON to contract models: tolerant with fields, strict about the envelope."""
+"""From an answer's JSON to contract models: tolerant with fields, strict about the envelope.
+
+No local variable holds a part of the answer where an error is raised: reports of a crash could
+show it, and the answer to a creation holds a key.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +26,9 @@ class Rows:
 
 def read_one(answer: Answer, model: type[ModelT]) -> ModelT:
     """The object in ``data``. Raises UnreadableAnswerError when there is none."""
-    envelope = _envelope(answer)
-    if not isinstance(envelope.get("data"), dict):
+    if not isinstance(_envelope(answer).get("data"), dict):
         raise _unreadable(answer, "its data is not an object")
-    return model.model_validate(envelope["data"])
+    return model.model_validate(answer.json["data"])
 
 
 def read_whole(answer: Answer, model: type[ModelT]) -> ModelT:
@@ -35,13 +38,11 @@ def read_whole(answer: Answer, model: type[ModelT]) -> ModelT:
 
 def read_rows(answer: Answer) -> Rows:
     """The list in ``data``. Raises UnreadableAnswerError when there is none."""
-    envelope = _envelope(answer)
-    rows = envelope.get("data")
-    if not isinstance(rows, list):
+    if not isinstance(_envelope(answer).get("data"), list):
         raise _unreadable(answer, "its data is not a list")
-    total = envelope.get("total_count")
+    total = answer.json.get("total_count")
     is_count = isinstance(total, int) and not isinstance(total, bool) and total >= 0
-    return Rows(rows, total if is_count else None)
+    return Rows(answer.json["data"], total if is_count else None)
 
 
 def confirm_deleted(answer: Answer) -> None:

@@ -142,7 +142,7 @@ class Transport:
 
     async def _read(self, response: httpx.Response) -> Answer | GatewayError:
         status = response.status_code
-        headers = {name.lower(): value for name, value in response.headers.items()}
+        headers = {name.lower(): self._redact(text) for name, text in response.headers.items()}
         if status >= HTTPStatus.BAD_REQUEST:
             raw = await self._error_body(response)
             return status_error(

@@ -1,0 +1,93 @@
+"""The client and the embedded gateway together, over a real unix socket."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from pydantic import SecretStr
+
+from gwtui.client import errors
+from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.hosting import host_on_socket
+
+
+@pytest_asyncio.fixture
+async def site(tmp_path: Path) -> AsyncIterator[tuple[EmbeddedGateway, Path]]:
+    gateway = EmbeddedGateway.open(None)
+    path = tmp_path / "gateway.sock"
+    try:
+        async with host_on_socket(gateway, path):
+            yield gateway, path
+    finally:
+        gateway.close()
+
+
+def client_with(token: str | None, path: Path) -> GatewayClient:
+    secret = SecretStr(token) if token else None
+    return GatewayClient(Connection("http://embedded", token=secret, socket_path=path))
+
+
+async def test_every_read_keeps_the_contract(site: tuple[EmbeddedGateway, Path]) -> None:
+    gateway, path = site
+    async with client_with(gateway.issue_key(management=True), path) as client:
+        credits = await client.credits.get()
+        workspaces = await client.workspaces.list()
+        models = await client.catalog.models()
+        providers = await client.providers.list()
+        assert workspaces.items[0].slug
+        workspace = await client.workspaces.get(workspaces.items[0].slug)
+        current = await client.keys.current()
+        listings = [await client.keys.list(workspace_id=w.id) for w in workspaces.items]
+        endpoints = await client.catalog.endpoints(models.items[0].id or "")
+    keys = [key for listing in listings for key in listing.items]
+    assert len(keys) >= 40
+    assert all(listing.complete for listing in (workspaces, models, providers, *listings))
+    read = [credits, workspace, current, endpoints, *workspaces.items, *models.items, *keys]
+    assert [thing.gaps for thing in read if thing.gaps] == []
+    assert endpoints.endpoints
+    assert [endpoint.gaps for endpoint in endpoints.endpoints if endpoint.gaps] == []
+
+
+async def test_the_life_of_a_key(site: tuple[EmbeddedGateway, Path]) -> None:
+    gateway, path = site
+    async with client_with(gateway.issue_key(management=True), path) as client:
+        created = await client.keys.create(CreateKeyRequest(name="ci", limit=Decimal("7.25")))
+        assert created.data is not None
+        assert created.key is not None
+        key_hash = created.data.hash or ""
+        changed = await client.keys.update(key_hash, UpdateKeyRequest(disabled=True, limit=None))
+        assert (changed.disabled, changed.limit, changed.name) == (True, None, "ci")
+        assert (await client.keys.get(key_hash)).disabled
+        await client.keys.delete(key_hash)
+        with pytest.raises(errors.NotFoundError):
+            await client.keys.get(key_hash)
+
+
+async def test_who_may_do_what(site: tuple[EmbeddedGateway, Path]) -> None:
+    gateway, path = site
+    async with client_with(gateway.issue_key(management=False), path) as client:
+        assert (await client.keys.current()).is_management_key is False
+        with pytest.raises(errors.ForbiddenError, match="Only management keys"):
+            await client.credits.get()
+    for token in (None, "gw-v1-unknown"):
+        async with client_with(token, path) as client:
+            with pytest.raises(errors.UnauthorizedError):
+                await client.credits.get()
+
+
+async def test_a_list_of_many_pages(site: tuple[EmbeddedGateway, Path]) -> None:
+    gateway, path = site
+    async with client_with(gateway.issue_key(management=True), path) as client:
+        before = {key.hash for key in (await client.keys.list()).items}
+        for number in range(205):
+            await client.keys.create(CreateKeyRequest(name=f"k{number}"))
+        after = await client.keys.list()
+    assert len({key.hash for key in after.items} - before) == 205
+    assert after.complete

@@ -1,0 +1,379 @@
+"""Profiles, private directories and token sources of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+import sys
+import threading
+import time
+from pathlib import Path
+
+import keyring
+import keyring.backends.chainer
+import keyring.backends.fail
+import keyring.errors
+import pytest
+
+from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
+from gwtui.local.profiles import Profile, ProfileBook, ProfileError, load_profiles, resolve
+from gwtui.local.tokens import (
+    TokenError,
+    find_token,
+    take_from_environment,
+    token_from_command,
+    token_from_file,
+)
+
+SECRET = "gw-v1-SENTINEL-local"
+PLAIN = Profile(name="work", base_url="https://gw.test")
+
+
+# Directories
+
+
+def test_the_users_directories_follow_the_platform(private_home: Path) -> None:
+    paths = Paths.of_user()
+    assert paths.config == private_home / "config" / "gwtui"
+    assert paths.state == private_home / "state" / "gwtui"
+    assert paths.runtime == private_home / "run" / "gwtui"
+
+
+def test_a_private_directory_is_closed_to_others_with_its_new_parents(tmp_path: Path) -> None:
+    os.umask(os.umask(0))
+    made = ensure_private(tmp_path / "a" / "b")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (made, made.parent)] == [0o700, 0o700]
+    made.chmod(0o755)
+    assert stat.S_IMODE(ensure_private(made).stat().st_mode) == 0o700
+
+
+def test_a_directory_that_cannot_be_private_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(PrivateDirectoryError, match="file"):
+            ensure_private(path)
+
+
+def test_a_directory_of_another_user_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "d").mkdir()
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(PrivateDirectoryError, match="another user"):
+        ensure_private(tmp_path / "d")
+
+
+# Profiles
+
+
+def book(tmp_path: Path, text: str) -> ProfileBook:
+    path = tmp_path / "profiles.toml"
+    path.write_text(text)
+    path.chmod(0o600)
+    return load_profiles(path)
+
+
+GOOD = """
+default = "work"
+[profiles.work]
+base_url = "https://gw.test"
+token_command = ["pass", "gw"]
+critical = true
+read_only = true
+[profiles.my-lab]
+base_url = "http://lab.test/api/v1"
+dialect = "openrouter"
+allow_plain_http = true
+token_file = "~/token"
+"""
+
+
+def test_profiles_are_read(tmp_path: Path) -> None:
+    found = book(tmp_path, GOOD)
+    work = found.profiles["work"]
+    assert (work.base_url, work.token_command) == ("https://gw.test/api/v1", ("pass", "gw"))
+    assert (work.critical, work.read_only, work.dialect) == (True, True, "generic")
+    assert found.profiles["my-lab"].dialect == "openrouter"
+    connection = found.profiles["my-lab"].connection(None, "none")
+    assert (connection.label, connection.dialect.name) == ("my-lab", "openrouter")
+
+
+def test_no_file_is_an_empty_book(tmp_path: Path) -> None:
+    assert load_profiles(tmp_path / "none.toml") == ProfileBook()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[profiles.my-lab]\n", r"profiles\.my-lab\.base_url: is required"),
+        ("[profiles.a]\nbase_url = 'ftp://x'\n", r"profiles\.a\.base_url: the base URL must"),
+        ("[profiles.a]\nbase_url = 3\n", r"profiles\.a\.base_url: must be text"),
+        ("[profiles.a]\nbase_url = 'https://x'\ntoken = 's'\n", r"profiles\.a\.token: is not"),
+        ("[profiles.a]\nbase_url = 'https://x'\nread_only = 'no'\n", r"a\.read_only: must be true"),
+        ("[profiles.a]\nbase_url = 'https://x'\ntoken_command = []\n", r"a\.token_command"),
+        ("[profiles.a]\nbase_url = 'https://x'\ntoken_command = 'pass x'\n", r"a\.token_command"),
+        ("[profiles.a]\nbase_url = 'https://x'\ndialect = 'x'\n", r"a\.dialect: must be one of"),
+        (
+            "[profiles.a]\nbase_url = 'https://x'\ntoken_file = 'f'\ntoken_command = ['c']\n",
+            r"profiles\.a: token_command and token_file exclude each other",
+        ),
+        ("default = 'b'\n", "default: there is no profile 'b'"),
+        ("defualt = 'b'\n", "defualt: is not a known key"),
+        ("profiles = 3\n", "profiles: must be tables"),
+        ("profiles.a = 3\n", r"profiles\.a: must be a table"),
+        ("[profiles.a\n", "is not valid TOML"),
+    ],
+)
+def test_a_wrong_profile_names_file_key_and_fault(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(ProfileError, match=says) as caught:
+        book(tmp_path, text)
+    assert str(caught.value).startswith(str(tmp_path / "profiles.toml"))
+
+
+def test_a_file_that_everyone_can_write_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "profiles.toml"
+    path.write_text(GOOD)
+    path.chmod(0o666)
+    with pytest.raises(ProfileError, match="chmod 600"):
+        load_profiles(path)
+
+
+def test_arguments_win_over_environment_over_file(tmp_path: Path) -> None:
+    found = book(tmp_path, GOOD)
+
+    def chosen(name: str | None = None, url: str | None = None, **environ: str) -> Profile:
+        return resolve(name, url, None, False, environ, book=found)
+
+    assert chosen().name == "work"
+    assert chosen(GWTUI_PROFILE="my-lab").name == "my-lab"
+    assert chosen("work", GWTUI_PROFILE="my-lab").name == "work"
+    assert chosen(GWTUI_BASE_URL="https://env.test").base_url == "https://env.test/api/v1"
+    assert chosen(None, "https://arg.test", GWTUI_BASE_URL="https://env.test").label == "arg.test"
+    assert chosen("work", GWTUI_BASE_URL="https://env.test").base_url == "https://gw.test/api/v1"
+    assert resolve("my-lab", None, "generic", True, {}, book=found).read_only
+    assert resolve("my-lab", None, "generic", True, {}, book=found).dialect == "generic"
+    assert resolve("work", None, None, False, {}, book=found).read_only
+
+
+def test_a_profiles_token_never_goes_to_another_host(tmp_path: Path) -> None:
+    found = book(tmp_path, GOOD)
+    foreign = resolve("work", "https://elsewhere.test", None, False, {}, book=found)
+    assert (foreign.name, foreign.token_command) == ("", None)
+    assert (foreign.critical, foreign.read_only) == (True, True)
+    lab = resolve("my-lab", "http://elsewhere.test", None, False, {}, book=found)
+    with pytest.raises(ProfileError, match="plain http"):
+        lab.connection(None, "none")
+    same = resolve("work", "https://gw.test:443/other", None, False, {}, book=found)
+    assert same.token_command == ("pass", "gw")
+    assert same.base_url.endswith("/other")
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "says"),
+    [
+        (None, None, "--base-url"),
+        ("nope", None, r"no profile 'nope' \(known: there are none\)"),
+        (None, "nonsense", "https://"),
+    ],
+)
+def test_an_unclear_gateway_is_explained(name: str | None, url: str | None, says: str) -> None:
+    with pytest.raises(ProfileError, match=says):
+        resolve(name, url, None, False, {}, book=ProfileBook())
+
+
+# Tokens
+
+
+async def test_the_environment_comes_first_and_is_emptied() -> None:
+    environ = {"GWTUI_TOKEN": f" {SECRET}\n", "PATH": "x"}
+    found = await find_token(PLAIN.model_copy(update={"token_command": ("false",)}), environ)
+    assert found.token is not None
+    assert (found.token.get_secret_value(), found.source) == (SECRET, "environment")
+    assert environ == {"PATH": "x"}
+    assert SECRET not in repr(found)
+    assert take_from_environment({"GWTUI_TOKEN": "  "}) is None
+
+
+def printing(program: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", program)
+
+
+async def test_a_command_prints_the_token() -> None:
+    profile = PLAIN.model_copy(update={"token_command": printing(f"print('{SECRET}')")})
+    found = await find_token(profile, {})
+    assert found.token is not None
+    assert (found.token.get_secret_value(), found.source) == (SECRET, "token command")
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (("/no/such/program",), "No such file"),
+        (printing(f"print('{SECRET}'); raise SystemExit(3)"), "ended with status 3"),
+        (printing(""), "gave nothing"),
+        (printing(f"print('{SECRET} and more')"), "more than the token alone"),
+        (printing(f"import sys; sys.stdout.buffer.write(b'{SECRET}' + bytes([255]))"), "more than"),
+        (printing(f"print('{SECRET}' * 100_000)"), "far more"),
+        (printing("import time; time.sleep(60)"), "no token in 0.5 s"),
+        (("sh", "-c", "sleep 60 & sleep 60"), "no token in 0.5 s"),
+    ],
+)
+async def test_a_command_that_fails_is_an_error_without_its_output(
+    command: tuple[str, ...], says: str
+) -> None:
+    started = time.monotonic()
+    with pytest.raises(TokenError, match=says) as caught:
+        await token_from_command(command, dict(os.environ), limit=0.5)
+    assert time.monotonic() - started < 5
+    assert SECRET not in str(caught.value).replace(repr(command), "")
+
+
+async def test_a_command_has_no_keyboard_and_no_shell() -> None:
+    program = "import sys; print('[' + sys.stdin.read() + sys.argv[1] + ']')"
+    token = await token_from_command((*printing(program), "$HOME;x"), dict(os.environ))
+    assert token.get_secret_value() == "[$HOME;x]"
+
+
+def token_file(tmp_path: Path, content: str = f"{SECRET}\n", mode: int = 0o600) -> Path:
+    path = tmp_path / "token"
+    path.write_text(content)
+    path.chmod(mode)
+    return path
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o400])
+async def test_a_private_file_holds_the_token(tmp_path: Path, mode: int) -> None:
+    path = token_file(tmp_path, mode=mode)
+    found = await find_token(PLAIN.model_copy(update={"token_file": path}), {})
+    assert found.token is not None
+    assert (found.token.get_secret_value(), found.source) == (SECRET, "token file")
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620])
+def test_a_file_that_others_can_touch_is_refused(tmp_path: Path, mode: int) -> None:
+    with pytest.raises(TokenError, match="chmod 600"):
+        token_from_file(token_file(tmp_path, mode=mode))
+
+
+def test_what_is_no_token_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    for path, says in (
+        (tmp_path / "none", "No such file"),
+        (tmp_path / "pipe", "not a regular file"),
+        (tmp_path, "directory"),
+    ):
+        with pytest.raises(TokenError, match=says):
+            token_from_file(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [("", "gave nothing"), (f"{SECRET} x", "more than the token"), (SECRET * 9_999, "far more")],
+)
+def test_a_file_with_anything_but_a_token_is_refused(
+    tmp_path: Path, content: str, says: str
+) -> None:
+    with pytest.raises(TokenError, match=says) as caught:
+        token_from_file(token_file(tmp_path, content))
+    assert SECRET not in str(caught.value)
+
+
+class Ring:
+    """A keyring that answers as told."""
+
+    priority = 5.0
+
+    def __init__(self, answer: str | Exception | None) -> None:
+        self.answer = answer
+
+    def get_password(self, service: str, username: str) -> str | None:
+        assert (service, username) == ("gwtui", "work")
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+class PlainRing(Ring):
+    priority = 0.5
+
+
+class AltRing(Ring):
+    pass
+
+
+AltRing.__module__ = "keyrings.alt.file"
+
+
+def use(monkeypatch: pytest.MonkeyPatch, backend: object) -> None:
+    monkeypatch.setattr(keyring, "get_keyring", lambda: backend)
+
+
+async def test_the_keyring_has_the_token_of_the_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, Ring(SECRET))
+    found = await find_token(PLAIN, {})
+    assert found.token is not None
+    assert (found.token.get_secret_value(), found.source) == (SECRET, "keyring")
+
+
+async def test_a_gateway_given_by_address_asks_no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, Ring(SECRET))
+    assert (await find_token(Profile(base_url="https://gw.test"), {})).token is None
+
+
+@pytest.mark.parametrize(
+    ("backend", "note"),
+    [
+        (keyring.backends.fail.Keyring(), "there is no keyring"),
+        (PlainRing(SECRET), "there is no keyring"),
+        (AltRing(SECRET), "there is no keyring"),
+        (Ring(None), "no token for profile work"),
+        (Ring(keyring.errors.KeyringLocked("locked")), "cannot be used (KeyringLocked)"),
+        (Ring(RuntimeError(SECRET)), "cannot be used (RuntimeError)"),
+        (Ring(EOFError()), "cannot be used (EOFError)"),
+    ],
+)
+async def test_a_keyring_that_does_not_help_is_a_note(
+    backend: object, note: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, backend)
+    found = await find_token(PLAIN, {})
+    assert (found.token, found.source) == (None, "none")
+    assert note in found.notes[0]
+    assert SECRET not in found.notes[0]
+
+
+async def test_a_bogus_backend_name_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    def bogus() -> object:
+        raise ModuleNotFoundError("no.such.backend")
+
+    monkeypatch.setattr(keyring, "get_keyring", bogus)
+    assert "cannot be used" in (await find_token(PLAIN, {})).notes[0]
+
+
+async def test_a_chain_is_asked_only_where_it_is_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = keyring.backends.chainer.ChainerBackend()
+    monkeypatch.setattr(
+        type(chain), "backends", [AltRing("plain-text"), PlainRing("low"), Ring(SECRET)]
+    )
+    use(monkeypatch, chain)
+    found = await find_token(PLAIN, {})
+    assert found.token is not None
+    assert found.token.get_secret_value() == SECRET
+
+
+async def test_a_keyring_that_never_answers_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = threading.Event()
+
+    class Waiting(Ring):
+        def get_password(self, service: str, username: str) -> str | None:
+            release.wait(30)
+            return None
+
+    use(monkeypatch, Waiting(None))
+    found = await find_token(PLAIN, {}, keyring_limit=0.1)
+    assert found.token is None
+    assert "did not answer in 0.1 s" in found.notes[0]
+    assert all(t.daemon for t in threading.enumerate() if t.name == "keyring")
+    release.set()
+    await asyncio.sleep(0.05)
