@@ -186,8 +186,16 @@ def test_variety(catalog: Catalog) -> None:
 def test_the_list_shows_the_cheapest_default_route(catalog: Catalog) -> None:
     large = catalog.model("northwind/atlas-large")
     assert large is not None
-    kestrel = next(item for item in large.endpoints if item.wire["tag"] == "quasar")
-    assert large.wire["pricing"] == kestrel.wire["pricing"]
+    quasar = next(item for item in large.endpoints if item.wire["tag"] == "quasar")
+    assert large.wire["pricing"] == quasar.wire["pricing"]
+
+
+def test_the_list_shows_the_limits_of_the_first_provider(catalog: Catalog) -> None:
+    for model in catalog.models:
+        first, top = model.endpoints[0].wire, model.wire["top_provider"]
+        for limit in ("context_length", "max_completion_tokens"):
+            assert top[limit] == first[limit], model.id
+    assert any(model.wire["top_provider"]["is_moderated"] for model in catalog.models)
 
 
 def test_unknown_names(catalog: Catalog) -> None:

@@ -172,3 +172,11 @@ def test_slices_name_what_an_activity_report_needs() -> None:
     assert all("/" in piece.model and piece.provider and piece.endpoint_key for piece in pieces)
     assert all(piece.endpoint_key.startswith(f"{piece.model}|") for piece in pieces)
     assert len({piece.model for piece in pieces}) >= 15
+
+
+def test_a_rare_stream_keeps_its_average() -> None:
+    rare = replace(OPEN[0].streams[0], requests_per_day=0.4)
+    profile = replace(OPEN[0], rhythm="nightly", active_from=NOW, streams=(rare,))
+    days = 1000
+    requests = accrued(profile, NOW, NOW + timedelta(days=days)).requests
+    assert 0.3 * days < requests < 0.5 * days
