@@ -20,6 +20,8 @@ _DATE_TIME = re.compile(
 )
 _MICROSECOND_DIGITS = 6
 _MAX_USD = Decimal("1e12")
+_MAX_EXPONENT = 307
+"""The wire's numbers are doubles; a Decimal beyond would fail in sums and fill pages of digits."""
 
 
 def _bad(code: str, message: str) -> PydanticCustomError:
@@ -53,6 +55,8 @@ def _loose_number(value: Any) -> Decimal:
         raise ValueError("expected a number") from error
     if not number.is_finite():
         raise ValueError("expected a finite number")
+    if abs(number.adjusted()) > _MAX_EXPONENT:
+        raise ValueError("is outside the range of a number")
     return number
 
 

@@ -158,7 +158,18 @@ async def test_money_is_exact() -> None:
     assert str(credits.total_usage) == "1E-7"
 
 
-@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity", b"1e99999999999999999999"])
+@pytest.mark.parametrize(
+    "number",
+    [
+        b"NaN",
+        b"Infinity",
+        b"-Infinity",
+        b"1e99999999999999999999",
+        b"1e400",
+        b'"-1e999999"',
+        b"1e-400",
+    ],
+)
 async def test_a_number_that_is_none_marks_its_field_only(number: bytes) -> None:
     answer = httpx.Response(
         200, content=b'{"data": {"total_credits": %b, "total_usage": 2}}' % number, headers=JSON
