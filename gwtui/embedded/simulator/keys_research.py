@@ -71,7 +71,7 @@ RESEARCH_KEYS = (
         expires=0.8,
     ),
     KeyRow(
-        name="paper-demo (NeurIPS)",
+        name="paper-demo [camera-ready]",
         workspace="research",
         age=61,
         creator=3,
