@@ -86,12 +86,14 @@ class _LazyTransport:
 
     async def _build(self) -> Transport:
         async with self._building:
-            if self._closed:
-                raise ConnectFailedError("the connection to the gateway is closed")
-            if self._transport is None:
+            if self._transport is None and not self._closed:
                 self._transport = await asyncio.to_thread(
                     _new_transport, self._connection, self._clock
                 )
+            if self._transport is None:
+                raise ConnectFailedError("the gateway client is closed", temporary=False)
+            if self._closed:
+                await self._transport.close()
             return self._transport
 
 

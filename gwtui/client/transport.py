@@ -99,7 +99,7 @@ class Transport:
         if self._connection.read_only and not call.is_read:
             raise ReadOnlyError(f"read-only: {call.method} {call.template} was not sent")
         if self._closed:
-            raise ConnectFailedError("the connection to the gateway is closed", temporary=False)
+            raise ConnectFailedError("the gateway client is closed", temporary=False)
         target = call.target()
         started = self._clock.monotonic()
         outcome = await self._attempt(call, target)

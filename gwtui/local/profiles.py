@@ -141,7 +141,7 @@ def _profile(path: Path, name: str, table: object) -> Profile:
 def resolve(
     profile_name: str | None,
     base_url: str | None,
-    dialect: DialectName | None,
+    dialect: str | None,
     read_only: bool,
     environ: Mapping[str, str],
     *,
@@ -158,6 +158,8 @@ def resolve(
     chosen = _named_profile(book, name) if name else None
     if address:
         chosen = _at_address(chosen, address)
+    if dialect is not None and dialect not in DIALECTS:
+        raise ProfileError(f"there is no dialect {dialect!r} (known: {', '.join(DIALECTS)})")
     if chosen is None:
         raise ProfileError(
             "no gateway is given: use --demo, --profile NAME, --base-url URL, "

@@ -188,6 +188,18 @@ async def test_the_first_call_builds_one_transport_for_all() -> None:
     assert [credits.total_usage for credits in found] == [5] * 5
 
 
+async def test_a_client_closed_while_it_is_built_sends_nothing() -> None:
+    async with serving(sends(CREDITS)) as server:
+        client = GatewayClient(Connection(server.base_url, token=SecretStr(TOKEN)))
+        first = asyncio.create_task(client.credits.get())
+        await asyncio.sleep(0)
+        await client.close()
+        for call in (first, client.credits.get()):
+            with pytest.raises(errors.ConnectFailedError, match="closed"):
+                await call
+        assert server.connections == 0
+
+
 def test_importing_the_client_loads_no_http_library() -> None:
     program = (
         "import sys, gwtui.client.gateway, gwtui.local.tokens, gwtui.local.paths;"

@@ -156,6 +156,11 @@ def test_arguments_win_over_environment_over_file(tmp_path: Path) -> None:
     assert resolve("work", None, None, False, {}, book=found).read_only
 
 
+def test_an_unknown_dialect_is_refused() -> None:
+    with pytest.raises(ProfileError, match="known: generic, openrouter"):
+        resolve(None, "https://gw.test", "klingon", False, {}, book=ProfileBook())
+
+
 def test_a_profiles_token_never_goes_to_another_host(tmp_path: Path) -> None:
     found = book(tmp_path, GOOD)
     foreign = resolve("work", "https://elsewhere.test", None, False, {}, book=found)
