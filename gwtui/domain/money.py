@@ -1,0 +1,115 @@
+"""Amounts and figures as text. Exact: Decimal in, no float, halves go to the even neighbour."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+
+from gwtui.domain.cells import UNKNOWN
+
+MILLION = Decimal(1_000_000)
+SIGNIFICANT_DIGITS = 3
+"""Digits of a small amount that are kept."""
+CENTS = 2
+
+_EXACT = Context(prec=200, rounding=ROUND_HALF_EVEN)
+_LARGEST_PLAIN = 24
+"""Beyond so many digits before the point, or zeros after it, the scientific form is shorter."""
+_SMALLEST_PLAIN = -15
+_HUNDRED = Decimal(100)
+_STEPS = (("", 0), ("k", 3), ("M", 6), ("B", 9), ("T", 12))
+
+
+def usd(amount: Decimal | None, *, places: int | None = None) -> str:
+    """An amount in USD: "$1,234.50"; an em dash when unknown.
+
+    Without ``places`` it has cents, and amounts below a dollar keep three significant digits, so
+    that a price such as 0.00000125 does not become nothing.
+    """
+    if amount is None or not amount.is_finite():
+        return UNKNOWN
+    if amount and not _SMALLEST_PLAIN <= amount.adjusted() <= _LARGEST_PLAIN:
+        return f"{'-' if amount < 0 else ''}${_significant(abs(amount)):e}"
+    rounded = _round_usd(abs(amount), places)
+    sign = "-" if amount < 0 and rounded else ""
+    return f"{sign}${rounded:,f}"
+
+
+def per_million(price: Decimal | None) -> str:
+    """USD per million units from a price per unit; "varies" for a negative price.
+
+    The contract gives prices as decimal strings and the catalog marks a price that depends on
+    where the request goes by a negative one.
+    """
+    if price is None:
+        return UNKNOWN
+    return "varies" if price < 0 else usd(_EXACT.multiply(price, MILLION))
+
+
+def percent(share: Decimal | None, *, places: int = 1) -> str:
+    """A share (0..1, above 1 when overdrawn) in percent: "42.5%"; an em dash when unknown."""
+    if share is None or not share.is_finite():
+        return UNKNOWN
+    return percent_points(_EXACT.multiply(share, _HUNDRED), places=places)
+
+
+def percent_points(points: Decimal | None, *, places: int = 1) -> str:
+    """A percentage given in points (0..100): "99.95%".
+
+    What is not quite nothing or not quite all is never rounded to it: "<0.1%", ">99.9%".
+    """
+    if points is None or not points.is_finite():
+        return UNKNOWN
+    if abs(points.adjusted()) > _LARGEST_PLAIN and points:
+        return f"{_significant(points):e}%"
+    step = Decimal(1).scaleb(-places)
+    if 0 < points < step:
+        return f"<{step:f}%"
+    if _HUNDRED - step < points < _HUNDRED:
+        return f">{_HUNDRED - step:f}%"
+    return f"{_trim(points.quantize(step, context=_EXACT), 0):,f}%"
+
+
+def compact_int(number: int | Decimal | None) -> str:
+    """A count in at most three digits and a letter: "128k", "1.05M"; an em dash when unknown."""
+    if number is None:
+        return UNKNOWN
+    count = Decimal(number)
+    if not count.is_finite():
+        return UNKNOWN
+    rounded = _significant(count)
+    for letter, power in reversed(_STEPS):
+        if not power or rounded.adjusted() >= power:
+            break
+    if rounded.adjusted() > _LARGEST_PLAIN:
+        return f"{rounded:e}"
+    return f"{_trim(rounded.scaleb(-power, context=_EXACT), 0):f}{letter}"
+
+
+def grouped(number: int | Decimal | None) -> str:
+    """A number in full with thousands separators: "131,072"; an em dash when unknown."""
+    if number is None or (isinstance(number, Decimal) and not number.is_finite()):
+        return UNKNOWN
+    if isinstance(number, Decimal) and number and abs(number.adjusted()) > _LARGEST_PLAIN:
+        return f"{_significant(number):e}"
+    return f"{number:,f}" if isinstance(number, Decimal) else f"{number:,}"
+
+
+def _round_usd(amount: Decimal, places: int | None) -> Decimal:
+    if places is not None:
+        return amount.quantize(Decimal(1).scaleb(-places), context=_EXACT)
+    if amount >= 1 or not amount:
+        return amount.quantize(Decimal("0.01"), context=_EXACT)
+    return _trim(_significant(amount), CENTS)
+
+
+def _significant(number: Decimal) -> Decimal:
+    """Rounded to three significant digits."""
+    return Context(prec=SIGNIFICANT_DIGITS, rounding=ROUND_HALF_EVEN).plus(number)
+
+
+def _trim(number: Decimal, keep: int) -> Decimal:
+    """Without trailing zeros, but with at least ``keep`` places."""
+    plain = number.normalize(_EXACT)
+    exponent = plain.as_tuple().exponent
+    places = -exponent if isinstance(exponent, int) else 0
+    return plain.quantize(Decimal(1).scaleb(-max(places, keep)), context=_EXACT)

@@ -1,0 +1,145 @@
+"""Text from outside, made fit for a terminal.
+
+Names, descriptions, errors and labels come from other people. A control character can rewrite the
+screen, a bidi override can turn a name around, an invisible one can make two names look alike. Each
+becomes a mark that can be seen; what was written stays readable.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+
+DEFAULT_LIMIT = 500
+"""Characters of a text that are shown at most."""
+MARKS_IN_A_ROW = 4
+"""Combining marks on one letter that are kept; no living script needs more, zalgo text does."""
+ELLIPSIS = "…"
+
+_DELETE = "\x7f"
+_CONTROL_PICTURES = 0x2400
+_FIRST_PRINTABLE = 0x20
+_TAB = " " * 4
+_DOTTED_CIRCLE = "\u25cc"
+_EMOJI_SELECTORS = frozenset("\ufe0e\ufe0f")
+_IDEOGRAPHIC_SPACE = "\u3000"
+
+_BLANK_LETTERS = frozenset(
+    "\u034f"  # combining grapheme joiner
+    "\u115f\u1160\u3164\uffa0"  # Hangul fillers
+    "\u17b4\u17b5"  # Khmer inherent vowels
+    "\u180b\u180c\u180d\u180f"  # Mongolian variation selectors
+    "\u2800"  # blank braille pattern
+)
+"""Characters that Unicode calls letters, marks or symbols, but that show nothing."""
+
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_COMBINING = frozenset({"Mn", "Me", "Mc"})
+
+
+def safe_text(value: object, limit: int = DEFAULT_LIMIT, *, newlines: bool = False) -> str:
+    """``value`` as text that cannot disturb a terminal, at most ``limit`` characters. Never raises.
+
+    Control characters, bidi controls, zero-width and unassigned characters, tags, private use and
+    lone surrogates become marks. With ``newlines``, line breaks stay and a tab becomes spaces. A
+    text that is cut ends in an ellipsis. The work is bounded by ``limit``, not by the input.
+    """
+    if limit <= 0:
+        return ""
+    text = value if type(value) is str else _as_str(value)
+    if len(text) <= limit and text.isascii() and text.isprintable():
+        return text
+    # Every character yields at least one, except a selector and one half of CR LF.
+    shown: list[str] = []
+    length = 0
+    for piece in _pieces(text, newlines):
+        if length + len(piece) > limit:
+            return _cut(shown, length, limit)
+        shown.append(piece)
+        length += len(piece)
+    return "".join(shown)
+
+
+def safe_line(value: object, limit: int = DEFAULT_LIMIT) -> str:
+    """Like ``safe_text``, for headings and cells: runs of blanks are one, none at the ends."""
+    return " ".join(safe_text(value, limit).split())
+
+
+def _as_str(value: object) -> str:
+    try:
+        return str.__str__(value) if isinstance(value, str) else str(value)
+    except Exception:  # noqa: BLE001 - a value that cannot say what it is must not stop the screen
+        return f"<{type(value).__name__}>"
+
+
+def _cut(shown: list[str], length: int, limit: int) -> str:
+    while shown and length >= limit:
+        length -= len(shown.pop())
+    return "".join(shown) + ELLIPSIS
+
+
+def _pieces(text: str, newlines: bool) -> Iterator[str]:
+    """The text, piece by piece; a piece is a character or the mark that stands for it."""
+    before = ""
+    run = 0
+    for char in text:
+        if char.isascii():
+            piece = char if char.isprintable() else _ascii_control(char, before, newlines)
+            run = 0
+        elif _combines(char):
+            run += 1
+            piece = _combining(char, before, run)
+        else:
+            piece = _other(char, before)
+            run = 0
+        if piece:
+            yield piece
+        before = char
+
+
+def _ascii_control(char: str, before: str, newlines: bool) -> str:
+    if newlines and char in "\n\r\t":
+        if char == "\t":
+            return _TAB
+        return "" if char == "\n" and before == "\r" else "\n"
+    if char == _DELETE:
+        return "␡"
+    return chr(_CONTROL_PICTURES + ord(char))
+
+
+def _combines(char: str) -> bool:
+    return (
+        unicodedata.category(char) in _COMBINING
+        and char not in _BLANK_LETTERS
+        and not _is_selector(char)
+    )
+
+
+def _combining(char: str, before: str, run: int) -> str:
+    if run > MARKS_IN_A_ROW:
+        return ELLIPSIS if run == MARKS_IN_A_ROW + 1 else ""
+    if not before or before in "\n\r":
+        # On nothing, it would land on whatever the screen shows before it.
+        return _DOTTED_CIRCLE + char
+    return char
+
+
+def _other(char: str, before: str) -> str:
+    category = unicodedata.category(char)
+    if category == "Zs":
+        return char if char == _IDEOGRAPHIC_SPACE else " "
+    if char in _EMOJI_SELECTORS and _takes_selector(before):
+        return ""  # only picks between two looks of the symbol before it
+    if category in _INVISIBLE or char in _BLANK_LETTERS or _is_selector(char):
+        return f"‹U+{ord(char):04X}›"
+    return char
+
+
+def _is_selector(char: str) -> bool:
+    return "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
+
+
+def _takes_selector(before: str) -> bool:
+    return before != "" and (
+        before in "#*0123456789" or unicodedata.category(before) in {"So", "Sm", "Sk", "Po"}
+    )

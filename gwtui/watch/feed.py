@@ -1,0 +1,313 @@
+"""A feed: one resource, read again and again while somebody looks, with its last good value.
+
+A feed reads while it has a viewer and is not paused. It never has two reads under way, so an older
+answer cannot come after a newer one. A failed read leaves the last good value in place and sets
+the error and the moment of the next attempt; nothing but ``close`` ends a feed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Generic, Literal, TypeVar
+
+from gwtui.client.errors import GatewayError
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.watch.backoff import FIRST_RETRY, retry_delay
+from gwtui.watch.cadence import Cadence
+
+T = TypeVar("T")
+
+Phase = Literal["loading", "ready", "stale", "failed"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedState(Generic[T]):
+    """What a feed knows at one moment.
+
+    ``fetched_at`` is when the value arrived, None before the first. ``error`` is the fault of the
+    last read, None when it went well; ``retry_at`` says when the next attempt is due.
+    """
+
+    value: T | None = None
+    fetched_at: datetime | None = None
+    error: GatewayError | None = None
+    retry_at: datetime | None = None
+    refreshing: bool = False
+    stale_after: float = math.inf
+
+    def age(self, now: datetime) -> float | None:
+        """Seconds since the value arrived, None before the first."""
+        if self.fetched_at is None:
+            return None
+        return max(0.0, (now - self.fetched_at).total_seconds())
+
+    def is_stale(self, now: datetime) -> bool:
+        """Whether there is a value and it is older than the feed allows."""
+        age = self.age(now)
+        return age is not None and age > self.stale_after
+
+    def phase(self, now: datetime) -> Phase:
+        """The state to draw: "failed" means that there is an error and no value at all."""
+        if self.fetched_at is None:
+            return "loading" if self.error is None else "failed"
+        return "stale" if self.is_stale(now) else "ready"
+
+
+Listener = Callable[[FeedState[T]], None]
+
+
+@dataclass(slots=True, eq=False)
+class _Flight:
+    """One read: ``wanted`` when somebody asked for it, ``started`` once it left the queue."""
+
+    landed: asyncio.Future[None]
+    wanted: bool
+    started: bool = False
+
+
+class Feed(Generic[T]):
+    """Reads one resource at its cadence; made by ``FeedHub.feed``. Needs a running event loop.
+
+    ``gate`` bounds how many feeds read at the same time.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        fetch: Callable[[], Awaitable[T]],
+        cadence: Cadence,
+        *,
+        clock: Clock = SYSTEM_CLOCK,
+        gate: AbstractAsyncContextManager[Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.cadence = cadence
+        self._fetch = fetch
+        self._clock = clock
+        self._gate = gate if gate is not None else nullcontext()
+        self._state: FeedState[T] = FeedState(stale_after=cadence.stale_after)
+        self._listeners: dict[object, Listener[T]] = {}
+        self._pauses: set[Hashable] = set()
+        self._flight: _Flight | None = None
+        self._next: asyncio.Future[None] | None = None
+        self._timer: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._due = -math.inf
+        self._failures = 0
+        self._outdated = False
+        self._closed = False
+
+    @property
+    def state(self) -> FeedState[T]:
+        """The latest state."""
+        return self._state
+
+    @property
+    def watched(self) -> bool:
+        """Whether somebody looks."""
+        return bool(self._listeners)
+
+    @property
+    def polling(self) -> bool:
+        """Whether the feed reads by itself now."""
+        return self.watched and not self._pauses and not self._closed
+
+    def watch(self, listener: Listener[T]) -> Callable[[], None]:
+        """Call ``listener`` with the state now and at every change; returns the way to stop.
+
+        The first viewer starts the reading (at once when the value is older than the cadence), the
+        last one that leaves ends it. A listener that raises is logged and called again next time.
+        """
+        viewer = object()
+        self._listeners[viewer] = listener
+        self._call(listener)
+        self._schedule()
+
+        def leave() -> None:
+            self._listeners.pop(viewer, None)
+            if not self.polling:
+                self._stop_timer()
+
+        return leave
+
+    def pause(self, by: Hashable = "caller") -> None:
+        """Stop reading until everyone who paused resumes. A read under way may finish."""
+        self._pauses.add(by)
+        self._stop_timer()
+
+    def resume(self, by: Hashable = "caller") -> None:
+        """Take back one's own pause; reads at once when the value is older than the cadence."""
+        self._pauses.discard(by)
+        self._schedule()
+
+    def invalidate(self) -> None:
+        """The value is known to be out of date: read as soon as somebody looks."""
+        self._due = -math.inf
+        self._outdated = self._flight is not None and self._flight.started
+        self._schedule()
+
+    async def refresh(self) -> FeedState[T]:
+        """Read now and return the state after a read that began no earlier than this call.
+
+        Callers share a read where that promise allows it. Never raises on a failed read: the error
+        is in the state. Works without viewers and while paused; a closed feed reads nothing.
+        """
+        if self._closed:
+            return self._state
+        flight = self._flight
+        if flight is None:
+            landed = self._begin(wanted=True)
+        elif not flight.started:
+            flight.wanted = True
+            landed = flight.landed
+        else:
+            landed = self._next = self._next or asyncio.get_running_loop().create_future()
+        await asyncio.shield(landed)
+        return self._state
+
+    async def close(self) -> None:
+        """End every read and wait for it; who waits in ``refresh`` gets the last state."""
+        self._closed = True
+        self._listeners.clear()
+        self._stop_timer()
+        tasks = self._tasks - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        if self._next is not None:
+            _settle(self._next)
+
+    # One read -------------------------------------------------------------------------------
+
+    def _begin(
+        self, *, wanted: bool, landed: asyncio.Future[None] | None = None
+    ) -> asyncio.Future[None]:
+        self._stop_timer()
+        flight = _Flight(landed or asyncio.get_running_loop().create_future(), wanted)
+        self._flight = flight
+        self._spawn(self._fly(flight)).add_done_callback(lambda _: self._land(flight))
+        return flight.landed
+
+    async def _fly(self, flight: _Flight) -> None:
+        async with self._gate:
+            if self._closed or not (flight.wanted or self.polling):
+                return  # nobody is left who wants it
+            flight.started = True
+            self._publish(replace(self._state, refreshing=True))
+            try:
+                value = await self._fetch()
+            except GatewayError as error:
+                self._failed(error)
+            except Exception as error:  # noqa: BLE001 - nothing a read does may end the feed
+                self._failed(_unforeseen(self.name, error))
+            else:
+                self._arrived(value)
+
+    def _arrived(self, value: T) -> None:
+        if self._closed:
+            return
+        self._failures = 0
+        self._due = self._clock.monotonic() + self.cadence.next_delay(self._clock.chance())
+        self._publish(
+            FeedState(value, fetched_at=self._clock.now(), stale_after=self.cadence.stale_after)
+        )
+
+    def _failed(self, error: GatewayError) -> None:
+        if self._closed:
+            return
+        self._failures += 1
+        delay = retry_delay(error, self._failures, self._clock.chance())
+        self._due = self._clock.monotonic() + delay
+        retry_at = self._clock.now() + timedelta(seconds=delay)
+        self._publish(replace(self._state, error=error, retry_at=retry_at, refreshing=False))
+
+    def _land(self, flight: _Flight) -> None:
+        """After a read, however it ended: release who waits, then go on."""
+        self._flight = None
+        _settle(flight.landed)
+        if self._closed:
+            return
+        if self._state.refreshing:  # cancelled from outside: neither a value nor an error came
+            self._due = self._clock.monotonic() + FIRST_RETRY
+            self._publish(replace(self._state, refreshing=False))
+        if self._outdated:
+            self._outdated = False
+            self._due = -math.inf
+        if self._next is not None:
+            landed, self._next = self._next, None
+            self._begin(wanted=True, landed=landed)
+        else:
+            self._schedule()
+
+    # Timing ---------------------------------------------------------------------------------
+
+    def _schedule(self) -> None:
+        self._stop_timer()
+        if not self.polling or self._flight is not None:
+            return
+        delay = self._until_due()
+        if delay <= 0:
+            self._begin(wanted=False)
+        else:
+            self._timer = self._spawn(self._wait(delay))
+
+    def _until_due(self) -> float:
+        """Seconds to the next read by itself; back-off holds whoever comes and goes."""
+        if self._state.error is None:
+            age = self._state.age(self._clock.now())
+            # The monotonic clock stands still while a machine sleeps, the wall clock does not.
+            if age is not None and age > self.cadence.seconds * (1 + self.cadence.jitter):
+                return 0.0
+        return self._due - self._clock.monotonic()
+
+    async def _wait(self, delay: float) -> None:
+        await self._clock.sleep(delay)
+        self._timer = None
+        self._schedule()
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work, name=f"feed {self.name}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    # Telling --------------------------------------------------------------------------------
+
+    def _publish(self, state: FeedState[T]) -> None:
+        self._state = state
+        for viewer, listener in tuple(self._listeners.items()):
+            if viewer in self._listeners:  # an earlier listener may have made it leave
+                self._call(listener)
+
+    def _call(self, listener: Listener[T]) -> None:
+        try:
+            listener(self._state)
+        except Exception:
+            _log.exception("feed %s: a listener failed", self.name)
+
+
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def _unforeseen(name: str, error: Exception) -> GatewayError:
+    """A fault that no layer below typed. Its own text may quote a body, so only its type is told."""
+    fault = GatewayError(f"Reading {name} failed unexpectedly ({type(error).__name__})")
+    fault.__cause__ = error
+    _log.error("feed %s: unexpected %s", name, type(error).__name__)
+    return fault
