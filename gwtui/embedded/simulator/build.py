@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 
 from gwtui.contract.dialects import GENERIC
+from gwtui.contract.values import LimitReset
+from gwtui.domain.resets import window_start
 from gwtui.embedded.simulator.catalog import Catalog, build_catalog
 from gwtui.embedded.simulator.chance import between, hex_text
 from gwtui.embedded.simulator.key_rows import KeyRow
@@ -124,7 +126,7 @@ class _KeyMaker:
         if row.expires is None:
             return None
         moment = self._days_ago(-row.expires)
-        return moment if abs(row.expires) < _DELIBERATE else _window_starts(moment)["daily"]
+        return moment if abs(row.expires) < _DELIBERATE else _since("daily", moment)
 
     def _profile(self, row: KeyRow) -> UsageProfile:
         profile = UsageProfile(
@@ -164,9 +166,11 @@ class _KeyMaker:
     def _scaled(self, profile: UsageProfile, row: KeyRow, used: float) -> UsageProfile:
         """The profile, as busy as it takes to have used that share of the limit by now."""
         target = float(Decimal(row.limit or "0")) * used
-        start = profile.active_from if row.reset is None else _window_starts(self.now)[row.reset]
+        start = profile.active_from
         if row.reset is not None:
-            start = min(start, self.now - timedelta(days=_LEAST_DAYS[row.reset]))
+            start = min(
+                _since(row.reset, self.now), self.now - timedelta(days=_LEAST_DAYS[row.reset])
+            )
         for _ in range(_SCALING_STEPS):
             measured = float(_counted(accrued(profile, start, self.now), row))
             factor = target / measured if measured else 1.0
@@ -180,12 +184,11 @@ class _KeyMaker:
         return profile
 
     def _counters(self, profile: UsageProfile) -> UsageCounters:
-        starts = _window_starts(self.now)
         return UsageCounters(
             all_time=accrued(profile, profile.active_from, self.now),
-            daily=accrued(profile, starts["daily"], self.now),
-            weekly=accrued(profile, starts["weekly"], self.now),
-            monthly=accrued(profile, starts["monthly"], self.now),
+            daily=accrued(profile, _since("daily", self.now), self.now),
+            weekly=accrued(profile, _since("weekly", self.now), self.now),
+            monthly=accrued(profile, _since("monthly", self.now), self.now),
         )
 
 
@@ -197,11 +200,8 @@ def _counted(totals: UsageTotals, row: KeyRow) -> Decimal:
     return totals.usd + (totals.byok_usd if row.counts_byok else Decimal(0))
 
 
-def _window_starts(now: datetime) -> dict[str, datetime]:
-    """Starts of the current UTC day, week (Monday) and month."""
-    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return {
-        "daily": today,
-        "weekly": today - timedelta(days=today.weekday()),
-        "monthly": today.replace(day=1),
-    }
+def _since(reset: LimitReset, now: datetime) -> datetime:
+    """Start of the current UTC day, week or month."""
+    start = window_start(reset, now)
+    assert start is not None  # noqa: S101 - every known schedule has one
+    return start
