@@ -9,6 +9,7 @@ from typing import Annotated, Self
 from pydantic import Field, SecretStr, model_validator
 from pydantic_core import PydanticCustomError
 
+from gwtui.contract.budgets import BudgetLayer, FreeRequests, LegacyRateLimit
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.scalars import Number, Timestamp, Usd, UtcDateTime, Uuid
@@ -81,6 +82,17 @@ class CurrentKey(ResponseModel):
     is_free_tier: bool | None = wire("whether the account never bought credits")
     is_management_key: bool | None = wire("whether management operations are allowed")
     is_provisioning_key: bool | None = wire("older name of is_management_key", optional=True)
+    organization_id: str | None = wire("organization of the key", nullable=True, optional=True)
+    workspace_id: str | None = wire("null when none resolves", nullable=True, optional=True)
+    allowed_data_regions: list[str] | None = wire(
+        "where data may go", optional=True, known=("global", "europe", "us")
+    )
+    free_model_daily_requests: FreeRequests | None = wire("free variants today", optional=True)
+    budgets: list[BudgetLayer] | None = wire("every budget that binds the key", optional=True)
+    effective_budget: BudgetLayer | None = wire(
+        "first exhausted budget, else the tightest", nullable=True, optional=True
+    )
+    rate_limit: LegacyRateLimit | None = wire("legacy", optional=True)
 
 
 class CreateKeyRequest(RequestModel):

@@ -1,0 +1,187 @@
+"""The ASGI application: every route of /api/v1, derived from the declared operations."""
+
+from __future__ import annotations
+
+import json
+import logging
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from pydantic import JsonValue
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gwtui.contract import errors
+from gwtui.contract.request import RequestModel
+from gwtui.embedded import bodies
+from gwtui.embedded.auth import admit
+from gwtui.embedded.operations import Call, Caller, Operation, Site
+from gwtui.embedded.queries import read_query
+from gwtui.embedded.refusals import Refusal, error_body
+from gwtui.embedded.store.database import Database
+from gwtui.embedded.store.ledger import Ledger
+
+PREFIX = "/api/v1"
+METHOD_NOT_ALLOWED = "Method not allowed"
+_PRIVATE = {"Cache-Control": "no-store"}
+
+log = logging.getLogger("gwtui.embedded")
+log.addHandler(logging.NullHandler())
+
+
+def build_app(
+    site: Site, database: Database, ledger: Ledger, operations: Sequence[Operation]
+) -> Starlette:
+    """The application. Anything that it does not expect becomes a documented 500 and a log line."""
+    desk = _Desk(site, database, ledger)
+    by_path: dict[str, dict[str, Operation]] = {}
+    for operation in operations:
+        by_path.setdefault(operation.path, {})[operation.method] = operation
+    app = Starlette(
+        routes=[
+            Route(PREFIX + path, desk.endpoint(methods), methods=list(methods))
+            for path, methods in sorted(by_path.items(), key=_literal_first)
+        ],
+        middleware=[Middleware(RequestIds)],
+        exception_handlers={HTTPException: desk.unrouted},
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+def _literal_first(item: tuple[str, object]) -> list[tuple[bool, str]]:
+    """Where a word and a parameter stand in one place of two paths, the word is tried first."""
+    return [(segment.startswith("{"), segment) for segment in item[0].split("/")]
+
+
+class _Desk:
+    """Takes requests through authentication, validation and one transaction to an answer."""
+
+    def __init__(self, site: Site, database: Database, ledger: Ledger) -> None:
+        self._site = site
+        self._database = database
+        self._ledger = ledger
+
+    def endpoint(self, methods: Mapping[str, Operation]) -> Callable[[Request], Any]:
+        """The endpoint of one path."""
+
+        async def answer(request: Request) -> Response:
+            operation = methods["GET" if request.method == "HEAD" else request.method]
+            return await self._answer(operation, request)
+
+        return answer
+
+    async def unrouted(self, _request: Request, error: Exception) -> Response:
+        """404 for an unknown path, 405 for an unknown method on a known one."""
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        messages = {404: errors.NOT_FOUND, 405: METHOD_NOT_ALLOWED}
+        headers = error.headers if isinstance(error, HTTPException) else None
+        message = messages.get(status, errors.SERVER_ERROR)
+        return self._respond(status, error_body(status, message), headers)
+
+    async def _answer(self, operation: Operation, request: Request) -> Response:
+        caller: Caller | None = None
+        try:
+            caller = self._admit(operation, request)
+            query = read_query(operation.query, request.query_params.multi_items())
+            body = await self._body(operation, request)
+            content = self._carry_out(operation, request, caller, query, body)
+            return self._respond(operation.status, content)
+        except Refusal as refusal:
+            content = error_body(
+                refusal.status,
+                refusal.message,
+                metadata=refusal.metadata,
+                user_id=caller.user_id if caller else None,
+            )
+            return self._respond(refusal.status, content, refusal.headers)
+        except ClientDisconnect:
+            # Nobody reads this answer; what matters is that nothing was carried out.
+            return self._respond(400, error_body(400, errors.INVALID_REQUEST))
+        except Exception:
+            log.exception("%s %s failed", operation.method, operation.path)
+            return self._respond(500, error_body(500, errors.SERVER_ERROR))
+
+    def _admit(self, operation: Operation, request: Request) -> Caller | None:
+        headers = request.headers.getlist("authorization")
+        with self._database.read() as db:
+            return admit(db, headers, operation.access, self._site.clock.now())
+
+    async def _body(self, operation: Operation, request: Request) -> RequestModel | None:
+        if operation.body is None:
+            return None
+        raw = await bodies.collect(request.stream())
+        content_type = request.headers.get("content-type")
+        return bodies.parse(raw, content_type, operation.body, self._site.dialect)
+
+    def _carry_out(
+        self,
+        operation: Operation,
+        request: Request,
+        caller: Caller | None,
+        query: Mapping[str, Any],
+        body: RequestModel | None,
+    ) -> JsonValue:
+        """Run the handler. There is no await in here, so a client that leaves cannot halve it."""
+        now = self._site.clock.now()
+        self._ledger.catch_up(now, exactly=operation.writes)
+        with self._transaction(operation) as db:
+            return operation.handler(
+                Call(
+                    site=self._site,
+                    db=db,
+                    now=now,
+                    caller=caller,
+                    path=request.path_params,
+                    query=query,
+                    given_query=tuple(request.query_params.multi_items()),
+                    body=body,
+                )
+            )
+
+    def _transaction(self, operation: Operation) -> AbstractContextManager[Any]:
+        return self._database.write() if operation.writes else self._database.read()
+
+    def _respond(
+        self, status: int, content: Any, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        text = json.dumps(
+            self._site.dialect.to_wire(content),
+            ensure_ascii=False,
+            allow_nan=False,
+            separators=(",", ":"),
+        )
+        return Response(
+            text.encode("utf-8"),
+            status,
+            headers={**_PRIVATE, **(headers or {})},
+            media_type="application/json",
+        )
+
+
+class RequestIds:
+    """Gives every answer an X-Request-Id, so that a refusal can be named in a report."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on and mark the start of its answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = f"req-{uuid.uuid4().hex}".encode("ascii")
+
+        async def marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id)]
+            await send(message)
+
+        await self._app(scope, receive, marked)

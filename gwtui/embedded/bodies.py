@@ -1,0 +1,77 @@
+"""Request bodies: bounded, strict JSON, then the contract's request model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.request import Problem, RequestModel, problems
+from gwtui.embedded.refusals import invalid
+
+MAX_BODY_BYTES = 1024 * 1024
+_DRAINED_BYTES = 16 * MAX_BODY_BYTES
+"""A body that is too large is still read this far, so that its sender gets to see the answer."""
+
+
+async def collect(chunks: AsyncIterator[bytes]) -> bytes:
+    """Read a body. Raises a 400 when it is larger than ``MAX_BODY_BYTES``."""
+    body = bytearray()
+    seen = 0
+    async for chunk in chunks:
+        seen += len(chunk)
+        if seen <= MAX_BODY_BYTES:
+            body += chunk
+        elif seen > _DRAINED_BYTES:
+            break
+    if seen > MAX_BODY_BYTES:
+        raise _refused(f"the request body is larger than {MAX_BODY_BYTES} bytes")
+    return bytes(body)
+
+
+def parse(
+    body: bytes, content_type: str | None, model: type[RequestModel], dialect: Dialect
+) -> RequestModel:
+    """The validated request. Unknown fields are ignored; every other fault is a 400."""
+    if content_type is not None:
+        media_type = content_type.partition(";")[0].strip().lower()
+        if media_type != "application/json":
+            raise _refused("the Content-Type must be application/json")
+    try:
+        given = dialect.from_wire(_load(body))
+    except RecursionError:
+        raise _refused("the request body is nested too deeply") from None
+    if not isinstance(given, dict):
+        raise _refused("the request body must be a JSON object")
+    known = {name: value for name, value in given.items() if name in model.model_fields}
+    try:
+        return model.model_validate(known)
+    except ValidationError as error:
+        raise invalid(problems(error)) from None
+    except RecursionError:
+        raise _refused("the request body is nested too deeply") from None
+
+
+def _load(body: bytes) -> Any:
+    if not body.strip():
+        raise _refused("the request body is empty, a JSON object is needed")
+    try:
+        return json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        raise _refused("the request body is not valid UTF-8") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise _refused(f"the request body is not valid JSON ({where})") from None
+    except ValueError as error:
+        raise _refused(f"the request body is not valid JSON: {error}") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _refused(message: str) -> Exception:
+    return invalid([Problem("", message)])

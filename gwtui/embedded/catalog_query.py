@@ -1,0 +1,98 @@
+"""Filters and orders of GET /models. Extended contract section 7."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from gwtui.embedded.simulator import Catalog, CatalogModel, live_figures
+
+ANY_OUTPUT = "all"
+
+SORTS = (
+    "most-popular",
+    "newest",
+    "top-weekly",
+    "pricing-low-to-high",
+    "pricing-high-to-low",
+    "context-high-to-low",
+    "throughput-high-to-low",
+    "latency-low-to-high",
+    "intelligence-high-to-low",
+    "coding-high-to-low",
+    "agentic-high-to-low",
+    "design-arena-elo-high-to-low",
+)
+"""Popularity and benchmark orders are accepted; this gateway has no such figures and keeps the
+catalog's order, newest first."""
+
+
+def select(catalog: Catalog, query: Mapping[str, Any], now: datetime) -> list[CatalogModel]:
+    """The models that pass every given filter, in the order that was asked for."""
+    found = [model for model in catalog.models if _passes(model.wire, query)]
+    order = query.get("sort")
+    if order is None:
+        return found
+    figure, descending = _order(catalog, order, now)
+    known = [(value, model) for model in found if (value := figure(model)) is not None]
+    known.sort(key=lambda pair: pair[0], reverse=descending)
+    ranked = [model for _, model in known]
+    return ranked + [model for model in found if figure(model) is None]
+
+
+def _passes(wire: Mapping[str, Any], query: Mapping[str, Any]) -> bool:
+    architecture = wire["architecture"]
+    outputs: frozenset[str] = query.get("output_modalities", frozenset())
+    return (
+        (ANY_OUTPUT in outputs or not outputs.isdisjoint(architecture["output_modalities"]))
+        and _has_all(architecture["input_modalities"], query.get("input_modalities"))
+        and _has_all(wire["supported_parameters"], query.get("supported_parameters"))
+        and _mentions(wire, query.get("q"))
+    )
+
+
+def _has_all(offered: Iterable[str], wanted: frozenset[str] | None) -> bool:
+    return not wanted or wanted <= frozenset(offered)
+
+
+def _mentions(wire: Mapping[str, Any], text: str | None) -> bool:
+    if not text:
+        return True
+    fields = (wire["id"], wire["name"], wire.get("description"), wire["canonical_slug"])
+    haystack = " ".join(str(field) for field in fields if field).casefold()
+    return all(word in haystack for word in text.casefold().split())
+
+
+_Figure = Callable[[CatalogModel], Decimal | float | None]
+
+
+def _order(catalog: Catalog, order: str, now: datetime) -> tuple[_Figure, bool]:
+    """The figure that an order compares, and whether the largest comes first."""
+    live = {
+        "throughput-high-to-low": ("throughput_last_30m", True, max),
+        "latency-low-to-high": ("latency_last_30m", False, min),
+    }
+    if order in live:
+        name, descending, best = live[order]
+
+        def median(model: CatalogModel) -> float | None:
+            figures = [live_figures(catalog, item.key, now)[name] for item in model.endpoints]
+            medians = [stats["p50"] for stats in figures if stats is not None]
+            return best(medians) if medians else None
+
+        return median, descending
+    standing: Mapping[str, tuple[_Figure, bool]] = {
+        "newest": (lambda model: model.wire["created"], True),
+        "pricing-low-to-high": (_price, False),
+        "pricing-high-to-low": (_price, True),
+        "context-high-to-low": (lambda model: model.wire["context_length"], True),
+    }
+    return standing.get(order, (lambda _: None, False))
+
+
+def _price(model: CatalogModel) -> Decimal:
+    """Prompt and completion price together, per token."""
+    pricing = model.wire["pricing"]
+    return Decimal(pricing["prompt"]) + Decimal(pricing["completion"])

@@ -1,0 +1,98 @@
+"""``gwtui --demo``: a private gateway inside the dashboard's process; its data is kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.embedded.app import PREFIX
+from gwtui.embedded.errors import AddressError, DatabaseInUseError
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.hosting import host_on_socket
+from gwtui.embedded.store.database import erase
+
+DATABASE_NAME = "demo.sqlite3"
+KEY_NAME = "gwtui --demo"
+_SOCKET_NAME = "gateway.sock"
+_MAX_SOCKET_PATH = 100
+"""The kernel takes 107 bytes, 103 on some systems."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoSite:
+    """Where the demo's gateway is and how to get in. Valid while its context lasts."""
+
+    base_url: str
+    socket_path: Path
+    token: SecretStr
+
+
+@asynccontextmanager
+async def demo_gateway(
+    *,
+    fresh: bool = False,
+    data_dir: Path,
+    runtime_dir: Path | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+    seed: int = 1,
+) -> AsyncIterator[DemoSite]:
+    """Run the demo's gateway while the context lasts.
+
+    The database is in ``data_dir`` and stays; ``fresh`` begins a new one, which is when ``seed``
+    counts. The management key is made anew each time and works only while the context lasts. The
+    socket is in a new directory that nobody else may enter. Raises GatewayStartError.
+    """
+    database = data_dir / DATABASE_NAME
+    try:
+        if fresh:
+            erase(database)
+        gateway = EmbeddedGateway.open(database, seed=seed, clock=clock)
+    except DatabaseInUseError as error:
+        raise DatabaseInUseError(
+            f"Another demo is already running on {database}. Leave it first."
+        ) from error
+    try:
+        with _socket_directory(runtime_dir) as directory:
+            socket_path = directory / _SOCKET_NAME
+            gateway.revoke_management_keys(KEY_NAME)
+            token = SecretStr(gateway.issue_key(management=True, name=KEY_NAME))
+            async with host_on_socket(gateway, socket_path):
+                yield DemoSite(f"http://localhost{PREFIX}", socket_path, token)
+            gateway.revoke_management_keys(KEY_NAME)
+    finally:
+        gateway.close()
+
+
+@contextmanager
+def _socket_directory(runtime_dir: Path | None) -> Iterator[Path]:
+    """A new directory of mode 0700 with a path short enough for a socket; removed at the end."""
+    directory = _make_directory(runtime_dir)
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _make_directory(runtime_dir: Path | None) -> Path:
+    session = os.environ.get("XDG_RUNTIME_DIR")
+    candidates = [runtime_dir, Path(session) if session else None, Path(tempfile.gettempdir())]
+    reasons = []
+    for parent in (candidate for candidate in candidates if candidate is not None):
+        try:
+            directory = Path(tempfile.mkdtemp(prefix="gwtui-", dir=parent))
+        except OSError as error:
+            reasons.append(f"{parent}: {error.strerror}")
+            continue
+        if len(os.fsencode(directory / _SOCKET_NAME)) <= _MAX_SOCKET_PATH:
+            return directory
+        directory.rmdir()
+        reasons.append(f"{parent}: the path is too long for a socket")
+    raise AddressError("There is no place for the gateway's socket: " + "; ".join(reasons) + ".")

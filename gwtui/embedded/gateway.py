@@ -1,0 +1,94 @@
+"""The embedded gateway: one database, one simulated world, one ASGI application."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.applications import Starlette
+
+from gwtui.contract.dialects import GENERIC, Dialect
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.embedded.app import build_app
+from gwtui.embedded.issuing import ISSUED_KEY_NAME, issue
+from gwtui.embedded.openapi import describe
+from gwtui.embedded.operations import Site
+from gwtui.embedded.routes import OPERATIONS
+from gwtui.embedded.simulator import build_catalog
+from gwtui.embedded.store import account, keys
+from gwtui.embedded.store.database import Database
+from gwtui.embedded.store.founding import Content, Founding, found_or_recall
+from gwtui.embedded.store.ledger import Ledger
+
+
+class EmbeddedGateway:
+    """A running service without a socket: call ``asgi``, or host it with ``hosting``."""
+
+    def __init__(self, database: Database, site: Site, founding: Founding) -> None:
+        with database.read() as db:
+            booked_until = account.get(db).accrued_until
+        ledger = Ledger(database, founding.profiles(), booked_until)
+        ledger.catch_up(site.clock.now())
+        self._database = database
+        self._site = site
+        self.founding = founding
+        self.asgi: Starlette = build_app(site, database, ledger, OPERATIONS)
+
+    @classmethod
+    def open(
+        cls,
+        database: Path | None,
+        *,
+        dialect: Dialect = GENERIC,
+        seed: int = 1,
+        content: Content = "simulated",
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> EmbeddedGateway:
+        """Open or found a gateway; ``None`` is a private one in memory.
+
+        ``seed`` and ``content`` count only for a database that is founded now; an existing one
+        keeps what it began with (``founding``). "empty" is a new account: the catalog, one
+        workspace, no keys and no credits.
+        Raises DatabaseInUseError while another process serves the file, DatabaseUnusableError when
+        it is not ours or from a newer version.
+        """
+        opened = Database.serve(database)
+        try:
+            with opened.write() as db:
+                founding = found_or_recall(db, seed, clock.now(), content)
+                account.remember(db, "dialect", dialect.name)
+            site = Site(
+                dialect=dialect,
+                clock=clock,
+                catalog=build_catalog(founding.seed),
+                description=describe(OPERATIONS, dialect),
+            )
+            return cls(opened, site, founding)
+        except BaseException:
+            opened.close()
+            raise
+
+    def issue_key(
+        self, *, management: bool, name: str = ISSUED_KEY_NAME, workspace_id: str | None = None
+    ) -> str:
+        """Make a key and give its full text, which is not kept.
+
+        ``workspace_id`` is for ordinary keys, the default workspace when None. Raises LookupError
+        when there is no such workspace.
+        """
+        return issue(
+            self._database,
+            self._site.dialect,
+            self._site.clock.now(),
+            management=management,
+            name=name,
+            workspace_id=workspace_id,
+        )
+
+    def revoke_management_keys(self, name: str) -> None:
+        """Delete every management key of this name."""
+        with self._database.write() as db:
+            keys.remove_management(db, name)
+
+    def close(self) -> None:
+        """Close the database. May be called twice."""
+        self._database.close()

@@ -1,0 +1,201 @@
+"""Putting the gateway on a socket: a private one inside the dashboard's own process, or TCP."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import signal
+import socket
+import stat
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from gwtui.embedded.app import PREFIX
+from gwtui.embedded.errors import AddressError
+from gwtui.embedded.gateway import EmbeddedGateway
+
+GRACE_SECONDS = 1
+"""How long answers that are under way may still take once the gateway is asked to stop."""
+
+_BACKLOG = 128
+_START_SECONDS = 10.0
+_PRIVATE_DIRECTORY = 0o700
+_MAX_PORT = 65535
+
+# Without a handler of its own, logging writes warnings to stderr: over the dashboard.
+logging.getLogger("uvicorn").addHandler(logging.NullHandler())
+
+
+class _QuietServer(uvicorn.Server):
+    """A server that leaves the process's signals alone: they belong to whoever hosts it."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take over nothing."""
+        yield
+
+
+@asynccontextmanager
+async def host_on_socket(gateway: EmbeddedGateway, socket_path: Path) -> AsyncIterator[None]:
+    """Serve on a unix socket in the running loop while the context lasts.
+
+    The directory is made when absent and must belong to its owner alone. The socket is removed at
+    the end. Raises AddressError.
+    """
+    _private_directory(socket_path.parent)
+    with _path_listener(socket_path) as listener:
+        async with _serving(gateway, listener):
+            yield
+
+
+async def serve_tcp(
+    gateway: EmbeddedGateway, host: str, port: int, *, on_ready: Callable[[str], None]
+) -> int:
+    """Serve over TCP until SIGTERM or SIGINT; gives 0, the exit code of a clean stop.
+
+    ``on_ready`` gets the base URL once requests are taken; port 0 picks a free one. Answers under
+    way get ``GRACE_SECONDS``; a second signal takes even those. Must run on the main thread.
+    Raises AddressError.
+    """
+    listener = _listen_on_port(host, port)
+    base_url = _base_url(listener)
+    stopping = asyncio.Event()
+    async with _serving(gateway, listener) as server:
+
+        def stop() -> None:
+            server.force_exit = stopping.is_set()
+            stopping.set()
+
+        with _on_signals(stop):
+            on_ready(base_url)
+            await stopping.wait()
+    return 0
+
+
+@asynccontextmanager
+async def _serving(
+    gateway: EmbeddedGateway, listener: socket.socket
+) -> AsyncIterator[uvicorn.Server]:
+    config = uvicorn.Config(
+        gateway.asgi,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    server = _QuietServer(config)
+    running = asyncio.create_task(server.serve(sockets=[listener]), name="embedded gateway")
+    try:
+        await _started(server, running)
+        yield server
+    finally:
+        server.should_exit = True
+        await running
+        listener.close()
+
+
+async def _started(server: uvicorn.Server, running: asyncio.Task[None]) -> None:
+    async with asyncio.timeout(_START_SECONDS):
+        while not server.started:
+            if running.done():
+                running.result()
+                raise AddressError("The gateway stopped before it was ready.")
+            await asyncio.sleep(0.005)
+
+
+@contextmanager
+def _on_signals(stop: Callable[[], None]) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    handled = (signal.SIGTERM, signal.SIGINT)
+    for number in handled:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number in handled:
+            loop.remove_signal_handler(number)
+
+
+def _private_directory(directory: Path) -> None:
+    try:
+        directory.mkdir(mode=_PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+        found = directory.stat()
+    except OSError as error:
+        raise AddressError(f"Cannot use {directory}: {error.strerror}.") from error
+    if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
+        raise AddressError(
+            f"{directory} is open to other users; the gateway's socket needs a private directory."
+        )
+
+
+@contextmanager
+def _path_listener(path: Path) -> Iterator[socket.socket]:
+    listener = _listen_on_path(path)
+    try:
+        yield listener
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _listen_on_path(path: Path) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if path.is_socket() and not _answers(path):
+            path.unlink()
+        listener.bind(str(path))
+        path.chmod(0o600)
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        # Python raises a plain OSError without a number when the path is too long for the kernel.
+        reason = error.strerror or str(error)
+        raise AddressError(f"Cannot listen on {path}: {reason}.") from error
+    return listener
+
+
+def _answers(path: Path) -> bool:
+    """Whether somebody listens on a socket that lies there, or it is only left over."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+        return True
+
+
+def _listen_on_port(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= _MAX_PORT:
+        raise AddressError(f"Port {port} does not exist: choose one from 0 to {_MAX_PORT}.")
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        # The protocol must be named: for a socket without it asyncio leaves Nagle's algorithm on,
+        # and every answer waits 40 ms for an acknowledgement.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    except OSError as error:
+        raise AddressError(f"Cannot listen on {host}: {error.strerror}.") from error
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise AddressError(f"Port {port} on {host} is already in use.") from error
+        raise AddressError(f"Cannot listen on {host}, port {port}: {error.strerror}.") from error
+    return listener
+
+
+def _base_url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if listener.family == socket.AF_INET6 else host
+    return f"http://{shown}:{port}{PREFIX}"

@@ -1,0 +1,121 @@
+"""The OpenAPI 3.1 document of the gateway, written from the declared operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.errors import ErrorBody
+from gwtui.embedded.answers import reference
+from gwtui.embedded.operations import Access, Operation
+from gwtui.embedded.schemas import request_schemas, response_schemas
+
+VERSION = "1.0.0"
+_SCHEME = "bearer"
+
+
+def describe(operations: Sequence[Operation], dialect: Dialect) -> dict[str, Any]:
+    """The document, in the field names of the dialect."""
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+    responses = {model for operation in operations for model in operation.answer.models}
+    requests = {operation.body for operation in operations if operation.body is not None}
+    schemas = {
+        **response_schemas(_by_name({*responses, ErrorBody}), dialect),
+        **request_schemas(_by_name(requests), dialect),
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Gateway Management and Model Catalog API",
+            "version": VERSION,
+            "description": "API keys, credits, workspaces and the model catalog of a gateway.",
+        },
+        "servers": [{"url": "/api/v1"}],
+        "security": [{_SCHEME: []}],
+        "tags": [{"name": tag} for tag in sorted({operation.tag for operation in operations})],
+        "paths": paths,
+        "components": {
+            "schemas": dict(sorted(schemas.items())),
+            "securitySchemes": {
+                _SCHEME: {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "Authorization: Bearer <API_KEY>",
+                }
+            },
+        },
+    }
+
+
+def _by_name(models: Iterable[type[Any]]) -> list[type[Any]]:
+    return sorted(models, key=lambda model: model.__name__)
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "operationId": operation.operation_id,
+        "summary": operation.summary,
+        "description": f"Needs: {operation.access.value}."
+        if operation.access is not Access.PUBLIC
+        else "Public; with a key the answer may show more.",
+        "tags": [operation.tag],
+        "responses": _responses(operation),
+    }
+    parameters = [*_path_parameters(operation), *_query_parameters(operation)]
+    if parameters:
+        described["parameters"] = parameters
+    if operation.body is not None:
+        schema = {"$ref": f"#/components/schemas/{operation.body.__name__}"}
+        described["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": schema}},
+        }
+    if operation.access is Access.PUBLIC:
+        described["security"] = [{}, {_SCHEME: []}]
+    return described
+
+
+def _path_parameters(operation: Operation) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        for name in operation.path_parameters
+    ]
+
+
+def _query_parameters(operation: Operation) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": parameter.name,
+            "in": "query",
+            "required": False,
+            "description": parameter.description,
+            "schema": dict(parameter.schema),
+        }
+        for parameter in operation.query
+    ]
+
+
+def _responses(operation: Operation) -> Mapping[str, Any]:
+    responses = {
+        str(operation.status): _response(operation.answer.description, operation.answer.schema)
+    }
+    for status in operation.error_statuses:
+        responses[str(status)] = _response(HTTPStatus(status).phrase, reference(ErrorBody))
+    return responses
+
+
+def _response(description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "description": description,
+        "headers": {
+            "X-Request-Id": {
+                "description": "identifies this answer",
+                "schema": {"type": "string"},
+            }
+        },
+        "content": {"application/json": {"schema": dict(schema)}},
+    }

@@ -1,0 +1,135 @@
+"""The vocabulary in which every route is declared.
+
+An operation says what it takes, who may call it and what it answers. The router, authentication,
+validation, error mapping and the OpenAPI document are all derived from the declarations, so that a
+new resource is one file in ``routes`` and one line in its registry.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any, Literal, TypeVar
+
+from pydantic import JsonValue
+
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.request import RequestModel
+from gwtui.domain.clock import Clock
+from gwtui.embedded.answers import Answer
+from gwtui.embedded.queries import QueryParameter
+from gwtui.embedded.simulator import Catalog
+
+Body = TypeVar("Body", bound=RequestModel)
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+_PATH_PARAMETER = re.compile(r"\{(\w+)\}")
+
+
+class Access(Enum):
+    """Who may call an operation."""
+
+    PUBLIC = "public"
+    """Anyone. A key may be shown and then has to be a good one."""
+    ANY_KEY = "any key"
+    MANAGEMENT = "management key"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The key that asks."""
+
+    key_hash: str
+    is_management: bool
+    user_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What stands still while the gateway runs."""
+
+    dialect: Dialect
+    clock: Clock
+    catalog: Catalog
+    description: Mapping[str, Any]
+    """The OpenAPI document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request after every check: a handler only has to do its own work.
+
+    ``db`` is inside a transaction that is committed when the handler returns and undone when it
+    raises.
+    """
+
+    site: Site
+    db: sqlite3.Connection
+    now: datetime
+    caller: Caller | None
+    path: Mapping[str, str]
+    query: Mapping[str, Any]
+    given_query: tuple[tuple[str, str], ...]
+    """The query as it came, for links to the next page."""
+    body: RequestModel | None
+
+    def body_as(self, model: type[Body]) -> Body:
+        """The validated body. Raises TypeError when the operation declares another model."""
+        if not isinstance(self.body, model):
+            raise TypeError(f"the operation does not take a {model.__name__}")
+        return self.body
+
+    @property
+    def known_caller(self) -> Caller:
+        """The caller of an operation that is not public. Raises TypeError on a public one."""
+        if self.caller is None:
+            raise TypeError("a public operation has no caller")
+        return self.caller
+
+
+Handler = Callable[[Call], JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One method on one path below /api/v1."""
+
+    method: Method
+    path: str
+    operation_id: str
+    summary: str
+    tag: str
+    access: Access
+    handler: Handler
+    answer: Answer
+    status: int = 200
+    query: tuple[QueryParameter, ...] = ()
+    body: type[RequestModel] | None = None
+    refusals: tuple[int, ...] = ()
+    """Documented error statuses beyond those that follow from the rest of the declaration."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether the operation may change anything."""
+        return self.method != "GET"
+
+    @property
+    def path_parameters(self) -> tuple[str, ...]:
+        """Names of the parameters in the path, in order."""
+        return tuple(_PATH_PARAMETER.findall(self.path))
+
+    @property
+    def error_statuses(self) -> tuple[int, ...]:
+        """Every error status that the operation documents, in order."""
+        statuses = {401, 500, *self.refusals}
+        if self.access is Access.MANAGEMENT:
+            statuses.add(403)
+        if self.query or self.body is not None:
+            statuses.add(400)
+        if self.path_parameters:
+            statuses.add(404)
+        return tuple(sorted(statuses))

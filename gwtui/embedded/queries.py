@@ -1,0 +1,131 @@
+"""Query parameters: declared once, read strictly, documented from the same declaration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from gwtui.contract.paging import DEFAULT_PAGE, MAX_PAGE
+from gwtui.contract.request import Problem
+from gwtui.embedded.refusals import invalid
+
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}\Z")
+_UUID_LENGTH = 36
+
+
+@dataclass(frozen=True, slots=True)
+class QueryParameter:
+    """One parameter. ``read`` gives the value or raises ValueError with what is wrong."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    read: Callable[[str], Any]
+    default: Any = None
+
+
+def boolean(name: str, description: str) -> QueryParameter:
+    """``true`` or ``false``; false when absent."""
+
+    def read(text: str) -> bool:
+        if text not in {"true", "false"}:
+            raise ValueError("must be true or false")
+        return text == "true"
+
+    return QueryParameter(name, description, {"type": "boolean", "default": False}, read, False)
+
+
+def integer(
+    name: str, description: str, *, low: int, high: int | None = None, default: int | None = None
+) -> QueryParameter:
+    """A whole number within bounds, which are inclusive."""
+    bounds = f"at least {low}" if high is None else f"from {low} to {high}"
+
+    def read(text: str) -> int:
+        if not _WHOLE_NUMBER.match(text):
+            raise ValueError(f"must be a whole number, {bounds}")
+        number = int(text)
+        if number < low or (high is not None and number > high):
+            raise ValueError(f"must be {bounds}")
+        return number
+
+    schema: dict[str, Any] = {"type": "integer", "minimum": low}
+    if high is not None:
+        schema["maximum"] = high
+    if default is not None:
+        schema["default"] = default
+    return QueryParameter(name, description, schema, read, default)
+
+
+def uuid(name: str, description: str) -> QueryParameter:
+    """A UUID in its usual form, given back in lower case."""
+
+    def read(text: str) -> str:
+        try:
+            if len(text) == _UUID_LENGTH:
+                return str(UUID(text))
+        except ValueError:
+            pass
+        raise ValueError("must be a UUID")
+
+    return QueryParameter(name, description, {"type": "string", "format": "uuid"}, read)
+
+
+def text(name: str, description: str) -> QueryParameter:
+    """Any text."""
+    return QueryParameter(name, description, {"type": "string"}, str)
+
+
+def names(name: str, description: str, default: tuple[str, ...] = ()) -> QueryParameter:
+    """Names separated by commas, as a set."""
+
+    def read(given: str) -> frozenset[str]:
+        return frozenset(part.strip() for part in given.split(",") if part.strip())
+
+    schema: dict[str, Any] = {"type": "string"}
+    if default:
+        schema["default"] = ",".join(default)
+    return QueryParameter(name, description, schema, read, frozenset(default))
+
+
+def choice(name: str, description: str, choices: Sequence[str]) -> QueryParameter:
+    """One of some names; None when absent."""
+
+    def read(given: str) -> str:
+        if given not in choices:
+            raise ValueError("must be one of " + ", ".join(choices))
+        return given
+
+    return QueryParameter(name, description, {"type": "string", "enum": list(choices)}, read)
+
+
+OFFSET = integer("offset", "entries to skip", low=0, default=0)
+LIMIT = integer("limit", "entries in a page", low=1, high=MAX_PAGE, default=DEFAULT_PAGE)
+PAGING = (OFFSET, LIMIT)
+"""Paging of every list that has a total_count."""
+
+
+def read_query(
+    declared: Iterable[QueryParameter], given: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    """Values by name, defaults filled in; unknown parameters are ignored.
+
+    Raises a 400 that names every parameter that is wrong. Of a repeated one the last counts.
+    """
+    last = dict(given)
+    values: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for parameter in declared:
+        if parameter.name not in last:
+            values[parameter.name] = parameter.default
+            continue
+        try:
+            values[parameter.name] = parameter.read(last[parameter.name])
+        except ValueError as error:
+            problems.append(Problem(parameter.name, str(error)))
+    if problems:
+        raise invalid(problems)
+    return values

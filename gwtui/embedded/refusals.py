@@ -1,0 +1,66 @@
+"""Refusals: what a handler raises instead of answering. Contract "Errors", extended section 0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from gwtui.contract import errors
+from gwtui.contract.request import Problem
+
+
+class Refusal(Exception):  # noqa: N818 - the contract's own word for what is not a failure
+    """An error answer: its HTTP status, its message and, seldom, details and headers."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        metadata: Mapping[str, JsonValue] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.metadata = metadata
+        self.headers = dict(headers or {})
+
+
+def not_found() -> Refusal:
+    """404: the identified resource does not exist."""
+    return Refusal(404, errors.NOT_FOUND)
+
+
+def invalid(problems: Sequence[Problem]) -> Refusal:
+    """400 whose message names every field or parameter that is wrong."""
+    return Refusal(400, "; ".join(str(problem) for problem in problems) or errors.INVALID_REQUEST)
+
+
+def unauthenticated(message: str = errors.MISSING_AUTHENTICATION) -> Refusal:
+    """401: no key, or one that does not open anything."""
+    return Refusal(401, message, headers={"WWW-Authenticate": "Bearer"})
+
+
+def management_key_needed() -> Refusal:
+    """403: the key is valid but is not a management key."""
+    return Refusal(403, errors.MANAGEMENT_KEY_NEEDED)
+
+
+def error_body(
+    status: int,
+    message: str,
+    *,
+    metadata: Mapping[str, JsonValue] | None = None,
+    user_id: str | None = None,
+) -> dict[str, Any]:
+    """The documented error body; optional parts appear only when there is something in them."""
+    error: dict[str, Any] = {"code": status, "message": message}
+    if metadata is not None:
+        error["metadata"] = dict(metadata)
+    body: dict[str, Any] = {"error": error}
+    if user_id is not None:
+        body["user_id"] = user_id
+    return body

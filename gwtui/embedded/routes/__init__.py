@@ -1,0 +1,26 @@
+"""Every operation of the gateway: one module per resource, one line here."""
+
+from __future__ import annotations
+
+from gwtui.embedded.operations import Operation
+from gwtui.embedded.routes import (
+    credits,
+    current_key,
+    description,
+    endpoints,
+    keys,
+    models,
+    providers,
+    workspaces,
+)
+
+OPERATIONS: tuple[Operation, ...] = (
+    *keys.OPERATIONS,
+    *current_key.OPERATIONS,
+    *credits.OPERATIONS,
+    *models.OPERATIONS,
+    *endpoints.OPERATIONS,
+    *providers.OPERATIONS,
+    *workspaces.OPERATIONS,
+    *description.OPERATIONS,
+)

@@ -1,0 +1,204 @@
+"""API keys: create, list, get, update, delete. Contract "POST /keys", extended section 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import JsonValue
+
+from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
+from gwtui.contract.request import Problem
+from gwtui.embedded import queries, wire
+from gwtui.embedded.answers import DELETED, Answer, many, one, record, reference
+from gwtui.embedded.credentials import mint
+from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.refusals import invalid, not_found
+from gwtui.embedded.store import keys, workspaces
+from gwtui.embedded.store.keys import KeyRecord
+from gwtui.embedded.store.workspaces import WorkspaceRecord
+
+
+def key_data(key: KeyRecord) -> dict[str, JsonValue]:
+    """The wire form of a key."""
+    usage = key.usage
+    return {
+        "hash": key.hash,
+        "name": key.name,
+        "label": key.label,
+        "disabled": key.disabled,
+        "limit": wire.number_or_none(key.limit),
+        "limit_remaining": wire.number_or_none(key.limit_remaining),
+        "limit_reset": key.limit_reset,
+        "include_byok_in_limit": key.include_byok_in_limit,
+        "usage": wire.number(usage.all_time.usd),
+        "usage_daily": wire.number(usage.daily.usd),
+        "usage_weekly": wire.number(usage.weekly.usd),
+        "usage_monthly": wire.number(usage.monthly.usd),
+        "byok_usage": wire.number(usage.all_time.byok_usd),
+        "byok_usage_daily": wire.number(usage.daily.byok_usd),
+        "byok_usage_weekly": wire.number(usage.weekly.byok_usd),
+        "byok_usage_monthly": wire.number(usage.monthly.byok_usd),
+        "created_at": wire.timestamp_or_none(key.created_at),
+        "updated_at": wire.timestamp_or_none(key.updated_at),
+        "expires_at": wire.timestamp_or_none(key.expires_at),
+        "last_used_at": wire.timestamp_or_none(key.last_used_at),
+        "creator_user_id": key.creator_user_id,
+        "workspace_id": key.workspace_id,
+        "external_user": key.external_user,
+    }
+
+
+def _list(call: Call) -> JsonValue:
+    named = call.query["workspace_id"]
+    workspace = workspaces.get(call.db, named) if named else _default_workspace(call)
+    if workspace is None:
+        raise not_found()
+    found = keys.listed(
+        call.db,
+        workspace.id,
+        call.now,
+        offset=call.query["offset"],
+        include_disabled=call.query["include_disabled"],
+        include_expired=call.query["include_expired"],
+    )
+    return {"data": [key_data(key) for key in found]}
+
+
+def _create(call: Call) -> JsonValue:
+    request = call.body_as(CreateKeyRequest)
+    workspace = _workspace_of(call, request.workspace_id)
+    minted = mint(call.site.dialect, management=False)
+    keys.add(
+        call.db,
+        keys.NewKey(
+            hash=minted.hash,
+            label=minted.label,
+            name=request.name,
+            created_at=call.now,
+            workspace_id=workspace.id,
+            creator_user_id=request.creator_user_id or call.known_caller.user_id,
+            limit=request.limit,
+            limit_reset=request.limit_reset,
+            include_byok_in_limit=request.include_byok_in_limit,
+            expires_at=request.expires_at,
+        ),
+    )
+    return {"data": key_data(_found(call, minted.hash)), "key": minted.secret}
+
+
+def _get(call: Call) -> JsonValue:
+    return {"data": key_data(_found(call, call.path["hash"]))}
+
+
+def _update(call: Call) -> JsonValue:
+    request = call.body_as(UpdateKeyRequest)
+    key = _found(call, call.path["hash"])
+    changes: dict[str, Any] = {name: getattr(request, name) for name in request.model_fields_set}
+    if "workspace_id" in changes:
+        changes["workspace_id"] = _workspace_of(call, changes["workspace_id"]).id
+    keys.change(call.db, key, changes, call.now)
+    return {"data": key_data(_found(call, key.hash))}
+
+
+def _delete(call: Call) -> JsonValue:
+    keys.remove(call.db, _found(call, call.path["hash"]).id)
+    return {"deleted": True}
+
+
+def _found(call: Call, key_hash: str) -> KeyRecord:
+    """An ordinary key; management keys are not resources of this API."""
+    key = keys.find(call.db, key_hash, call.now)
+    if key is None or key.is_management:
+        raise not_found()
+    return key
+
+
+def _workspace_of(call: Call, workspace_id: str) -> WorkspaceRecord:
+    """The workspace that a body names by its UUID, the default one when it names none."""
+    if not workspace_id:
+        return _default_workspace(call)
+    workspace = workspaces.get(call.db, workspace_id)
+    if workspace is None:
+        raise invalid([Problem("workspace_id", "there is no such workspace")])
+    return workspace
+
+
+def _default_workspace(call: Call) -> WorkspaceRecord:
+    workspace = workspaces.default(call.db)
+    if workspace is None:
+        raise invalid([Problem("workspace_id", "is required, there is no default workspace")])
+    return workspace
+
+
+_CREATED = Answer(
+    "The new key; its full text is given this once only",
+    record({"data": reference(ApiKey), "key": {"type": "string"}}),
+    (ApiKey,),
+)
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/keys",
+        operation_id="listKeys",
+        summary="List API keys of a workspace, newest first, 100 to a page",
+        tag="API keys",
+        access=Access.MANAGEMENT,
+        handler=_list,
+        answer=many(ApiKey),
+        query=(
+            queries.boolean("include_disabled", "also list disabled keys"),
+            queries.boolean("include_expired", "also list expired keys"),
+            queries.OFFSET,
+            queries.uuid("workspace_id", "the default workspace when not given"),
+        ),
+        refusals=(404, 429),
+    ),
+    Operation(
+        method="POST",
+        path="/keys",
+        operation_id="createKey",
+        summary="Create an API key",
+        tag="API keys",
+        access=Access.MANAGEMENT,
+        handler=_create,
+        answer=_CREATED,
+        status=201,
+        body=CreateKeyRequest,
+        refusals=(429,),
+    ),
+    Operation(
+        method="GET",
+        path="/keys/{hash}",
+        operation_id="getKey",
+        summary="Get a single API key",
+        tag="API keys",
+        access=Access.MANAGEMENT,
+        handler=_get,
+        answer=one(ApiKey),
+        refusals=(429,),
+    ),
+    Operation(
+        method="PATCH",
+        path="/keys/{hash}",
+        operation_id="updateKey",
+        summary="Update an API key",
+        tag="API keys",
+        access=Access.MANAGEMENT,
+        handler=_update,
+        answer=one(ApiKey),
+        body=UpdateKeyRequest,
+        refusals=(409, 429),
+    ),
+    Operation(
+        method="DELETE",
+        path="/keys/{hash}",
+        operation_id="deleteKey",
+        summary="Delete an API key",
+        tag="API keys",
+        access=Access.MANAGEMENT,
+        handler=_delete,
+        answer=DELETED,
+        refusals=(429,),
+    ),
+)

@@ -1,0 +1,27 @@
+"""GET /providers. Extended contract section 7."""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from gwtui.contract.providers import Provider
+from gwtui.embedded.answers import many
+from gwtui.embedded.operations import Access, Call, Operation
+
+
+def _list(call: Call) -> JsonValue:
+    return {"data": [dict(provider) for provider in call.site.catalog.providers]}
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/providers",
+        operation_id="listProviders",
+        summary="List providers",
+        tag="Providers",
+        access=Access.PUBLIC,
+        handler=_list,
+        answer=many(Provider),
+    ),
+)

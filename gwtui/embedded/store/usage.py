@@ -1,0 +1,115 @@
+"""Usage per key and UTC day, summed into the windows of the contract."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from gwtui.domain.resets import window_start
+from gwtui.embedded.store.columns import from_pico, to_day
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """USD used: credits, and what ran on the customer's own provider keys."""
+
+    usd: Decimal = Decimal(0)
+    byok_usd: Decimal = Decimal(0)
+
+    def counted(self, *, include_byok: bool) -> Decimal:
+        """What counts against a limit."""
+        return self.usd + self.byok_usd if include_byok else self.usd
+
+
+@dataclass(frozen=True, slots=True)
+class UsageWindows:
+    """A key's usage, all time and in the UTC periods that contain one moment."""
+
+    all_time: Spend = Spend()
+    daily: Spend = Spend()
+    weekly: Spend = Spend()
+    monthly: Spend = Spend()
+
+    def of(self, reset: str | None) -> Spend:
+        """The window that a reset schedule counts; all time for a limit that never resets."""
+        windows = {"daily": self.daily, "weekly": self.weekly, "monthly": self.monthly}
+        return windows[reset] if reset is not None else self.all_time
+
+
+def window_days(now: datetime) -> Mapping[str, int]:
+    """The first day of each period that contains ``now``."""
+    starts = {reset: window_start(reset, now) for reset in ("daily", "weekly", "monthly")}
+    return {reset: to_day(start) for reset, start in starts.items() if start is not None}
+
+
+_WINDOWS = """
+    SELECT key_id,
+        sum(CASE WHEN day >= :daily THEN usage_pico ELSE 0 END) AS daily,
+        sum(CASE WHEN day >= :weekly THEN usage_pico ELSE 0 END) AS weekly,
+        sum(CASE WHEN day >= :monthly THEN usage_pico ELSE 0 END) AS monthly,
+        sum(CASE WHEN day >= :daily THEN byok_usage_pico ELSE 0 END) AS byok_daily,
+        sum(CASE WHEN day >= :weekly THEN byok_usage_pico ELSE 0 END) AS byok_weekly,
+        sum(CASE WHEN day >= :monthly THEN byok_usage_pico ELSE 0 END) AS byok_monthly
+    FROM usage_days
+    WHERE key_id IN (SELECT value FROM json_each(:keys)) AND day BETWEEN :earliest AND :daily
+    GROUP BY key_id
+"""
+
+
+def windows_of(
+    db: sqlite3.Connection, totals: Mapping[int, tuple[int, int]], now: datetime
+) -> dict[int, UsageWindows]:
+    """Usage windows by key id, for keys given with their all-time pico-USD (credits, BYOK)."""
+    days = window_days(now)
+    parameters = {**days, "earliest": min(days.values()), "keys": _json_list(list(totals))}
+    periods = {row["key_id"]: row for row in db.execute(_WINDOWS, parameters)}
+    return {
+        key_id: UsageWindows(
+            all_time=Spend(from_pico(usage), from_pico(byok)),
+            **{
+                name: Spend(from_pico(row[name]), from_pico(row[f"byok_{name}"]))
+                for row in [periods.get(key_id)]
+                if row is not None
+                for name in ("daily", "weekly", "monthly")
+            },
+        )
+        for key_id, (usage, byok) in totals.items()
+    }
+
+
+def _json_list(numbers: Sequence[int]) -> str:
+    return "[" + ",".join(map(str, numbers)) + "]"
+
+
+@dataclass(frozen=True, slots=True)
+class DayUsage:
+    """What one key used on one UTC day, in pico-USD."""
+
+    key_id: int
+    day: int
+    usage_pico: int
+    byok_usage_pico: int
+    requests: int
+
+
+def add_usage(db: sqlite3.Connection, usage: Sequence[DayUsage]) -> None:
+    """Add to the days and to the keys' totals."""
+    db.executemany(
+        """
+        INSERT INTO usage_days (key_id, day, usage_pico, byok_usage_pico, requests)
+        VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (key_id, day) DO UPDATE SET
+            usage_pico = usage_pico + excluded.usage_pico,
+            byok_usage_pico = byok_usage_pico + excluded.byok_usage_pico,
+            requests = requests + excluded.requests
+        """,
+        [(u.key_id, u.day, u.usage_pico, u.byok_usage_pico, u.requests) for u in usage],
+    )
+    db.executemany(
+        "UPDATE api_keys SET usage_pico = usage_pico + ?, byok_usage_pico = byok_usage_pico + ? "
+        "WHERE id = ?",
+        [(u.usage_pico, u.byok_usage_pico, u.key_id) for u in usage],
+    )
