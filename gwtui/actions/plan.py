@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
+from uuid import uuid4
 
 from pydantic import JsonValue
 
@@ -30,7 +31,9 @@ class Plan(Generic[T]):
     """What one write will do, before it is done.
 
     ``summary`` goes to the journal: it must hold no secret. ``send`` makes exactly one request.
-    ``danger`` "high" asks for a confirmation whose safe button has the focus.
+    ``danger`` "high" means that it cannot be undone: no single key confirms it. ``identify`` gives
+    the identity of what the request made. ``id`` ties the journal's lines together; a plan is
+    carried out at most once.
     """
 
     action: str
@@ -42,6 +45,8 @@ class Plan(Generic[T]):
     effects: tuple[str, ...] = ()
     danger: Danger = "low"
     summary: Mapping[str, JsonValue] = field(default_factory=dict)
+    identify: Callable[[T], str | None] | None = None
+    id: str = field(default_factory=lambda: uuid4().hex)
 
 
 @dataclass(frozen=True, slots=True)

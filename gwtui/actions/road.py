@@ -1,0 +1,186 @@
+"""The one road for writes: intent on disk, exactly one request, outcome on disk.
+
+A write is never retried: the API has no idempotency key, and a blind second request could make a
+live key that nobody knows. The request runs in a task of the road, so that neither a closed screen
+nor a cancelled worker can tear it off half way; ``settle`` lets a program wait for it at its end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Generic, TypeVar
+
+from pydantic import JsonValue
+
+from gwtui.actions.plan import Applied, Outcome, Plan, Refused, Unknown
+from gwtui.client.errors import GatewayError, NotSentError
+from gwtui.client.gateway import GatewayClient
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.local.journal import Entry, Event, Journal
+
+T = TypeVar("T")
+
+
+class WriteRoad:
+    """Carries plans out against one gateway, each at most once."""
+
+    def __init__(
+        self, client: GatewayClient, journal: Journal, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        self._client = client
+        self._journal = journal
+        self._clock = clock
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._under_way: dict[str, str] = {}
+        self._spent: set[str] = set()
+        self.journal_fault: str | None = None
+        """Why the last outcome could not be written down; None when all are."""
+
+    @property
+    def in_flight(self) -> int:
+        """How many writes are under way."""
+        return len(self._tasks)
+
+    @property
+    def journal(self) -> Journal:
+        """Where intents and outcomes are written."""
+        return self._journal
+
+    async def carry_out(self, plan: Plan[T]) -> Outcome[T]:
+        """Send the plan's one request and say what became of it. Never raises a GatewayError.
+
+        Refused without sending: a plan that was carried out before, a second change of the same
+        resource while one is under way, and any plan whose intent cannot be journaled. Cancelling
+        the caller does not cancel the request.
+        """
+        claim = _claim(plan)
+        if plan.id in self._spent:
+            return Refused(NotSentError("This change was sent already; it is not sent twice."))
+        if claim in self._under_way:
+            return Refused(
+                NotSentError(
+                    f"Not sent: “{self._under_way[claim]}” is still under way. "
+                    "Wait for its answer, then try again."
+                )
+            )
+        self._spent.add(plan.id)
+        self._under_way[claim] = plan.title
+        task = asyncio.create_task(_Passage(self, plan).run(), name=f"write {plan.action}")
+        self._tasks.add(task)
+
+        def done(finished: asyncio.Task[object]) -> None:
+            self._tasks.discard(finished)
+            self._under_way.pop(claim, None)
+
+        task.add_done_callback(done)
+        return await asyncio.shield(task)
+
+    async def settle(self, timeout: float) -> int:  # noqa: ASYNC109 - a bound, not an error
+        """Wait up to ``timeout`` seconds for writes under way; how many are still not done."""
+        tasks = set(self._tasks)
+        if not tasks:
+            return 0
+        _, pending = await asyncio.wait(tasks, timeout=timeout)
+        return len(pending)
+
+
+class _Passage(Generic[T]):
+    """One plan on its way."""
+
+    def __init__(self, road: WriteRoad, plan: Plan[T]) -> None:
+        self._road = road
+        self._plan = plan
+        self._sent = False
+
+    async def run(self) -> Outcome[T]:
+        try:
+            return await self._pass()
+        except asyncio.CancelledError:
+            # The event loop is being torn down: say at once, without a thread, what is known.
+            if self._sent:
+                self._close("unknown", {"message": "the program ended before the answer came"})
+            else:
+                self._close("refused", {"message": "the program ended before it was sent"})
+            raise
+
+    async def _pass(self) -> Outcome[T]:
+        refusal = await self._announce()
+        if refusal is not None:
+            return refusal
+        self._sent = True
+        outcome = await self._send()
+        match outcome:
+            case Applied(value):
+                identity = self._plan.identity
+                if self._plan.identify is not None:
+                    identity = self._plan.identify(value)
+                await asyncio.to_thread(self._close, "applied", {"identity": identity})
+            case Refused(error):
+                await asyncio.to_thread(self._close, "refused", _fault(error))
+            case Unknown(error):
+                await asyncio.to_thread(self._close, "unknown", _fault(error))
+        return outcome
+
+    async def _announce(self) -> Refused | None:
+        """Journal the intent; what cannot be journaled is not sent."""
+        plan = self._plan
+        details: dict[str, JsonValue] = {
+            "action": plan.action,
+            "resource": plan.resource,
+            "identity": plan.identity,
+            "gateway": self._road._client.connection.base_url,
+            "summary": dict(plan.summary),
+        }
+        try:
+            await asyncio.to_thread(self._record, "intent", details)
+        except (OSError, TypeError, ValueError) as error:
+            reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+            # Part of the line may stand on the disk all the same.
+            self._close("refused", {"message": "the journal could not be written"})
+            return Refused(
+                NotSentError(
+                    f"Nothing was sent: the journal {self._road.journal.path} "
+                    f"cannot be written ({reason})."
+                )
+            )
+        return None
+
+    async def _send(self) -> Outcome[T]:
+        try:
+            return Applied(await self._plan.send(self._road._client))
+        except GatewayError as error:
+            return Refused(error) if error.effect == "none" else Unknown(error)
+        except Exception as error:
+            # A defect of this program after the request may have left is no proof of failure.
+            lost = GatewayError(f"The answer could not be handled ({type(error).__name__}).")
+            lost.__cause__ = error
+            return Unknown(lost)
+
+    def _close(self, event: Event, details: dict[str, JsonValue]) -> None:
+        """Journal the outcome. When that fails the intent stays open, which is the safe side."""
+        try:
+            self._record(event, details)
+        except OSError as error:
+            self._road.journal_fault = error.strerror or str(error)
+        else:
+            self._road.journal_fault = None
+
+    def _record(self, event: Event, details: dict[str, JsonValue]) -> None:
+        self._road._journal.record(Entry(self._plan.id, event, self._road._clock.now(), details))
+
+
+def _claim(plan: Plan[T]) -> str:
+    """What two plans must share to get in each other's way; a creation has only its content."""
+    if plan.identity is not None:
+        return f"{plan.resource}/{plan.identity}"
+    return f"{plan.action} {json.dumps(dict(plan.summary), sort_keys=True, default=str)}"
+
+
+def _fault(error: GatewayError) -> dict[str, JsonValue]:
+    return {
+        "error": type(error).__name__,
+        "status": error.status,
+        "message": error.message,
+        "request_id": error.request_id,
+    }

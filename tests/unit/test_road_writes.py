@@ -1,0 +1,276 @@
+"""The road of writes: one request per plan, whatever goes wrong, and the journal knows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from gwtui.actions.plan import Applied, Plan, Refused, Unknown
+from gwtui.actions.road import WriteRoad
+from gwtui.client import errors
+from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.request import Problem
+from gwtui.domain.clock import Clock
+from gwtui.local.journal import Entry, Journal
+
+NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+CLOCK = Clock(now=lambda: NOW)
+
+
+class ScriptedClient:
+    """Counts requests and answers each the way the test says."""
+
+    def __init__(self, answer: Callable[[], Awaitable[str]]) -> None:
+        self.connection = Connection("http://localhost/api/v1")
+        self.answer = answer
+        self.requests = 0
+
+    async def request(self) -> str:
+        self.requests += 1
+        return await self.answer()
+
+
+async def _ok() -> str:
+    return "made"
+
+
+def raising(error: BaseException) -> Callable[[], Awaitable[str]]:
+    async def answer() -> str:
+        raise error
+
+    return answer
+
+
+class Held:
+    """An answer that comes when the test lets it."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.let = asyncio.Event()
+
+    async def __call__(self) -> str:
+        self.asked.set()
+        await self.let.wait()
+        return "made"
+
+
+def road_to(client: ScriptedClient, folder: Path) -> WriteRoad:
+    return WriteRoad(cast("GatewayClient", client), Journal(folder / "j" / "journal.jsonl"), CLOCK)
+
+
+def plan(identity: str | None = "h1", **more: Any) -> Plan[str]:
+    return Plan(
+        action="keys.edit",
+        title=f"Edit key {identity}",
+        resource="keys",
+        identity=identity,
+        send=lambda client: cast("ScriptedClient", client).request(),
+        summary={"name": "ci"},
+        **more,
+    )
+
+
+def events(road: WriteRoad) -> list[str]:
+    return [entry.event for entry in road.journal.entries()]
+
+
+async def test_an_applied_write_is_journaled_before_and_after(tmp_path: Path) -> None:
+    seen: list[list[str]] = []
+
+    async def answer() -> str:
+        seen.append(events(road))
+        return "made"
+
+    client = ScriptedClient(answer)
+    road = road_to(client, tmp_path)
+    outcome = await road.carry_out(plan(identity=None, identify=lambda value: f"id of {value}"))
+    assert outcome == Applied("made")
+    assert seen == [["intent"]], "the intent must be on the disk when the request leaves"
+    assert events(road) == ["intent", "applied"]
+    intent, applied = road.journal.entries()
+    assert intent.details["gateway"] == "http://localhost/api/v1"
+    assert intent.details["summary"] == {"name": "ci"}
+    assert intent.at == NOW
+    assert applied.details["identity"] == "id of made"
+    assert road.in_flight == 0
+
+
+FAULTS = [
+    (errors.ReadOnlyError("read-only"), Refused),
+    (errors.InvalidRequestError([Problem("name", "is required")]), Refused),
+    (errors.ConnectFailedError("no connection"), Refused),
+    (errors.NoAnswerError("time-out"), Unknown),
+    (errors.UnreadableAnswerError("half a body"), Unknown),
+    (errors.BadRequestError("bad", status=400), Refused),
+    (errors.UnauthorizedError("who", status=401), Refused),
+    (errors.PaymentRequiredError("pay", status=402), Refused),
+    (errors.ForbiddenError("no", status=403), Refused),
+    (errors.NotFoundError("gone", status=404), Refused),
+    (errors.ConflictError("changed", status=409), Refused),
+    (errors.TooLargeError("large", status=413), Refused),
+    (errors.RateLimitedError("slow", status=429), Refused),
+    (errors.ServerError("broken", status=500), Unknown),
+    (errors.ServerError("gateway", status=502), Unknown),
+    (errors.StatusError("tea", status=418), Refused),
+    (errors.GatewayError("anything else"), Unknown),
+]
+
+
+@pytest.mark.parametrize(("error", "expected"), FAULTS, ids=lambda v: type(v).__name__)
+async def test_every_fault_has_one_request_and_one_outcome(
+    error: errors.GatewayError, expected: type, tmp_path: Path
+) -> None:
+    client = ScriptedClient(raising(error))
+    road = road_to(client, tmp_path)
+    outcome = await road.carry_out(plan())
+    assert type(outcome) is expected
+    assert cast("Refused | Unknown", outcome).error is error
+    assert client.requests == 1, "a write is never tried again"
+    assert events(road) == ["intent", "refused" if expected is Refused else "unknown"]
+    assert len(road.journal.open_intents()) == (0 if expected is Refused else 1)
+
+
+async def test_a_defect_while_reading_the_answer_is_an_unknown_outcome(tmp_path: Path) -> None:
+    client = ScriptedClient(raising(ZeroDivisionError("sk-secret-in-a-message")))
+    road = road_to(client, tmp_path)
+    outcome = await road.carry_out(plan())
+    assert isinstance(outcome, Unknown)
+    assert "ZeroDivisionError" in outcome.error.message
+    assert "sk-secret" not in road.journal.path.read_text()
+    assert events(road) == ["intent", "unknown"]
+
+
+async def test_cancelling_the_caller_does_not_cancel_the_request(tmp_path: Path) -> None:
+    held = Held()
+    client = ScriptedClient(held)
+    road = road_to(client, tmp_path)
+    caller = asyncio.create_task(road.carry_out(plan()))
+    await held.asked.wait()
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    assert road.in_flight == 1
+    assert await road.settle(0.01) == 1
+    held.let.set()
+    assert await road.settle(5) == 0
+    assert events(road) == ["intent", "applied"]
+    assert road.in_flight == 0
+
+
+async def test_settling_with_nothing_under_way_returns_at_once(tmp_path: Path) -> None:
+    assert await road_to(ScriptedClient(_ok), tmp_path).settle(5) == 0
+
+
+def test_a_loop_that_ends_in_the_middle_leaves_an_open_intent(tmp_path: Path) -> None:
+    road: list[WriteRoad] = []
+
+    async def program() -> None:
+        held = Held()
+        road.append(road_to(ScriptedClient(held), tmp_path))
+        asyncio.get_running_loop().create_task(road[0].carry_out(plan()))
+        await held.asked.wait()
+
+    asyncio.run(program())
+    (left,) = road[0].journal.open_intents()
+    assert left.answer_lost
+    assert "ended before the answer" in left.message
+
+
+async def test_what_cannot_be_journaled_is_not_sent(tmp_path: Path) -> None:
+    (tmp_path / "j").write_text("a file where the directory should be")
+    client = ScriptedClient(_ok)
+    road = road_to(client, tmp_path)
+    outcome = await road.carry_out(plan())
+    assert isinstance(outcome, Refused)
+    assert isinstance(outcome.error, errors.NotSentError)
+    assert "journal" in outcome.error.message
+    assert client.requests == 0
+    assert road.in_flight == 0
+
+
+async def test_a_summary_that_is_not_json_is_not_sent(tmp_path: Path) -> None:
+    client = ScriptedClient(_ok)
+    road = road_to(client, tmp_path)
+    strange = Plan(
+        action="keys.edit",
+        title="x",
+        resource="keys",
+        identity="h1",
+        send=lambda client: cast("ScriptedClient", client).request(),
+        summary=cast("Any", {"at": NOW}),
+    )
+    assert isinstance(await road.carry_out(strange), Refused)
+    assert client.requests == 0
+    assert road.journal.open_intents() == ()
+
+
+async def test_an_outcome_that_cannot_be_written_leaves_the_intent_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = ScriptedClient(_ok)
+    road = road_to(client, tmp_path)
+    record = Journal.record
+
+    def full_after_the_intent(self: Journal, entry: Entry) -> None:
+        if entry.event != "intent":
+            raise OSError(28, "No space left on device")
+        record(self, entry)
+
+    monkeypatch.setattr(Journal, "record", full_after_the_intent)
+    assert await road.carry_out(plan()) == Applied("made")
+    assert len(road.journal.open_intents()) == 1
+    assert road.journal_fault == "No space left on device"
+
+
+async def test_the_same_resource_is_changed_once_at_a_time(tmp_path: Path) -> None:
+    held = Held()
+    client = ScriptedClient(held)
+    road = road_to(client, tmp_path)
+    first = asyncio.create_task(road.carry_out(plan("h1")))
+    await held.asked.wait()
+    second = await road.carry_out(plan("h1"))
+    assert isinstance(second, Refused)
+    assert "under way" in second.error.message
+    assert "Edit key h1" in second.error.message
+    assert client.requests == 1
+    other = asyncio.create_task(road.carry_out(plan("h2")))
+    held.let.set()
+    assert await first == Applied("made")
+    assert await other == Applied("made")
+    assert await road.carry_out(plan("h1")) == Applied("made")
+    assert client.requests == 3
+
+
+async def test_a_double_submit_of_a_creation_sends_one_request(tmp_path: Path) -> None:
+    held = Held()
+    client = ScriptedClient(held)
+    road = road_to(client, tmp_path)
+    first = asyncio.create_task(road.carry_out(plan(None)))
+    await held.asked.wait()
+    assert isinstance(await road.carry_out(plan(None)), Refused)
+    held.let.set()
+    assert await first == Applied("made")
+    assert client.requests == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [_ok, raising(errors.NoAnswerError("lost")), raising(errors.BadRequestError("b", status=400))],
+)
+async def test_a_plan_is_carried_out_at_most_once(
+    answer: Callable[[], Awaitable[str]], tmp_path: Path
+) -> None:
+    client = ScriptedClient(answer)
+    road = road_to(client, tmp_path)
+    same = plan()
+    await road.carry_out(same)
+    again = await road.carry_out(same)
+    assert isinstance(again, Refused)
+    assert "not sent twice" in again.error.message
+    assert client.requests == 1
