@@ -32,6 +32,23 @@ class TopProvider(ResponseModel):
     max_completion_tokens: int | None = wire("tokens", nullable=True, optional=True)
 
 
+class RequestLimits(ResponseModel):
+    """What one request may hold."""
+
+    prompt_tokens: Number | None = wire("input limit", unit="tokens", nullable=True)
+    completion_tokens: Number | None = wire("output limit", unit="tokens", nullable=True)
+
+
+class ReasoningSupport(ResponseModel):
+    """How a model thinks before it answers."""
+
+    mandatory: bool | None = wire("whether it cannot be switched off")
+    default_effort: str | None = wire("effort when none is asked", nullable=True, optional=True)
+    default_enabled: bool | None = wire("whether it is on by default", optional=True)
+    supported_efforts: list[str] | None = wire("accepted efforts", nullable=True, optional=True)
+    supports_max_tokens: bool | None = wire("whether it can be capped", optional=True)
+
+
 class Model(ResponseModel):
     """A model of the catalog (GET /models)."""
 
@@ -45,6 +62,14 @@ class Model(ResponseModel):
     pricing: Pricing | None = wire("prices of the cheapest default route")
     top_provider: TopProvider | None = wire("limits of the first provider")
     supported_parameters: list[str] | None = wire("accepted parameters", known=SUPPORTED_PARAMETERS)
+    per_request_limits: RequestLimits | None = wire("limits of one request", nullable=True)
+    supported_voices: list[str] | None = wire("voices of a speech model", nullable=True)
+    default_parameters: dict[str, Number | None] | None = wire(
+        "parameter values used when none is given", nullable=True
+    )
+    links: dict[str, str] | None = wire("paths of related resources")
+    reasoning: ReasoningSupport | None = wire("reasoning", nullable=True, optional=True)
+    hugging_face_id: str | None = wire("weights repository", nullable=True, optional=True)
     expiration_date: str | None = wire("day the model is withdrawn", nullable=True, optional=True)
     knowledge_cutoff: str | None = wire("knowledge cut-off", nullable=True, optional=True)
 
