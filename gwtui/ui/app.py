@@ -70,7 +70,8 @@ class GwtuiApp(App[int], inherit_bindings=False):
         self.clock = clock
         self.local_zone = local_zone
         self.scope = Scope()
-        self.scope_name = "all workspaces"
+        self.scope_name: str | None = None
+        """Name of the workspace that lists are narrowed to, None for all of them."""
         self.navigation = Navigation(self)
         self._start = start
         self._connecting = Connecting(connect, journal, clock, self._link_changed)
@@ -249,7 +250,7 @@ class GwtuiApp(App[int], inherit_bindings=False):
             if problem is not None:
                 self.say(problem, severity="warning")
 
-    def narrow(self, workspace: str | None, name: str) -> None:
+    def narrow(self, workspace: str | None, name: str | None) -> None:
         """Narrow the scoped lists to a workspace, None for all of them."""
         self.scope = Scope(workspace=workspace)
         self.scope_name = name
@@ -281,7 +282,11 @@ class GwtuiApp(App[int], inherit_bindings=False):
             host=""
             if connection.socket_path
             else safe_text(urlsplit(connection.base_url).netloc, 60),
-            token_source=safe_text(connection.token_source, 30),
+            token_source=(
+                ""
+                if connection.token_source == connection.label
+                else safe_text(connection.token_source, 30)
+            ),
             read_only=connection.read_only,
         )
 

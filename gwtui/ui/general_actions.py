@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from textual.content import Content
 
 from gwtui.ui.commands import by_id, offered, tab_actions, tab_of
 from gwtui.ui.context import ActionContext, Handler
@@ -23,7 +25,11 @@ _ALL = ""
 async def show_help(context: ActionContext) -> None:
     """List every action of the screen."""
     actions = offered(context.screen.scopes)
-    lines = help_lines(actions, context.spec, read_only=context.app.read_only)
+    read_only = context.app.read_only
+
+    def lines(width: int) -> Sequence[Content]:
+        return help_lines(actions, context.spec, width, read_only=read_only)
+
     await context.app.push_screen(ReadingScreen(f"Help · {context.screen.heading}", lines))
 
 
@@ -80,7 +86,7 @@ async def choose_workspace(context: ActionContext) -> None:
     )
     if chosen is not None:
         title = next(choice.title for choice in choices if choice.id == chosen)
-        app.narrow(chosen or None, title)
+        app.narrow(chosen or None, title if chosen else None)
 
 
 async def refresh(context: ActionContext) -> None:
@@ -139,22 +145,27 @@ async def open_filter(context: ActionContext) -> None:
 
 
 async def choose_sort(context: ActionContext) -> None:
-    """Choose column and direction."""
+    """Choose a column; the present one turns around."""
     screen, spec = context.screen, context.spec
     if not isinstance(screen, ResourceScreen) or spec is None:
         return
     column, descending = screen.table.sorting
+    sign = "▼" if descending else "▲"
     choices = [
-        Choice(f"{c.id} {direction}", f"{c.title} {sign}", c.help)
+        Choice(c.id, f"{c.title} {sign}" if c.id == column else c.title, c.help)
         for c in spec.columns
-        for direction, sign in (("up", "▲"), ("down", "▼"))
     ]
     chosen = await context.app.push_screen_wait(
-        ChooseScreen("Sort by", choices, current=f"{column} {'down' if descending else 'up'}")
+        ChooseScreen(f"Sort {spec.title.lower()} by", choices, current=column)
     )
-    if chosen is not None:
-        name, _, direction = chosen.rpartition(" ")
-        screen.sort(name, descending=direction == "down")
+    if chosen is None:
+        return
+    if chosen == column:
+        screen.sort(column, descending=not descending)
+    else:
+        # Figures are read from the largest down, names from the first on.
+        figures = next(c.right for c in spec.columns if c.id == chosen)
+        screen.sort(chosen, descending=figures)
 
 
 async def sort_left(context: ActionContext) -> None:
@@ -194,7 +205,7 @@ async def show_raw(context: ActionContext) -> None:
     if context.spec is not None:
         lines = raw_lines(context.spec.raw(context.target), context.target)
         title = f"Raw JSON · {context.spec.singular} {context.spec.name(context.target)}"
-        await context.app.push_screen(ReadingScreen(title, lines))
+        await context.app.push_screen(ReadingScreen(title, lambda _width: lines))
 
 
 async def copy_identity(context: ActionContext) -> None:

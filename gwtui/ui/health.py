@@ -22,7 +22,6 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import age
 from gwtui.watch.feed import FeedState
 
-
 _WORDS: tuple[tuple[type[GatewayError], str], ...] = (
     (UnauthorizedError, "The gateway does not accept this key (401)"),
     (ForbiddenError, "This key may not read this (403); a management key is needed"),

@@ -34,23 +34,22 @@ _FILTER = (
 
 
 def help_lines(
-    actions: Sequence[Action], spec: ResourceSpec[Any] | None, *, read_only: bool
+    actions: Sequence[Action], spec: ResourceSpec[Any] | None, width: int, *, read_only: bool
 ) -> list[Content]:
     """Every action by scope, then the keys of lists, the filter's language and the columns."""
-    lines: list[Content] = []
+    page = _Page(width)
     for title, scope in _groups(actions, spec):
         group = [action for action in actions if action.scope == scope]
         if group:
-            lines += [_title(title), *(_action(action, read_only=read_only) for action in group)]
-            lines.append(Content(""))
+            page.title(title)
+            for action in group:
+                page.action(action, held=action.mutates and read_only)
     if spec is not None:
-        lines += [_title("In the list"), *(_line(*pair) for pair in _TABLE_KEYS), Content("")]
-        lines += [_title("Filter"), *(_line(*pair) for pair in _FILTER), Content("")]
-        lines.append(_title("Columns"))
-        lines += [_line(column.id, column.help or column.title) for column in spec.columns]
-        lines += [_line(facet, "further name for the filter") for facet in spec.facets]
-        lines.append(Content(""))
-    return lines
+        page.section("In the list", _TABLE_KEYS)
+        page.section("Filter", _FILTER)
+        page.section("Columns", [(c.id, c.help or c.title) for c in spec.columns])
+        page.section("Further names for the filter", [(name, "") for name in spec.facets])
+    return page.lines
 
 
 def _groups(actions: Sequence[Action], spec: ResourceSpec[Any] | None) -> list[tuple[str, str]]:
@@ -59,21 +58,33 @@ def _groups(actions: Sequence[Action], spec: ResourceSpec[Any] | None) -> list[t
     return [*dict.fromkeys(groups), ("Lists", LIST), ("Everywhere", APP)]
 
 
-def _title(text: str) -> Content:
-    return toned(text, "accent", bold=True)
+class _Page:
+    """Lines of a name and what it means, the meaning folded beside it."""
 
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self.lines: list[Content] = []
 
-def _line(keys: str, text: str) -> Content:
-    return Content.assemble("  ", toned(keys.ljust(_KEYS)), " ", toned(text, "muted"))
+    def title(self, text: str) -> None:
+        if self.lines:
+            self.lines.append(Content(""))
+        self.lines.append(toned(text, "accent", bold=True))
 
+    def section(self, title: str, pairs: Sequence[tuple[str, str]]) -> None:
+        if pairs:
+            self.title(title)
+        for name, meaning in pairs:
+            self._line(toned(name), toned(meaning, "muted"))
 
-def _action(action: Action, *, read_only: bool) -> Content:
-    held = "  (not while read-only)" if action.mutates and read_only else ""
-    keys = shown_all(action.keys) or "palette"
-    return Content.assemble(
-        "  ",
-        toned(keys.ljust(_KEYS), "muted" if held else "plain", bold=not held),
-        " ",
-        toned(f"{action.title}: ", "plain"),
-        toned(f"{action.help}{held}", "muted"),
-    )
+    def action(self, action: Action, *, held: bool) -> None:
+        name = toned(shown_all(action.keys) or "palette", "muted" if held else "plain", bold=True)
+        why = toned(" (not while read-only)" if held else "", "warn")
+        meaning = Content.assemble(toned(f"{action.title}: "), toned(action.help, "muted"), why)
+        self._line(name, meaning)
+
+    def _line(self, name: Content, meaning: Content) -> None:
+        start = Content.assemble("  ", name.pad_right(max(1, _KEYS - name.cell_length)))
+        room = max(20, self._width - start.cell_length)
+        for number, line in enumerate(meaning.wrap(room) or [meaning]):
+            indent = start if number == 0 else Content(" " * start.cell_length)
+            self.lines.append(Content.assemble(indent, line))

@@ -212,8 +212,9 @@ class GatewayScreen(Screen[None]):
 
     def second(self) -> None:
         """Called once per second while the screen is shown."""
-        self.tick(self.now)
-        self.refresh_frame()
+        if self.is_mounted:
+            self.tick(self.now)
+            self.refresh_frame()
 
     def refresh_frame(self) -> None:
         """Bring header, banner, panel, status line and footer up to date; unchanged lines rest."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -15,6 +15,10 @@ from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.one_line import OneLine
 
 
+Lines = Callable[[int], Sequence[Content]]
+"""The text, laid out for a width in cells."""
+
+
 class ReadingScreen(ModalScreen[None]):
     """A title, lines that scroll, and the way out."""
 
@@ -22,10 +26,10 @@ class ReadingScreen(ModalScreen[None]):
         Binding("escape,q,backspace,v,question_mark", "leave", show=False)
     ]
 
-    def __init__(self, title: str, lines: Sequence[Content]) -> None:
+    def __init__(self, title: str, lines: Lines) -> None:
         super().__init__()
         self._title = title
-        self._lines = tuple(lines)
+        self._lines = lines
 
     def compose(self) -> ComposeResult:
         """Title, text, keys."""
@@ -41,9 +45,14 @@ class ReadingScreen(ModalScreen[None]):
         self.query_one("#reading-keys", OneLine).show(
             toned(" ↑ ↓ ← → PgUp PgDn scroll · Esc closes", "muted")
         )
+        self.query_one(LinesView).focus()
+
+    def on_resize(self) -> None:
+        """Lay the text out for the width."""
         view = self.query_one(LinesView)
-        view.show(self._lines)
-        view.focus()
+        self.call_after_refresh(
+            lambda: view.show(self._lines(view.scrollable_content_region.width))
+        )
 
     def action_leave(self) -> None:
         """Close."""

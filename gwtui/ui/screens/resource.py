@@ -62,7 +62,7 @@ class ResourceScreen(GatewayScreen):
         self._detail: bool | None = None
         """What the person chose; None leaves it to the width."""
         self.table: ResourceTable[Any] = ResourceTable(
-            spec.columns, spec.identity, lambda: self.now
+            spec.columns, spec.identity, lambda: self.now, facets=spec.facets
         )
 
     # Hooks of the frame -----------------------------------------------------------------------
@@ -92,10 +92,10 @@ class ResourceScreen(GatewayScreen):
         table = self.table
         shown, total = table.visible_count, table.total_count
         parts: list[Content] = []
-        if error := self._filter_error():
-            parts.append(toned(error, "bad"))
-        if self.declared.scoped and self.gwtui.scope.workspace is not None:
-            parts.append(toned(self.gwtui.scope_name, "accent"))
+        if table.filter_error is not None:
+            parts.append(toned(table.filter_error, "bad"))
+        if self.declared.scoped and self.gwtui.scope_name is not None:
+            parts.append(toned(f"only {self.gwtui.scope_name}", "accent"))
         count = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
         parts.append(toned(f"{count} {self._noun(total)}"))
         if table.marked:
@@ -165,7 +165,7 @@ class ResourceScreen(GatewayScreen):
 
     def sort(self, column: str, *, descending: bool) -> None:
         """Sort by a column."""
-        self.table.sort_by(column, descending)
+        self.table.sort_by(column, descending=descending)
         self.refresh_frame()
 
     # Messages ---------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class ResourceScreen(GatewayScreen):
     def on_mount(self) -> None:
         """The order a person meets first."""
         column, descending = self.declared.default_sort
-        self.table.sort_by(column, descending)
+        self.table.sort_by(column, descending=descending)
         self._arrange()
 
     def on_resize(self, _event: events.Resize) -> None:
@@ -190,9 +190,16 @@ class ResourceScreen(GatewayScreen):
         """Another row is selected."""
         self._show_detail(self.now)
 
-    async def on_resource_table_opened(self) -> None:
-        """Enter or a double click on a row."""
-        await self.gwtui.perform(by_id("list.open"), self.capture())
+    async def on_resource_table_opened(self, message: ResourceTable.Opened) -> None:
+        """Enter on a row, or a click on the selected one."""
+        context = self.capture()
+        if context.identity == message.identity:
+            await self.gwtui.perform(by_id("list.open"), context)
+
+    def on_resource_table_selection_lost(self, message: ResourceTable.SelectionLost) -> None:
+        """The selected row is gone: say so, since the cursor is on another one now."""
+        if message.reason == "deleted":
+            self.gwtui.say(f"The selected {self.declared.singular} is no longer in the list")
 
     def on_resource_table_sort_changed(self) -> None:
         """A click on a column's title."""
@@ -204,7 +211,7 @@ class ResourceScreen(GatewayScreen):
 
     def on_filter_prompt_changed(self, message: FilterPrompt.Changed) -> None:
         """Narrow the list while typing."""
-        self.table.query(message.text)
+        self.table.filter_by(message.text)
         self.refresh_frame()
 
     def on_filter_prompt_closed(self) -> None:
@@ -256,6 +263,3 @@ class ResourceScreen(GatewayScreen):
         column, descending = self.table.sorting
         title = next((c.title for c in self.declared.columns if c.id == column), column)
         return f"{title.lower()} {'▼' if descending else '▲'}"
-
-    def _filter_error(self) -> str:
-        return ""

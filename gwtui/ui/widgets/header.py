@@ -28,11 +28,13 @@ class HeaderFacts:
     """What the header says. Texts from data must have passed ``safe_text``."""
 
     tabs: tuple[Tab, ...]
-    workspace: str
+    workspace: str | None = None
+    """None stands for every workspace."""
     profile: str = ""
     host: str = ""
     token_source: str = ""
     read_only: bool = False
+    name: str = "gwtui"
 
 
 def header_parts(facts: HeaderFacts, width: int) -> list[Part]:
@@ -55,12 +57,12 @@ def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, bool]]:
     yield facts, False
     facts = replace(facts, host="")
     yield facts, False
-    facts = replace(facts, workspace=_cut(facts.workspace, 16))
+    facts = replace(facts, name="", workspace=_cut(facts.workspace or "all", 16))
     yield facts, False
     facts = replace(facts, profile=_cut(facts.profile, 12))
     yield facts, False
     yield facts, True
-    yield replace(facts, workspace=""), True
+    yield replace(facts, workspace=_cut(facts.workspace or "all", 8)), True
 
 
 def _cut(text: str, cells: int) -> str:
@@ -68,7 +70,7 @@ def _cut(text: str, cells: int) -> str:
 
 
 def _left(facts: HeaderFacts, *, short_tabs: bool) -> list[Part]:
-    parts = [Part(toned(" gwtui ", "accent", bold=True))]
+    parts = [Part(toned(f" {facts.name} " if facts.name else "", "accent", bold=True))]
     for tab in facts.tabs:
         if tab.current:
             text = Content.styled(f" {tab.key} {tab.title} ", "bold reverse")
@@ -82,13 +84,13 @@ def _left(facts: HeaderFacts, *, short_tabs: bool) -> list[Part]:
 
 def _right(facts: HeaderFacts) -> list[Part]:
     parts: list[Part] = []
-    if facts.workspace:
-        parts.append(
-            Part(
-                Content.assemble(toned("w ", "accent"), toned(facts.workspace, "plain"), "  "),
-                "app.workspace",
-            )
+    workspace = facts.workspace or "all workspaces"
+    parts.append(
+        Part(
+            Content.assemble(toned("w ", "accent"), toned(workspace), "  "),
+            "app.workspace",
         )
+    )
     if facts.profile:
         parts.append(Part(toned(facts.profile, "plain", bold=True)))
     if facts.host:

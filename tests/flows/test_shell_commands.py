@@ -1,0 +1,155 @@
+"""Keys, palette, help and footer come from one registry; read-only holds writes back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from shell_kit import dashboard, has_data, listing, notices, shown, site, until
+
+from gwtui.actions.action import APP, LIST
+from gwtui.actions.registry import ACTIONS, for_scope
+from gwtui.ui import handlers
+from gwtui.ui.commands import offered, tab_actions
+from gwtui.ui.help_lines import help_lines
+from gwtui.ui.keys import shown_all
+from gwtui.ui.palette import PaletteScreen, matching
+from gwtui.ui.resources.registry import RESOURCES, TABS
+from gwtui.ui.screens.ask import AskScreen
+
+
+def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
+    known = {action.id for action in (*ACTIONS, *tab_actions())}
+    handled = set(handlers.immediate()) | set(handlers.patient())
+    assert known == handled
+    assert not set(handlers.immediate()) & set(handlers.patient())
+
+
+def test_action_ids_are_unique() -> None:
+    assert max(Counter(action.id for action in ACTIONS).values()) == 1
+
+
+@pytest.mark.parametrize("resource", [*RESOURCES, *TABS])
+def test_no_key_means_two_things_on_one_screen(resource: str) -> None:
+    extra = (LIST,) if resource in RESOURCES else ()
+    keys = Counter(key for action in offered((resource, *extra, APP)) for key in action.keys)
+    assert [key for key, uses in keys.items() if uses > 1] == []
+
+
+@pytest.mark.parametrize("resource", RESOURCES)
+def test_the_help_page_lists_every_action_and_column(resource: str) -> None:
+    spec = RESOURCES[resource]
+    actions = offered((resource, LIST, APP))
+    page = "\n".join(line.plain for line in help_lines(actions, spec, 100, read_only=False))
+    for action in actions:
+        assert f"{action.title}: " in page
+        assert shown_all(action.keys) in page
+    for column in spec.columns:
+        assert f"  {column.id}" in page
+
+
+async def test_the_help_page_opens_and_closes_with_its_key(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert "Help · Keys" in shown(app)
+        assert "Filter: Narrow" in shown(app)
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert app.screen is listing(app)
+
+
+def test_the_palette_finds_by_word_and_prefers_titles() -> None:
+    actions = (*for_scope(LIST), *for_scope(APP))
+    assert matching(actions, "sort")[0].id == "list.sort"
+    assert matching(actions, "json raw")[0].id == "list.raw"
+    assert matching(actions, "no such thing") == []
+    assert len(matching(actions, "")) == len(actions)
+
+
+async def test_the_palette_acts_on_the_row_that_was_selected_when_it_opened(
+    tmp_path: Path,
+) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        screen = listing(app)
+        await pilot.press("down", "down")
+        row = screen.table.selected_identity
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
+        screen.table.select(screen.table.identities[7])
+        await pilot.press(*"raw", "enter")
+        await until(pilot, lambda: "Raw JSON" in shown(app), "the raw view")
+        assert f'"hash": "{row}"' in shown(app)
+
+
+async def test_the_palette_offers_tabs_and_leaves_on_escape(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is listing(app), "the list")
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
+        await pilot.press(*"go to models", "enter")
+        await until(
+            pilot, lambda: has_data(app) and listing(app).resource == "models", "the models"
+        )
+
+
+async def test_read_only_is_said_and_holds_writes_back(tmp_path: Path) -> None:
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, read_only=True, size=(80, 24)) as (app, pilot),
+    ):
+        assert "READ-ONLY" in shown(app).splitlines()[0]
+        writes = [action for action in for_scope("keys") if action.mutates]
+        assert writes
+        footer = shown(app).splitlines()[-1]
+        for action in writes:
+            assert action.title not in footer
+            await pilot.press(action.keys[0])
+            await pilot.pause()
+            assert app.screen is listing(app)
+            assert f"{action.title} is not possible: this profile is read-only" in notices(app)
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
+        assert "not now" in shown(app)
+
+
+async def test_a_click_on_a_hint_and_on_a_tab_does_what_the_key_does(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+        column = shown(app).splitlines()[-1].index("Help")
+        await pilot.click("#footer", offset=(column, 0))
+        await pilot.pause()
+        assert "Help · Keys" in shown(app)
+        await pilot.press("escape")
+        column = shown(app).splitlines()[0].index("Models")
+        await pilot.click("#header", offset=(column, 0))
+        await until(pilot, lambda: listing(app).resource == "models", "the models")
+
+
+async def test_q_leaves_at_once_when_nothing_would_be_lost(tmp_path: Path) -> None:
+    async with site() as place:
+        async with dashboard(place, tmp_path) as (app, pilot):
+            await pilot.press("q")
+            await until(pilot, lambda: not app.is_running, "the end")
+        assert app.return_code == 0
+        assert place.left
+
+
+async def test_leaving_asks_while_something_would_be_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        monkeypatch.setattr(app, "would_be_lost", lambda: "A change is on its way.")
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
+        assert app.focused is not None
+        assert app.focused.id == "safe"
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is listing(app), "the list")
+        await pilot.press("q")
+        await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
+        await pilot.press("y")
+        await until(pilot, lambda: not app.is_running, "the end")

@@ -1,0 +1,214 @@
+"""The frame in every size and colour, and the walls behind it."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.segment import Segment
+from shell_kit import dashboard, line, listing, shown, site
+from textual.color import Color
+from textual.theme import Theme
+
+from gwtui.actions.action import APP, LIST
+from gwtui.ui.commands import offered
+from gwtui.ui.crash import crash_report
+from gwtui.ui.line_filter import ControlCharacterFilter
+from gwtui.ui.resources.registry import RESOURCES
+from gwtui.ui.screens.too_small import TooSmallScreen
+from gwtui.ui.themes import THEMES
+from gwtui.ui.widgets.footer import footer_parts
+from gwtui.ui.widgets.header import READ_ONLY, HeaderFacts, Tab, header_parts
+
+TABS = tuple(
+    Tab(f"go.{title.lower()}", str(number), title, current=number == 2)
+    for number, title in enumerate(("Credits", "Keys", "Models", "Workspaces", "Providers"), 1)
+)
+
+
+def width_of(parts: object) -> int:
+    return sum(part.content.cell_length for part in parts)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("width", [60, 72, 80, 100, 120, 200])
+def test_the_header_fits_and_never_drops_profile_or_badge(width: int) -> None:
+    facts = HeaderFacts(
+        TABS,
+        "Research and development",
+        profile="production-eu",
+        host="gateway.example.org:8443",
+        token_source="environment",
+        read_only=True,
+    )
+    parts = header_parts(facts, width)
+    text = "".join(part.content.plain for part in parts)
+    assert width_of(parts) <= width
+    assert READ_ONLY in text
+    assert "production-" in text
+    assert "2 Keys" in text
+    if width == 200:
+        assert "gateway.example.org:8443" in text
+        assert "environment" in text
+
+
+@pytest.mark.parametrize("resource", RESOURCES)
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_footer_fits_and_always_shows_help_and_quit(resource: str, width: int) -> None:
+    parts = footer_parts(offered((resource, LIST, APP)), width)
+    text = "".join(part.content.plain for part in parts)
+    assert width_of(parts) <= width
+    assert "? Help" in text
+    assert "q Quit" in text
+
+
+async def test_sizes_change_under_the_hand(tmp_path: Path) -> None:
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, size=(200, 60)) as (app, pilot),
+    ):
+        row = listing(app).table.selected_identity
+        assert listing(app).detail_shown
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert not listing(app).detail_shown
+        assert "updated" in line(listing(app), "status")
+        await pilot.resize_terminal(50, 10)
+        await pilot.pause()
+        assert isinstance(app.screen, TooSmallScreen)
+        assert "60 columns" in shown(app)
+        await pilot.resize_terminal(120, 40)
+        await pilot.pause()
+        assert app.screen is listing(app)
+        assert listing(app).table.selected_identity == row
+
+
+async def test_a_start_in_a_tiny_terminal_is_no_crash(tmp_path: Path) -> None:
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, size=(40, 8), loaded=False) as (app, pilot),
+    ):
+        await pilot.pause()
+        assert isinstance(app.screen, TooSmallScreen)
+        await pilot.press("q")
+        await pilot.pause()
+        assert not app.is_running
+
+
+async def test_the_theme_chooser_changes_the_colours(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await pilot.press("t")
+        await pilot.pause()
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert app.theme == "gwtui-light"
+        assert app.screen is listing(app)
+
+
+GROUNDS = ("background", "surface", "panel")
+TONES = ("plain", "muted", "good", "warn", "bad", "accent")
+TRUE_COLOUR = [theme for theme in THEMES if not theme.ansi]
+
+
+@pytest.mark.parametrize("theme", TRUE_COLOUR, ids=lambda theme: theme.name)
+def test_every_tone_is_legible_on_every_ground(theme: Theme) -> None:
+    colours = {**theme.to_color_system().generate(), **theme.variables}
+    pairs = [
+        *itertools.product((f"tone-{tone}" for tone in TONES), GROUNDS),
+        ("foreground", "background"),
+        ("badge-foreground", "badge-background"),
+        ("alarm-foreground", "alarm-background"),
+        ("block-cursor-foreground", "block-cursor-background"),
+        ("block-cursor-blurred-foreground", "block-cursor-blurred-background"),
+        *itertools.product(("success", "warning", "error", "accent", "text-muted"), GROUNDS),
+    ]
+    poor = {
+        pair: round(contrast, 2)
+        for pair in pairs
+        if (contrast := contrast_of(*(Color.parse(colours[name]) for name in pair))) < 4.5
+    }
+    assert poor == {}
+
+
+def contrast_of(one: Color, other: Color) -> float:
+    """Contrast ratio of the Web Content Accessibility Guidelines."""
+
+    def luminance(colour: Color) -> float:
+        def linear(part: int) -> float:
+            share = part / 255
+            return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
+
+        return 0.2126 * linear(colour.r) + 0.7152 * linear(colour.g) + 0.0722 * linear(colour.b)
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize(
+    "hostile", ["\x1b[2J", "\x9b31m", "\x07", "a\u202eb", "\u2066x", "\ud800", "\r", "\u2028"]
+)
+def test_the_last_wall_lets_no_control_character_through(hostile: str) -> None:
+    cleaned = ControlCharacterFilter().apply([Segment(f"x{hostile}y")], Color.parse("black"))
+    text = "".join(segment.text for segment in cleaned)
+    assert text.isprintable()
+    assert text.startswith("x")
+    assert text.endswith("y")
+    assert len(text) == len(hostile) + 2
+
+
+def test_the_last_wall_leaves_ordinary_text_alone() -> None:
+    segments = [Segment("Ünïcode — 日本語 👩‍💻 ✔️"), Segment("plain")]
+    assert ControlCharacterFilter().apply(segments, Color.parse("black")) == segments
+
+
+def test_a_crash_report_tells_where_but_no_values() -> None:
+    def fail(token: str) -> None:
+        secret = f"Bearer {token}"
+        raise RuntimeError(f"cannot send {secret}")
+
+    try:
+        try:
+            fail("gw-v1-sentinel")
+        except RuntimeError as error:
+            raise ValueError("sentinel again") from error
+    except ValueError as error:
+        report = crash_report(error)
+    assert "sentinel" not in report
+    assert "ValueError" in report
+    assert "RuntimeError" in report
+    assert "test_shell_frame.py" in report
+    assert "in fail" in report
+
+
+async def test_a_defect_ends_the_program_with_that_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        hidden = "gw-v1-sentinel"
+        raise RuntimeError(hidden)
+
+    async def run() -> None:
+        async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+            app.call_later(fail)
+            await pilot.pause()
+
+    with pytest.raises(RuntimeError, match="sentinel"):
+        await run()
+    report = capsys.readouterr().err
+    assert "RuntimeError" in report
+    assert "in fail" in report
+    assert "sentinel" not in report
+
+
+def test_the_dashboard_loads_nothing_heavy_before_its_first_paint() -> None:
+    heavy = ("httpx", "keyring", "starlette", "uvicorn", "sqlite3", "gwtui.embedded")
+    code = (
+        "import sys, gwtui.ui.app, gwtui.ui.resources.registry;"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"

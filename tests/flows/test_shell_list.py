@@ -1,0 +1,185 @@
+"""Working in a list: filter, sort, detail, raw JSON, the row that stays selected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shell_kit import dashboard, line, listing, notices, shown, site, until
+
+from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.widgets.detail import DetailPane
+from gwtui.ui.widgets.prompt import FilterPrompt
+
+
+async def test_the_filter_narrows_while_typing_and_escape_takes_it_away(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        table = listing(app).table
+        total = table.total_count
+        await pilot.press("slash", "b")
+        await pilot.pause()
+        some = table.visible_count
+        assert 0 < some < total
+        assert f"{some} of {total} keys" in line(listing(app), "status")
+        await pilot.press("o", "t")
+        await pilot.pause()
+        assert table.visible_count < some
+        await pilot.press("escape")
+        await pilot.pause()
+        assert table.visible_count == total
+        assert app.focused is table
+
+
+async def test_enter_keeps_the_filter_and_escape_in_the_list_drops_it(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        screen = listing(app)
+        await pilot.press("slash", "b", "o", "t", "enter")
+        await pilot.pause()
+        assert app.focused is screen.table
+        kept = screen.table.visible_count
+        assert kept < screen.table.total_count
+        assert screen.query_one(FilterPrompt).display
+        await pilot.press("escape")
+        await pilot.pause()
+        assert screen.table.visible_count == screen.table.total_count
+        assert not screen.query_one(FilterPrompt).display
+
+
+async def test_keys_typed_right_after_the_slash_go_into_the_filter(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await pilot.press("slash", *"qrtw")
+        await pilot.pause()
+        assert app.is_running
+        assert listing(app).query_one(FilterPrompt).text == "qrtw"
+
+
+async def test_a_wrong_filter_is_explained_in_the_status_line(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await pilot.press("slash", *"nosuchcolumn>5")
+        await pilot.pause()
+        assert "nosuchcolumn" in line(listing(app), "status")
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "nosuchcolumn" not in line(listing(app), "status")
+
+
+async def test_a_question_mark_in_an_empty_filter_explains_the_language(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await pilot.press("slash", "question_mark")
+        await pilot.pause()
+        assert "column:value" in line(listing(app), "filter-help")
+        assert listing(app).query_one(FilterPrompt).text == ""
+        await pilot.press("a", "question_mark")
+        await pilot.pause()
+        assert listing(app).query_one(FilterPrompt).text == "a?"
+
+
+async def test_every_column_can_be_sorted_by_and_turned_around(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        screen = listing(app)
+        ids = [column.id for column in screen.declared.columns]
+        seen = []
+        for _ in ids:
+            await pilot.press("greater_than_sign")
+            seen.append(screen.table.sorting[0])
+        assert sorted(seen) == sorted(ids)
+        await pilot.press("less_than_sign")
+        assert screen.table.sorting[0] == seen[-2]
+        column, descending = screen.table.sorting
+        await pilot.press("S")
+        assert screen.table.sorting == (column, not descending)
+
+
+async def test_the_sort_chooser_sorts_and_turns_the_present_column_around(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        screen = listing(app)
+        screen.sort("name", descending=False)
+        await pilot.press("s")
+        await until(pilot, lambda: app.screen is not screen, "the chooser")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is screen, "the list")
+        assert screen.table.sorting == ("name", True)
+        assert "by name" in line(screen, "status")
+
+
+async def test_a_refresh_keeps_row_filter_and_order(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        screen = listing(app)
+        await pilot.press("slash", "a", "enter", "down", "down", "space")
+        row, order, marks = (
+            screen.table.selected_identity,
+            screen.table.sorting,
+            screen.table.marked,
+        )
+        before = screen.states[0].fetched_at
+        await pilot.press("r")
+        await until(pilot, lambda: screen.states[0].fetched_at != before, "the new answer")
+        assert screen.table.selected_identity == row
+        assert screen.table.sorting == order
+        assert screen.table.marked == marks
+        assert "1 marked" in line(screen, "status")
+
+
+async def test_the_detail_pane_follows_the_row_where_there_is_room(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        pane = listing(app).query_one(DetailPane)
+        for _ in range(3):
+            await pilot.press("down")
+            await pilot.pause()
+            assert pane.display
+            assert listing(app).declared.name(listing(app).target()) in pane.text
+
+
+async def test_the_detail_pane_takes_the_whole_width_where_there_is_none(tmp_path: Path) -> None:
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, size=(80, 24)) as (app, pilot),
+    ):
+        pane = listing(app).query_one(DetailPane)
+        assert not pane.display
+        for key in ("enter", "d"):
+            await pilot.press(key)
+            await pilot.pause()
+            assert pane.display
+            assert pane.size.width >= 76
+            assert not listing(app).table.display
+            await pilot.press("escape")
+            await pilot.pause()
+            assert not pane.display
+            assert app.focused is listing(app).table
+
+
+async def test_raw_json_is_shown_as_it_came(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        identity = listing(app).table.selected_identity
+        await pilot.press("v")
+        await pilot.pause()
+        assert isinstance(app.screen, ReadingScreen)
+        assert f'"hash": "{identity}"' in shown(app)
+        assert place.token not in shown(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.screen is app.navigation.screen
+
+
+async def test_copying_names_the_route(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await pilot.press("y")
+        await until(pilot, lambda: notices(app), "the notice")
+
+
+async def test_the_workspace_narrows_the_keys(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        screen = listing(app)
+        everything = screen.table.total_count
+        await pilot.press("w")
+        await until(pilot, lambda: app.screen is not screen, "the workspaces")
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: app.screen is screen, "the list")
+        await until(pilot, lambda: 0 < screen.table.total_count < everything, "the narrower list")
+        assert app.scope_name is not None
+        assert app.scope_name[:8] in shown(app).splitlines()[0]
+        assert f"only {app.scope_name}" in line(screen, "status")
+        await pilot.press("w")
+        await until(pilot, lambda: app.screen is not screen, "the workspaces")
+        await pilot.press("home", "enter")
+        await until(pilot, lambda: screen.table.total_count == everything, "every key")

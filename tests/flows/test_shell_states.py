@@ -1,0 +1,128 @@
+"""The four states of a screen, and what happens when the gateway goes away and comes back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shell_kit import dashboard, has_data, line, listing, shown, site, until
+
+from gwtui.ui.widgets.state_panel import StatePanel
+
+
+async def test_before_the_first_answer_the_screen_says_that_it_is_connecting(
+    tmp_path: Path,
+) -> None:
+    async with site() as place, dashboard(place, tmp_path, loaded=False) as (app, pilot):
+        text = app.screen.query_one(StatePanel).text
+        assert "Connecting" in text or "Loading keys" in text
+        await until(pilot, lambda: has_data(app), "the keys")
+        assert not app.screen.query_one(StatePanel).display
+
+
+async def test_an_empty_list_says_what_to_do(tmp_path: Path) -> None:
+    async with (
+        site(content="empty") as place,
+        dashboard(place, tmp_path) as (app, _pilot),
+    ):
+        panel = app.screen.query_one(StatePanel)
+        assert panel.display
+        assert listing(app).declared.empty in panel.text
+
+
+async def test_a_gateway_that_goes_away_leaves_its_last_data_and_comes_back(
+    tmp_path: Path,
+) -> None:
+    async with (
+        site(speed=30) as place,
+        dashboard(place, tmp_path, size=(80, 24)) as (app, pilot),
+    ):
+        name = listing(app).declared.name(listing(app).target())
+        await place.stop()
+        await until(pilot, lambda: "since" in line(listing(app), "banner"), "the banner")
+        banner = line(listing(app), "banner")
+        assert "Gateway unreachable since 07:" in banner
+        assert "next try in" in banner or "trying again now" in banner
+        await until(
+            pilot, lambda: "last good data" in line(listing(app), "status"), "the age of the data"
+        )
+        assert name[:10] in shown(app)
+        assert not app.screen.query_one(StatePanel).display
+        await place.start()
+        await until(pilot, lambda: not line(listing(app), "banner"), "the recovery")
+        await until(pilot, lambda: "updated" in line(listing(app), "status"), "fresh data")
+
+
+async def test_without_any_data_the_failure_fills_the_body_and_r_tries_again(
+    tmp_path: Path,
+) -> None:
+    async with site() as place:
+        await place.stop()
+        async with dashboard(place, tmp_path, loaded=False) as (app, pilot):
+            panel = app.screen.query_one(StatePanel)
+            await until(pilot, lambda: "could not be read" in panel.text, "the failure")
+            assert "Gateway unreachable" in panel.text
+            assert "r tries now" in panel.text
+            await place.start()
+            await pilot.press("r")
+            await until(pilot, lambda: has_data(app) and not panel.display, "the keys")
+
+
+async def test_a_refused_key_is_said_in_words(tmp_path: Path) -> None:
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, token="gw-v1-wrong", loaded=False) as (app, pilot),
+    ):
+        panel = app.screen.query_one(StatePanel)
+        await until(pilot, lambda: "401" in panel.text, "the refusal")
+        assert "does not accept this key" in panel.text
+
+
+async def test_a_connection_that_cannot_be_opened_is_shown_and_tried_again(
+    tmp_path: Path,
+) -> None:
+    async with site() as place:
+        place.refuse = OSError("the [bold]vault\x1b[31m is locked")
+        async with dashboard(place, tmp_path, loaded=False) as (app, pilot):
+            panel = app.screen.query_one(StatePanel)
+            await until(pilot, lambda: "No connection" in panel.text, "the reason")
+            assert "[bold]vault" in panel.text
+            assert "\x1b" not in panel.text
+            place.refuse = None
+            await pilot.press("r")
+            await until(pilot, lambda: has_data(app), "the keys")
+        assert place.left
+
+
+async def test_stale_data_show_their_age(tmp_path: Path) -> None:
+    async with site(speed=200) as place, dashboard(place, tmp_path) as (app, pilot):
+        app.hub.pause_all()
+        await until(pilot, lambda: "stale, " in line(listing(app), "status"), "the age")
+
+
+async def test_fresh_data_show_a_clock_time_that_does_not_tick(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        before = line(listing(app), "status")
+        assert "updated 07:00:0" in before
+        await pilot.pause(2.1)
+        assert line(listing(app), "status") == before
+
+
+async def test_feeds_rest_while_covered_and_while_the_terminal_is_not_looked_at(
+    tmp_path: Path,
+) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        feed = listing(app)._subscriptions.feeds[0]
+        assert feed.polling
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert not feed.polling
+        await pilot.press("escape")
+        await pilot.pause()
+        assert feed.polling
+        app.on_app_blur()
+        assert not feed.polling
+        app.on_app_focus()
+        assert feed.polling
+        await pilot.press("3")
+        await pilot.pause()
+        assert not feed.polling

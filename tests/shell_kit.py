@@ -1,0 +1,163 @@
+"""A dashboard on a real gateway behind a unix socket that tests can stop and start again."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+from textual.pilot import Pilot
+
+from gwtui.client.connection import Connection
+from gwtui.domain.clock import Clock
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.hosting import host_on_socket
+from gwtui.local.journal import Journal
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.widgets.one_line import OneLine
+
+START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+
+
+def quick_clock(speed: float = 1.0) -> Clock:
+    """A clock that begins at START and runs ``speed`` times as fast as the real one."""
+    begun = time.monotonic()
+
+    def elapsed() -> float:
+        return (time.monotonic() - begun) * speed
+
+    async def sleep(seconds: float) -> None:
+        await asyncio.sleep(seconds / speed)
+
+    return Clock(
+        now=lambda: START + timedelta(seconds=elapsed()),
+        monotonic=elapsed,
+        sleep=sleep,
+        chance=lambda: 0.5,
+    )
+
+
+class Site:
+    """The gateway's side of a test."""
+
+    def __init__(self, clock: Clock, *, content: Any = "simulated") -> None:
+        self.clock = clock
+        self.gateway = EmbeddedGateway.open(None, content=content, clock=clock)
+        self.token = self.gateway.issue_key(management=True)
+        # A test's own folder has too long a name for a socket.
+        self.folder = Path(tempfile.mkdtemp(prefix="gw-"))
+        self.socket = self.folder / "s"
+        self._hosting: AsyncExitStack | None = None
+        self.refuse: Exception | None = None
+        self.left = False
+
+    async def start(self) -> None:
+        self._hosting = AsyncExitStack()
+        await self._hosting.enter_async_context(host_on_socket(self.gateway, self.socket))
+
+    async def stop(self) -> None:
+        if self._hosting is not None:
+            await self._hosting.aclose()
+            self._hosting = None
+
+    @asynccontextmanager
+    async def connect(self, *, read_only: bool = False, token: str | None = None) -> Any:
+        if self.refuse is not None:
+            raise self.refuse
+        try:
+            yield Connection(
+                "http://localhost/api/v1",
+                SecretStr(token or self.token),
+                socket_path=self.socket,
+                read_only=read_only,
+                label="test",
+                token_source="environment",
+            )
+        finally:
+            self.left = True
+
+
+@asynccontextmanager
+async def site(*, speed: float = 1.0, content: Any = "simulated") -> AsyncIterator[Site]:
+    place = Site(quick_clock(speed), content=content)
+    await place.start()
+    try:
+        yield place
+    finally:
+        await place.stop()
+        place.gateway.close()
+        shutil.rmtree(place.folder, ignore_errors=True)
+
+
+@asynccontextmanager
+async def dashboard(
+    place: Site,
+    folder: Path,
+    *,
+    start: str = "keys",
+    size: tuple[int, int] = (120, 40),
+    read_only: bool = False,
+    token: str | None = None,
+    loaded: bool = True,
+) -> AsyncIterator[tuple[GwtuiApp, Pilot[int]]]:
+    """The app on that gateway; with its first data unless ``loaded`` is False."""
+    app = GwtuiApp(
+        lambda: place.connect(read_only=read_only, token=token),
+        clock=place.clock,
+        start=start,
+        journal=Journal(folder / "journal.jsonl"),
+    )
+    async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
+        if loaded:
+            await until(pilot, lambda: has_data(app), "the first data")
+        yield app, pilot
+
+
+def has_data(app: GwtuiApp) -> bool:
+    screen = app.navigation.screen
+    states = screen.states if screen is not None else ()
+    return bool(states) and states[0].fetched_at is not None and app.screen is screen
+
+
+async def until(
+    pilot: Pilot[int], holds: Callable[[], Any], what: str, seconds: float = 15
+) -> None:
+    """Wait until something holds, for a bounded time."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        await pilot.pause(0.02)
+    await pilot.pause()
+
+
+def listing(app: GwtuiApp) -> ResourceScreen:
+    screen = app.navigation.screen
+    assert isinstance(screen, ResourceScreen)
+    return screen
+
+
+def shown(app: GwtuiApp) -> str:
+    """Every character on the screen."""
+    return "\n".join(
+        "".join(segment.text for segment in strip)
+        for strip in app.screen._compositor.render_strips()
+    )
+
+
+def line(screen: GatewayScreen, name: str) -> str:
+    """The text of a line of the frame, empty while it is hidden."""
+    widget = screen.query_one(f"#{name}", OneLine)
+    return widget.text if widget.display else ""
+
+
+def notices(app: GwtuiApp) -> str:
+    return "\n".join(str(notice.message) for notice in app._notifications)
