@@ -1,0 +1,124 @@
+"""Which columns fit into a width, and where each stands. Pure arithmetic in terminal cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gwtui.ui.resources.spec import Column
+
+GUTTER = 2
+"""Cells before the first column: the cursor's shape and the mark."""
+GAP = 2
+"""Cells between two columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One shown column: its index in the declaration, its first cell and its width."""
+
+    index: int
+    x: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The shown columns of one page.
+
+    The first declared column is frozen: it is on every page. Page 0 shows what matters most;
+    columns that found no room there follow on further pages, in the order of declaration.
+    """
+
+    slots: tuple[Slot, ...]
+    hidden: tuple[int, ...]
+    """Indices of the columns that this page does not show."""
+    page: int
+    pages: int
+    width: int
+
+    @property
+    def marker(self) -> str:
+        """How many columns are hidden and on which side more are, such as "+3>"; "" for none."""
+        if not self.hidden:
+            return ""
+        before = "<" if self.page else ""
+        after = ">" if self.page + 1 < self.pages else ""
+        return f"{before}+{len(self.hidden)}{after}"
+
+    def slot_at(self, x: int) -> Slot | None:
+        """The column drawn at a cell; the gap behind a column belongs to it."""
+        if x < 0:
+            return None
+        for slot in self.slots:
+            start = 0 if slot.x == GUTTER else slot.x
+            if start <= x < slot.x + slot.width + GAP:
+                return slot
+        return None
+
+
+def arrange(columns: Sequence[Column[Any]], width: int, page: int = 0) -> Layout:
+    """Lay the columns of one page into ``width`` cells; a page out of range is the nearest one."""
+    room = max(width - GUTTER, 1)
+    pages = _pages(columns, room)
+    page = min(max(page, 0), len(pages) - 1)
+    shown = pages[page]
+    hidden = tuple(index for index in range(len(columns)) if index not in shown)
+    return Layout(_place(columns, shown, room), hidden, page, len(pages), width)
+
+
+def _pages(columns: Sequence[Column[Any]], room: int) -> list[tuple[int, ...]]:
+    first = _most_important(columns, room)
+    pages = [first]
+    group: list[int] = []
+    for index in range(len(columns)):
+        if index in first:
+            continue
+        if group and _needed(columns, (0, *group, index)) > room:
+            pages.append((0, *group))
+            group = []
+        group.append(index)
+    if group:
+        pages.append((0, *group))
+    return pages
+
+
+def _most_important(columns: Sequence[Column[Any]], room: int) -> tuple[int, ...]:
+    """Drop columns until the rest fits: highest number first, of equals the rightmost."""
+    shown = list(range(len(columns)))
+    while len(shown) > 1 and _needed(columns, shown) > room:
+        shown.remove(max(shown[1:], key=lambda index: (columns[index].priority, index)))
+    return tuple(shown)
+
+
+def _needed(columns: Sequence[Column[Any]], shown: Sequence[int]) -> int:
+    return sum(columns[index].width for index in shown) + GAP * (len(shown) - 1)
+
+
+def _place(columns: Sequence[Column[Any]], shown: Sequence[int], room: int) -> tuple[Slot, ...]:
+    widths = {index: columns[index].width for index in shown}
+    spare = room - _needed(columns, shown)
+    growing = [index for index in shown if columns[index].grow]
+    if spare > 0 and growing:
+        each, rest = divmod(spare, len(growing))
+        for order, index in enumerate(growing):
+            widths[index] += each + (order < rest)
+    elif spare < 0:
+        _shrink(widths, -spare)
+    slots: list[Slot] = []
+    x = GUTTER
+    for index in shown:
+        slots.append(Slot(index, x, widths[index]))
+        x += widths[index] + GAP
+    return tuple(slots)
+
+
+def _shrink(widths: dict[int, int], excess: int) -> None:
+    """A page that fits no narrower set: take from the widest column until it does."""
+    while excess > 0 and (widest := max(widths, key=lambda index: widths[index])) is not None:
+        if widths[widest] <= 1:
+            return
+        widths[widest] -= 1
+        excess -= 1

@@ -1,0 +1,84 @@
+"""What the table tells its screen. Every message names identities, never row numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from gwtui.ui.widgets.table.widget import ResourceTable
+
+Loss = Literal["deleted", "filtered"]
+"""Why a row is gone: no longer among the items, or hidden by the filter."""
+
+
+class TableMessage(Message):
+    """Base of the messages; ``table`` is the sender."""
+
+    def __init__(self, table: ResourceTable[Any]) -> None:
+        super().__init__()
+        self.table = table
+
+    @property
+    def control(self) -> ResourceTable[Any]:
+        """The sender, for the selector of ``on``."""
+        return self.table
+
+
+class Highlighted(TableMessage, namespace="resource_table"):
+    """The cursor is on another identity, or on none (None) because nothing is visible."""
+
+    def __init__(self, table: ResourceTable[Any], identity: str | None) -> None:
+        super().__init__(table)
+        self.identity = identity
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the last of a burst matters."""
+        return isinstance(message, Highlighted) and message.table is self.table
+
+
+class Opened(TableMessage, namespace="resource_table"):
+    """Enter, or a click on the selected row."""
+
+    def __init__(self, table: ResourceTable[Any], identity: str) -> None:
+        super().__init__(table)
+        self.identity = identity
+
+
+class SelectionLost(TableMessage, namespace="resource_table"):
+    """The selected row vanished; ``neighbour`` is where the cursor is now, None for nowhere."""
+
+    def __init__(
+        self, table: ResourceTable[Any], identity: str, reason: Loss, neighbour: str | None
+    ) -> None:
+        super().__init__(table)
+        self.identity = identity
+        self.reason = reason
+        self.neighbour = neighbour
+
+
+class SortChanged(TableMessage, namespace="resource_table"):
+    """Rows are in another order."""
+
+    def __init__(self, table: ResourceTable[Any], column: str, descending: bool) -> None:
+        super().__init__(table)
+        self.column = column
+        self.descending = descending
+
+
+class CountsChanged(TableMessage, namespace="resource_table"):
+    """Another number of visible rows, of all rows, of marked rows or of hidden columns."""
+
+    def __init__(
+        self, table: ResourceTable[Any], visible: int, total: int, marked: int, hidden_columns: int
+    ) -> None:
+        super().__init__(table)
+        self.visible = visible
+        self.total = total
+        self.marked = marked
+        self.hidden_columns = hidden_columns
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the last of a burst matters."""
+        return isinstance(message, CountsChanged) and message.table is self.table

@@ -1,0 +1,229 @@
+"""The table without a terminal: items by identity, filter, sorting, cursor and marks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from gwtui.domain.filters import Query, parse
+from gwtui.ui.widgets.table.frame import Frame, Row
+from gwtui.ui.widgets.table.haystack import Haystacks, RowFields
+from gwtui.ui.widgets.table.layout import Layout
+from gwtui.ui.widgets.table.ordering import ordered
+from gwtui.ui.widgets.table.selection import Lost, Selection
+
+if TYPE_CHECKING:
+    from gwtui.ui.resources.spec import Column
+
+T = TypeVar("T")
+
+Facets = Mapping[str, Callable[[T, datetime], str]]
+
+
+class TableModel(Generic[T]):
+    """Items by identity, and the order in which they are seen.
+
+    Every method that can move the cursor away from a vanished row returns what was lost.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Column[T]],
+        identity: Callable[[T], str],
+        now: Callable[[], datetime],
+        facets: Facets[T],
+    ) -> None:
+        if not columns:
+            raise ValueError("a table needs at least one column")
+        self.columns = tuple(columns)
+        self.now = now
+        self.sorting: tuple[str, bool] | None = None
+        """Column id and whether descending; None is the order of the items."""
+        self.filter_text = ""
+        self.filter_error: str | None = None
+        self.order: Sequence[str] = ()
+        """Identities of the visible rows from top to bottom."""
+        self.marks: set[str] = set()
+        self._identity = identity
+        self._facets = facets
+        self._items: dict[str, T] = {}
+        self._sorted: Sequence[str] = ()
+        self._index: dict[str, int] = {}
+        self._query: Query | None = None
+        self._selection = Selection()
+        self._haystacks = Haystacks(self.columns)
+        self._outdated = False
+
+    # What is there ----------------------------------------------------------------------------
+
+    @property
+    def total(self) -> int:
+        """Number of items, visible or not."""
+        return len(self._items)
+
+    @property
+    def filtering(self) -> bool:
+        """Whether a filter narrows the rows."""
+        return self._query is not None
+
+    @property
+    def selected(self) -> T | None:
+        """The item under the cursor."""
+        identity = self._selection.identity
+        return None if identity is None else self._items[identity]
+
+    @property
+    def selected_identity(self) -> str | None:
+        """The identity under the cursor."""
+        return self._selection.identity
+
+    @property
+    def cursor(self) -> int | None:
+        """The cursor's index among the visible rows."""
+        identity = self._selection.identity
+        return None if identity is None else self._index[identity]
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """Marked identities in sorted order, those hidden by the filter included."""
+        return tuple(identity for identity in self._sorted if identity in self.marks)
+
+    def index_of(self, identity: str) -> int | None:
+        """Where a row is among the visible ones."""
+        return self._index.get(identity)
+
+    # What changes it --------------------------------------------------------------------------
+
+    def show(self, items: Sequence[T]) -> Lost | None:
+        """Take another list of items.
+
+        An item equal to the one already there is not replaced, so that what is known about it
+        stays known.
+        """
+        before = self._items
+        fresh = self._keyed(items)
+        same = len(fresh) == len(before)
+        for identity, item in fresh.items():
+            old = before.get(identity, _ABSENT)
+            if old is item or (old is not _ABSENT and old == item):
+                fresh[identity] = old
+            else:
+                same = False
+        if same and list(fresh) == list(before):
+            return None
+        self._items = fresh
+        self._haystacks.keep_only(fresh)
+        self.marks &= fresh.keys()
+        self._sort()
+        return self._arrange()
+
+    def filter_by(self, text: str) -> Lost | None:
+        """Narrow the rows. A query with an error leaves the last good one in place."""
+        query = parse(text)
+        self.filter_error = query.error or None
+        if self.filter_error is not None:
+            return None
+        self.filter_text = text
+        self._query = query if text.strip() else None
+        return self._arrange()
+
+    def sort_by(self, column: str, descending: bool) -> None:
+        """Order the rows. KeyError when there is no such column."""
+        if all(known.id != column for known in self.columns):
+            raise KeyError(column)
+        self.sorting = (column, descending)
+        self._sort()
+        self._arrange()
+
+    def move_to(self, index: int) -> None:
+        """Put the cursor on a visible row; beyond the ends it is the first or the last."""
+        if self.order:
+            self._selection.put(self.order[min(max(index, 0), len(self.order) - 1)])
+
+    def select(self, identity: str) -> bool:
+        """Put the cursor on an identity; False when it is not visible."""
+        if identity not in self._index:
+            return False
+        self._selection.put(identity)
+        return True
+
+    def toggle_mark(self, identity: str) -> None:
+        """Mark a row or take its mark away."""
+        self.marks ^= {identity}
+
+    def warm(self, seconds: float) -> bool:
+        """Prepare the filter for about ``seconds``; False when nothing was left to do."""
+        differs = self._haystacks.warm(self._items, self.now(), seconds)
+        self._outdated |= bool(differs)
+        return differs is not None
+
+    def refilter(self) -> Lost | None:
+        """Apply the present filter to text that changed with the time, where any did."""
+        return self._arrange() if self._outdated and self._query is not None else None
+
+    # What is seen -----------------------------------------------------------------------------
+
+    def frame(self, top: int, height: int, layout: Layout) -> Frame:
+        """The rows of a viewport of ``height`` lines whose first line shows row ``top``."""
+        now = self.now()
+        cells = [self.columns[slot.index].cell for slot in layout.slots]
+        selected = self._selection.identity
+        rows: list[Row | None] = []
+        for identity in self.order[top : top + height]:
+            item = self._items[identity]
+            rows.append(
+                Row(
+                    identity,
+                    tuple([cell(item, now) for cell in cells]),
+                    identity == selected,
+                    identity in self.marks,
+                )
+            )
+        rows.extend([None] * (height - len(rows)))
+        return rows
+
+    # Inside -----------------------------------------------------------------------------------
+
+    def _keyed(self, items: Sequence[T]) -> dict[str, T]:
+        """Items by identity; one that repeats an identity gets a suffix."""
+        keyed: dict[str, T] = {}
+        repeats: dict[str, int] = {}
+        for item in items:
+            identity = plain = self._identity(item)
+            while identity in keyed:
+                repeats[plain] = repeats.get(plain, 1) + 1
+                identity = f"{plain}#{repeats[plain]}"
+            keyed[identity] = item
+        return keyed
+
+    def _sort(self) -> None:
+        if self.sorting is None:
+            self._sorted = list(self._items)
+            return
+        column, descending = self.sorting
+        value = next(known.sort for known in self.columns if known.id == column)
+        now = self.now()
+        self._sorted = ordered(
+            self._items.items(), lambda item: value(item, now), descending=descending
+        )
+
+    def _arrange(self) -> Lost | None:
+        before, place = self.order, self.cursor
+        self.order = self._sorted if self._query is None else self._matching(self._query)
+        self._index = {identity: index for index, identity in enumerate(self.order)}
+        self._outdated = False
+        return self._selection.follow(before, place or 0, self._index, self._items)
+
+    def _matching(self, query: Query) -> Sequence[str]:
+        now = self.now()
+        fields = RowFields(self.columns, self._facets, now)
+        found: list[str] = []
+        for identity in self._sorted:
+            item = fields.item = self._items[identity]
+            if query.matches(fields, self._haystacks.text(identity, item, now)):
+                found.append(identity)
+        return found
+
+
+_ABSENT = object()

@@ -1,0 +1,152 @@
+"""Drawing: a model in a scrolled viewport, repainting only the cells that differ."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Generic, TypeVar, get_args
+
+from rich.style import Style
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from gwtui.domain.cells import Tone
+from gwtui.ui.widgets.table.frame import Frame, changed
+from gwtui.ui.widgets.table.layout import Layout, arrange
+from gwtui.ui.widgets.table.model import TableModel
+from gwtui.ui.widgets.table.paint import Palette, header_strip, row_strip
+
+T = TypeVar("T")
+
+HEADER = 1
+"""Lines of the header; the first row stands below it."""
+
+_TONES: tuple[Tone, ...] = get_args(Tone)
+_FIRST_WIDTH = 80
+
+
+class TableView(ScrollView, Generic[T], inherit_bindings=False):
+    """Shows a model; says nothing and takes no keys.
+
+    ``_drawn`` is what stands on the screen. Every change of the model ends in ``redraw``, which
+    compares it with what should stand there: that is how one changed figure costs one small
+    region however it came about.
+    """
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "resource-table--header",
+        "resource-table--header-sorted",
+        "resource-table--cursor",
+        "resource-table--mark",
+        *(f"resource-table--{tone}" for tone in _TONES),
+    }
+    DEFAULT_CSS = """
+    TableView {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-gutter: stable;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    def __init__(
+        self, model: TableModel[T], *, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.model = model
+        self.shape: Layout = arrange(model.columns, _FIRST_WIDTH)
+        """Where the columns stand at the present width."""
+        self._drawn: Frame = ()
+        self._palette: Palette | None = None
+
+    def render_line(self, y: int) -> Strip:
+        """The header or one row, from what was last compared."""
+        palette = self._styles_now()
+        columns = self.model.columns
+        if y < HEADER:
+            return header_strip(self.shape, columns, self.model.sorting, palette)
+        line = y - HEADER
+        row = self._drawn[line] if line < len(self._drawn) else None
+        if row is None:
+            return Strip.blank(self.size.width, palette.base)
+        return row_strip(row, self.shape, columns, palette)
+
+    @property
+    def lines(self) -> int:
+        """Rows that fit below the header."""
+        return max(self.size.height - HEADER, 1)
+
+    @property
+    def top(self) -> int:
+        """Index of the first row in view."""
+        return self.scroll_offset.y
+
+    def redraw(self) -> None:
+        """Compare what should be seen with what is, and repaint the difference."""
+        frame = self._frame()
+        spans = changed(self._drawn, frame, self.shape)
+        self._drawn = frame
+        if spans:
+            self.refresh(*(Region(s.x, s.line + HEADER, s.width, 1) for s in spans))
+
+    def redraw_header(self) -> None:
+        """Repaint the header alone."""
+        self.refresh(Region(0, 0, self.size.width, HEADER))
+
+    def lay_out(self, page: int) -> None:
+        """Choose the columns of a page for the present width, and repaint everything."""
+        self.shape = arrange(self.model.columns, self.size.width, page)
+        self._drawn = self._frame()
+        self.refresh()
+
+    def fit_height(self) -> None:
+        """Let the scrollbar know how many rows there are."""
+        self.virtual_size = Size(self.size.width, len(self.model.order) + HEADER)
+
+    def scroll_rows(self, top: float) -> None:
+        """Put row ``top`` first, without animation."""
+        # Forced: before the next layout the scrollbar may not have heard of the new rows.
+        self.scroll_to(y=max(top, 0), animate=False, force=True)
+
+    def reveal(self) -> None:
+        """Scroll as little as needed for the cursor to be seen."""
+        cursor = self.model.cursor
+        if cursor is None:
+            return
+        if cursor < self.top:
+            self.scroll_rows(cursor)
+        elif cursor >= self.top + self.lines:
+            self.scroll_rows(cursor - self.lines + 1)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Repaint what is different at the new position."""
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.position = new_value
+        if round(old_value) != round(new_value):
+            self.redraw()
+
+    def notify_style_update(self) -> None:
+        """Another theme or another focus: styles are looked up again."""
+        self._palette = None
+        super().notify_style_update()
+
+    def _frame(self) -> Frame:
+        if not self.size:
+            return ()
+        return self.model.frame(self.top, self.size.height - HEADER, self.shape)
+
+    def _styles_now(self) -> Palette:
+        if self._palette is None:
+            named = self._component
+            self._palette = Palette(
+                base=self.rich_style,
+                header=named("header"),
+                header_sorted=named("header-sorted"),
+                cursor=named("cursor"),
+                mark=named("mark"),
+                tones={tone: named(tone) for tone in _TONES},
+            )
+        return self._palette
+
+    def _component(self, name: str) -> Style:
+        return self.get_component_rich_style(f"resource-table--{name}")

@@ -1,0 +1,338 @@
+"""The table itself: what others call, and what keys and the mouse do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.scrollbar import ScrollDown, ScrollTo, ScrollUp
+from textual.timer import Timer
+
+from gwtui.ui.widgets.table import keys, messages
+from gwtui.ui.widgets.table.model import Facets, TableModel
+from gwtui.ui.widgets.table.selection import Lost
+from gwtui.ui.widgets.table.view import HEADER, TableView
+
+if TYPE_CHECKING:
+    from gwtui.ui.resources.spec import Column
+
+T = TypeVar("T")
+
+WHEEL = 3
+"""Rows that one notch of the wheel scrolls."""
+_WARM_PAUSE = 0.03
+_WARM_SLICE = 0.005
+"""Seconds between and of the slices in which the filter is prepared after new data."""
+
+
+class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=False):
+    """A list of any length, drawn from its declared columns.
+
+    The cursor, the marks and the scroll position belong to identities: new data, another order or
+    a filter never put the cursor on another resource without a ``SelectionLost``. ``now`` is the
+    present moment that cells are drawn for. ``facets`` are further names the filter understands.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = keys.BINDINGS
+
+    Highlighted = messages.Highlighted
+    Opened = messages.Opened
+    SelectionLost = messages.SelectionLost
+    SortChanged = messages.SortChanged
+    CountsChanged = messages.CountsChanged
+
+    def __init__(
+        self,
+        columns: Sequence[Column[T]],
+        identity: Callable[[T], str],
+        now: Callable[[], datetime],
+        *,
+        facets: Facets[T] | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(TableModel(columns, identity, now, facets or {}), id=id, classes=classes)
+        self._page = 0
+        self._counts = (0, 0, 0, 0)
+        self._highlighted: str | None = None
+        self._warming: Timer | None = None
+
+    # What others see --------------------------------------------------------------------------
+
+    @property
+    def selected(self) -> T | None:
+        """The item under the cursor."""
+        return self.model.selected
+
+    @property
+    def selected_identity(self) -> str | None:
+        """The identity under the cursor; whoever acts on it later must have taken it before."""
+        return self.model.selected_identity
+
+    @property
+    def identities(self) -> Sequence[str]:
+        """The identities of the visible rows from top to bottom."""
+        return self.model.order
+
+    @property
+    def visible_count(self) -> int:
+        """Rows that the filter lets through."""
+        return len(self.model.order)
+
+    @property
+    def total_count(self) -> int:
+        """Rows there are."""
+        return self.model.total
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """Identities of the marked rows in the present order, hidden ones included."""
+        return self.model.marked
+
+    @property
+    def hidden_columns(self) -> tuple[str, ...]:
+        """Ids of the columns that are not shown just now."""
+        return tuple(self.model.columns[index].id for index in self.shape.hidden)
+
+    @property
+    def sorting(self) -> tuple[str, bool]:
+        """Id of the column sorted by, and whether descending; ("", False) before any."""
+        return self.model.sorting or ("", False)
+
+    @property
+    def filter_error(self) -> str | None:
+        """What is wrong with the filter being typed; the last good one stays in force."""
+        return self.model.filter_error
+
+    # What others do ---------------------------------------------------------------------------
+
+    def show(self, items: Sequence[T]) -> None:
+        """Show another list of items, repainting the cells that differ."""
+        self._follow(lambda: self.model.show(items))
+        self._warm()
+
+    def filter_by(self, text: str) -> str | None:
+        """Narrow the rows; returns what is wrong with the text, or None."""
+        self._follow(lambda: self.model.filter_by(text))
+        self._warm()
+        return self.filter_error
+
+    def sort_by(self, column: str, descending: bool = False) -> None:
+        """Order the rows by a column. KeyError when there is no such column."""
+        if self.sorting == (column, descending):
+            return
+        self._follow(lambda: self.model.sort_by(column, descending))
+        self.redraw_header()
+        self.post_message(self.SortChanged(self, column, descending))
+
+    def select(self, identity: str) -> bool:
+        """Put the cursor on an identity and scroll it into view; False when it is not visible."""
+        found = self.model.select(identity)
+        if found:
+            self._moved()
+        return found
+
+    def tick(self) -> None:
+        """Repaint the cells whose text depends on the time and has changed."""
+        self.redraw()
+        if self.model.filtering:
+            self._warm()
+
+    def mark_all_visible(self) -> None:
+        """Mark every row that the filter lets through."""
+        self.model.marks.update(self.model.order)
+        self._moved()
+
+    def clear_marks(self) -> None:
+        """Take every mark away, those of hidden rows included."""
+        self.model.marks.clear()
+        self._moved()
+
+    # Keys -------------------------------------------------------------------------------------
+
+    def action_cursor_up(self) -> None:
+        """One row up."""
+        self._step(-1)
+
+    def action_cursor_down(self) -> None:
+        """One row down."""
+        self._step(1)
+
+    def action_page_up(self) -> None:
+        """One screenful up."""
+        self._leap(-1)
+
+    def action_page_down(self) -> None:
+        """One screenful down."""
+        self._leap(1)
+
+    def action_first(self) -> None:
+        """To the first row."""
+        self._step(-self.visible_count)
+
+    def action_last(self) -> None:
+        """To the last row."""
+        self._step(self.visible_count)
+
+    def action_columns_left(self) -> None:
+        """Show the columns before."""
+        self._turn(-1)
+
+    def action_columns_right(self) -> None:
+        """Show the columns that found no room."""
+        self._turn(1)
+
+    def action_toggle_mark(self) -> None:
+        """Mark the selected row or take its mark away, and go on to the next."""
+        if (identity := self.selected_identity) is not None:
+            self.model.toggle_mark(identity)
+            self._step(1)
+
+    def action_open(self) -> None:
+        """Open the selected row."""
+        if (identity := self.selected_identity) is not None:
+            self.post_message(self.Opened(self, identity))
+
+    # Mouse ------------------------------------------------------------------------------------
+
+    def on_click(self, event: events.Click) -> None:
+        """A title sorts; a row is selected, and opened when it was so already."""
+        event.stop()
+        at = event.get_content_offset(self)
+        if at is None:
+            return
+        if at.y < HEADER:
+            self._sort_at(at.x)
+            return
+        index = self.top + at.y - HEADER
+        if index >= self.visible_count:
+            return
+        if index == self.model.cursor:
+            self.action_open()
+        else:
+            self.model.move_to(index)
+            self._moved()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Scroll some rows down; with Shift or Ctrl, to the columns on the right."""
+        self._wheel(event, 1)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Scroll some rows up; with Shift or Ctrl, to the columns on the left."""
+        self._wheel(event, -1)
+
+    def on_scroll_down(self, event: ScrollDown) -> None:
+        """A click below the scrollbar's handle."""
+        self._bar(event, self.top + self.lines)
+
+    def on_scroll_up(self, event: ScrollUp) -> None:
+        """A click above the scrollbar's handle."""
+        self._bar(event, self.top - self.lines)
+
+    def on_scroll_to(self, event: ScrollTo) -> None:
+        """The scrollbar's handle is dragged."""
+        if event.y is not None:
+            self._bar(event, event.y)
+
+    def _wheel(self, event: events.MouseScrollDown | events.MouseScrollUp, way: int) -> None:
+        event.stop()
+        event.prevent_default()
+        if event.shift or event.ctrl:
+            self._turn(way)
+        else:
+            self.scroll_rows(self.top + way * WHEEL)
+
+    def _bar(self, event: ScrollDown | ScrollUp | ScrollTo, top: float) -> None:
+        event.stop()
+        event.prevent_default()
+        self.scroll_rows(top)
+
+    def _sort_at(self, x: int) -> None:
+        slot = self.shape.slot_at(x)
+        if slot is not None:
+            column = self.model.columns[slot.index].id
+            known, descending = self.sorting
+            self.sort_by(column, known == column and not descending)
+
+    # Inside -----------------------------------------------------------------------------------
+
+    def on_resize(self) -> None:
+        """Choose the columns that fit, and keep the cursor where it can be seen."""
+        self.lay_out(self._page)
+        self.fit_height()
+        self.reveal()
+        self._tell()
+
+    def _follow(self, change: Callable[[], Lost | None]) -> None:
+        """Change the rows; the row that the eye rests on keeps its place on the screen."""
+        anchor = self._anchor()
+        line = 0 if anchor is None else (self.model.index_of(anchor) or 0) - self.top
+        lost = change()
+        self.fit_height()
+        if lost is not None and lost.identity == anchor:
+            anchor = lost.neighbour
+        index = None if anchor is None else self.model.index_of(anchor)
+        if index is not None:
+            self.scroll_rows(index - line)
+        self.redraw()
+        if lost is not None:
+            self.post_message(self.SelectionLost(self, lost.identity, lost.reason, lost.neighbour))
+        self._tell()
+
+    def _anchor(self) -> str | None:
+        """The selected row while it is in view, else the first one in view."""
+        cursor = self.model.cursor
+        if cursor is not None and self.top <= cursor < self.top + self.lines:
+            return self.selected_identity
+        return self.model.order[self.top] if self.top < self.visible_count else None
+
+    def _step(self, rows: int) -> None:
+        cursor = self.model.cursor
+        if cursor is not None:
+            self.model.move_to(cursor + rows)
+            self._moved()
+
+    def _leap(self, way: int) -> None:
+        """Move cursor and view by a screenful, so that the cursor keeps its line."""
+        self.scroll_rows(self.top + way * self.lines)
+        self._step(way * self.lines)
+
+    def _moved(self) -> None:
+        self.reveal()
+        self.redraw()
+        self._tell()
+
+    def _turn(self, way: int) -> None:
+        """Go to another page of columns."""
+        page = min(max(self.shape.page + way, 0), self.shape.pages - 1)
+        if page != self.shape.page:
+            self._page = page
+            self.lay_out(page)
+            self._tell()
+
+    def _tell(self) -> None:
+        """Tell the screen what is new since it was last told."""
+        identity = self.selected_identity
+        if identity != self._highlighted:
+            self._highlighted = identity
+            self.post_message(self.Highlighted(self, identity))
+        model = self.model
+        counts = (len(model.order), model.total, len(model.marks), len(self.shape.hidden))
+        if counts != self._counts:
+            self._counts = counts
+            self.post_message(self.CountsChanged(self, *counts))
+
+    def _warm(self) -> None:
+        """Prepare the filter in small slices, so that its first key is as fast as the next."""
+        if self._warming is None and self.is_mounted:
+            self._warming = self.set_timer(_WARM_PAUSE, self._warm_slice)
+
+    def _warm_slice(self) -> None:
+        self._warming = None
+        if self.model.warm(_WARM_SLICE):
+            self._warm()
+        elif self.model.filtering:
+            self._follow(self.model.refilter)
