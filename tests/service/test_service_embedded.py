@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
+from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
@@ -91,3 +92,38 @@ async def test_a_list_of_many_pages(site: tuple[EmbeddedGateway, Path]) -> None:
         after = await client.keys.list()
     assert len({key.hash for key in after.items} - before) == 205
     assert after.complete
+
+
+async def test_a_gateway_that_goes_away_and_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "gateway.sock"
+    gateway = EmbeddedGateway.open(None)
+    try:
+        async with client_with(gateway.issue_key(management=True), path) as client:
+            async with host_on_socket(gateway, path):
+                before = await client.credits.get()
+            with pytest.raises(errors.ConnectFailedError):
+                await client.keys.create(CreateKeyRequest(name="n"))
+            async with host_on_socket(gateway, path):
+                after = await client.credits.get()
+        assert before.total_credits == after.total_credits
+    finally:
+        gateway.close()
+
+
+async def test_the_other_dialect_reads_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "gateway.sock"
+    gateway = EmbeddedGateway.open(None, dialect=OPENROUTER)
+    try:
+        async with host_on_socket(gateway, path):
+            token = SecretStr(gateway.issue_key(management=True))
+            where = Connection("http://embedded", token, OPENROUTER, socket_path=path)
+            async with GatewayClient(where) as client:
+                models = await client.catalog.models()
+                found = [await client.catalog.endpoints(model.id or "") for model in models.items]
+        endpoints = [endpoint for model in found for endpoint in model.endpoints or []]
+        tools = {name for endpoint in endpoints for name in endpoint.native_tools or {}}
+        assert tools
+        assert all(name.startswith("service:") for name in tools)
+        assert token.get_secret_value().startswith("sk-or-v1-")
+    finally:
+        gateway.close()
