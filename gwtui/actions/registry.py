@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gwtui.actions import credits, general, models
+from gwtui.actions import credits, general, keys, models
 from gwtui.actions.action import Action
 
-ACTIONS: tuple[Action, ...] = (*general.ACTIONS, *credits.ACTIONS, *models.ACTIONS)
+ACTIONS: tuple[Action, ...] = (
+    *general.ACTIONS,
+    *keys.ACTIONS,
+    *credits.ACTIONS,
+    *models.ACTIONS,
+)
 
 _BY_ID = {action.id: action for action in ACTIONS}
 

@@ -18,13 +18,13 @@ _GAP = "  "
 def detail_lines(spec: ResourceSpec[Any], item: Any, now: datetime, width: int) -> list[Content]:
     """Every figure of ``item``. Sections without content are left out."""
     lines = [toned(spec.name(item), "plain", bold=True)]
-    for section in spec.sections:
-        content = section.content(item, now)
+    contents = [(section.title, section.content(item, now)) for section in spec.sections]
+    rows = [part for _title, parts in contents for part in parts if isinstance(part, DetailRow)]
+    label = min(_LABEL, max((len(row.label) for row in rows), default=0))
+    for title, content in contents:
         if not content:
             continue
-        lines += [Content(""), toned(section.title, "accent", bold=True)]
-        rows = [part for part in content if isinstance(part, DetailRow)]
-        label = min(_LABEL, max((len(row.label) for row in rows), default=0))
+        lines += [Content(""), toned(title, "accent", bold=True)]
         for part in content:
             if isinstance(part, DetailTable):
                 lines += _table(part)
@@ -35,7 +35,7 @@ def detail_lines(spec: ResourceSpec[Any], item: Any, now: datetime, width: int) 
 
 def _row(row: DetailRow, label: int, width: int) -> list[Content]:
     """The label, the value folded beside it, and the note beneath or behind."""
-    start = label + len(_GAP)
+    start = label + len(_GAP) if row.label else 0
     room = max(8, width - start)
     value = cell_content(row.value)
     folded = _wrap(value, room)
@@ -44,8 +44,8 @@ def _row(row: DetailRow, label: int, width: int) -> list[Content]:
             folded[-1] = Content.assemble(folded[-1], _GAP, toned(row.note, "muted"))
         else:
             folded += _wrap(toned(row.note, "muted"), room)
-    name = toned(_cut(row.label, label).ljust(label) + _GAP, "muted")
     indent = Content(" " * start)
+    name = toned(_cut(row.label, label).ljust(label) + _GAP, "muted") if start else indent
     return [
         Content.assemble(name if number == 0 else indent, line)
         for number, line in enumerate(folded)

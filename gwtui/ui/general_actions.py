@@ -134,8 +134,8 @@ async def open_row(context: ActionContext) -> None:
     spec = context.spec
     if spec is not None and spec.opens is not None and context.identity is not None:
         await context.app.navigation.open_child(spec, context.identity)
-    elif isinstance(context.screen, ResourceScreen) and not context.screen.detail_shown:
-        context.screen.toggle_detail()
+    elif isinstance(context.screen, ResourceScreen):
+        context.screen.open_detail()
 
 
 async def open_filter(context: ActionContext) -> None:

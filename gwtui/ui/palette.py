@@ -19,7 +19,7 @@ from gwtui.ui.keys import shown
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.prompt import QuietInput
 
-_TITLE = 24
+_TITLE = 18
 
 
 def matching(actions: Sequence[Action], text: str) -> list[Action]:
@@ -105,10 +105,10 @@ class PaletteScreen(ModalScreen[str | None]):
     def action_page(self, direction: int) -> None:
         """A page of actions further."""
         options = self.query_one(OptionList)
-        if direction > 0:
-            options.action_page_down()
-        else:
-            options.action_page_up()
+        if self._hits:
+            last = len(self._hits) - 1
+            place = (options.highlighted or 0) + direction * max(1, options.size.height - 1)
+            options.highlighted = min(max(place, 0), last)
 
     def _choose(self, index: int | None) -> None:
         if index is not None and index < len(self._hits):

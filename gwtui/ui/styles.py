@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
 
 @cache
@@ -20,7 +20,7 @@ def styles_dir() -> Path:
     raise RuntimeError("the style sheets of gwtui are missing from this installation")
 
 
-def style_sheets() -> list[str | Path]:
+def style_sheets() -> list[str | PurePath]:
     """Every style sheet, the frame's own first."""
     frame = styles_dir() / "app.tcss"
     return [frame, *(sheet for sheet in sorted(styles_dir().glob("*.tcss")) if sheet != frame)]

@@ -107,7 +107,7 @@ async def test_the_theme_chooser_changes_the_colours(tmp_path: Path) -> None:
         assert app.screen is listing(app)
 
 
-GROUNDS = ("background", "surface", "panel")
+GROUNDS = ("background", "surface", "panel", "choice-background")
 TONES = ("plain", "muted", "good", "warn", "bad", "accent")
 TRUE_COLOUR = [theme for theme in THEMES if not theme.ansi]
 
@@ -122,7 +122,7 @@ def test_every_tone_is_legible_on_every_ground(theme: Theme) -> None:
         ("alarm-foreground", "alarm-background"),
         ("block-cursor-foreground", "block-cursor-background"),
         ("block-cursor-blurred-foreground", "block-cursor-blurred-background"),
-        *itertools.product(("success", "warning", "error", "accent", "text-muted"), GROUNDS),
+        *itertools.product(("success", "warning", "error", "accent", "text-muted"), GROUNDS[:3]),
     ]
     poor = {
         pair: round(contrast, 2)

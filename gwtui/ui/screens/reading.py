@@ -14,7 +14,6 @@ from gwtui.ui.tones import toned
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.one_line import OneLine
 
-
 Lines = Callable[[int], Sequence[Content]]
 """The text, laid out for a width in cells."""
 

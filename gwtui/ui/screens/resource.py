@@ -22,7 +22,7 @@ from gwtui.ui.tones import toned
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import FilterInput, FilterPrompt
-from gwtui.ui.widgets.table import ResourceTable
+from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
@@ -121,11 +121,20 @@ class ResourceScreen(GatewayScreen):
         pane = self.query_one(DetailPane)
         self.set_focus(self.table if self.table.display else pane)
 
+    def open_detail(self) -> None:
+        """Show the detail pane and let the keys scroll it."""
+        if not self.detail_shown:
+            self.toggle_detail()
+        self.set_focus(self.query_one(DetailPane))
+
     def go_back(self) -> bool:
-        """Close the detail pane when it covers the list, else clear the filter."""
+        """Leave the detail pane, else clear the filter."""
         if self.detail_shown and not self._is_wide:
             self._detail = None
             self._arrange()
+            return True
+        if isinstance(self.focused, DetailPane):
+            self.set_focus(self.table)
             return True
         filter_prompt = self.query_one(FilterPrompt)
         if filter_prompt.text:
@@ -190,13 +199,13 @@ class ResourceScreen(GatewayScreen):
         """Another row is selected."""
         self._show_detail(self.now)
 
-    async def on_resource_table_opened(self, message: ResourceTable.Opened) -> None:
+    async def on_resource_table_opened(self, message: Opened) -> None:
         """Enter on a row, or a click on the selected one."""
         context = self.capture()
         if context.identity == message.identity:
             await self.gwtui.perform(by_id("list.open"), context)
 
-    def on_resource_table_selection_lost(self, message: ResourceTable.SelectionLost) -> None:
+    def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
         """The selected row is gone: say so, since the cursor is on another one now."""
         if message.reason == "deleted":
             self.gwtui.say(f"The selected {self.declared.singular} is no longer in the list")

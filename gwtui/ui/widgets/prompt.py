@@ -18,8 +18,9 @@ class QuietInput(Input):
     """An input whose cursor does not blink: a blink costs bytes and attention."""
 
     DEFAULT_CSS = """
-    QuietInput { height: 1; border: none; padding: 0; background: $panel; }
-    QuietInput:focus { border: none; background: $panel; }
+    QuietInput, QuietInput:focus {
+        height: 1; border: none; padding: 0; background: $panel; background-tint: transparent;
+    }
     """
 
     def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
@@ -33,7 +34,7 @@ class FilterInput(QuietInput):
     class HelpAsked(Message):
         """The language of the filter should be explained."""
 
-    def _on_key(self, event: events.Key) -> None:
+    async def _on_key(self, event: events.Key) -> None:
         before = self.value[: self.cursor_position]
         if event.key == "question_mark" and (not before or before.endswith(" ")):
             event.stop()
