@@ -1,0 +1,125 @@
+"""The account's credits as lines of cells: balance, share, burn and runway. Amounts are USD."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+
+from gwtui.contract.credits import Credits
+from gwtui.domain import burn, money, times
+from gwtui.ui.resources import cells
+from gwtui.ui.resources.spec import Cell, Tone
+
+Line = tuple[Cell, ...]
+"""Cells that stand beside each other."""
+
+_LOW = Decimal("0.9")
+_LABEL = 11
+_BAR = 24
+
+
+def balance_text(credits: Credits) -> str:
+    """The balance as a figure alone."""
+    return money.usd(credits.balance)
+
+
+def balance_tone(credits: Credits) -> Tone:
+    """How the balance stands."""
+    if credits.balance is None:
+        return "muted"
+    if credits.balance <= 0:
+        return "bad"
+    share = credits.used_share
+    return "warn" if share is not None and share >= _LOW else "plain"
+
+
+def balance_lines(credits: Credits) -> Sequence[Line]:
+    """Balance in words, what was bought and used, and the share as a bar."""
+    return (
+        _line("Balance", _standing(credits)),
+        _line(
+            "Purchased",
+            cells.usd(credits.total_credits),
+            Cell("  used ", "muted"),
+            cells.usd(credits.total_usage),
+        ),
+        _line("Share", _share(credits)),
+    )
+
+
+def _standing(credits: Credits) -> Cell:
+    balance = credits.balance
+    if balance is None:
+        return Cell("unknown: the gateway did not say what was bought or used", "warn")
+    if balance < 0:
+        return Cell(f"overdrawn by {money.usd(-balance)}", "bad")
+    if balance == 0:
+        return Cell("used up", "bad")
+    return Cell(f"{money.usd(balance)} left", balance_tone(credits))
+
+
+def _share(credits: Credits) -> Cell:
+    share = credits.used_share
+    if share is None:
+        return cells.NOTHING
+    tone: Tone = "accent" if balance_tone(credits) == "plain" else balance_tone(credits)
+    return Cell(f"{cells.bar(share, _BAR)} {money.percent(share)} used", tone)
+
+
+def burn_lines(
+    credits: Credits,
+    used_today: Decimal | None,
+    measured: burn.Rate | None,
+    now: datetime,
+) -> Sequence[Line]:
+    """The two rates and how long the balance lasts at each; each says where it comes from."""
+    today = burn.since_midnight(used_today, now)
+    return (
+        _line("Burn", *_rate_cells(today, "by the keys' usage since 00:00 UTC", "day too young")),
+        _line("", *_rate_cells(measured, _measured_over(measured), "measuring since it opened")),
+        _line("Runway", *_runway_cells(credits, today, measured, now)),
+    )
+
+
+def _measured_over(rate: burn.Rate | None) -> str:
+    return "" if rate is None else f"measured here over {times.age(rate.over.total_seconds())}"
+
+
+def _rate_cells(rate: burn.Rate | None, source: str, missing: str) -> Line:
+    if rate is None:
+        return cells.NOTHING, Cell(f"  {missing}", "muted")
+    return Cell(f"{money.usd(rate.usd_per_hour)}/h"), Cell(f"  {source}", "muted")
+
+
+def _runway_cells(
+    credits: Credits, today: burn.Rate | None, measured: burn.Rate | None, now: datetime
+) -> Line:
+    if credits.balance is not None and credits.balance <= 0:
+        return (Cell("none: buy credits, or requests are refused", "bad"),)
+    for rate, words in ((today, "at today's rate"), (measured, "at the measured rate")):
+        found = burn.runway(credits.balance, rate, now)
+        if found is not None:
+            return _runway_words(found, words)
+    if today is not None and today.usd_per_hour == 0:
+        return (Cell("nothing is being used today", "muted"),)
+    return (cells.NOTHING,)
+
+
+def _runway_words(found: burn.Runway, words: str) -> Line:
+    if found.left is None or found.until is None:
+        return Cell("more than 10 years", "good"), Cell(f"  {words}", "muted")
+    days = found.left.days
+    tone: Tone = "bad" if days < 1 else "warn" if days < 7 else "plain"  # noqa: PLR2004 - a week
+    hours = int(found.left.total_seconds() // 3600)
+    length = _plural(days, "day") if days >= 1 else _plural(hours, "hour")
+    until = f"{found.until:%Y-%m-%d}" if days >= 1 else times.utc(found.until)
+    return Cell(f"{length}, until {until}", tone), Cell(f"  {words}", "muted")
+
+
+def _plural(number: int, word: str) -> str:
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+
+
+def _line(label: str, *parts: Cell) -> Line:
+    return (Cell(f"{label:<{_LABEL}}", "muted"), *parts)

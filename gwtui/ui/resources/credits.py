@@ -1,0 +1,20 @@
+"""Credits of the account: contract "Credits"."""
+
+from __future__ import annotations
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.credits import Credits
+from gwtui.ui.resources.spec import Scope
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.hub import FeedHub
+
+
+async def fetch_credits(client: GatewayClient) -> Credits:
+    """What was bought and what is used. Raises GatewayError."""
+    return await client.credits.get()
+
+
+def credits_feed(hub: FeedHub, _scope: Scope) -> Feed[Credits]:
+    """The credits feed; the account has one balance for all workspaces."""
+    return hub.feed("credits", fetch_credits, cadence.CREDITS)

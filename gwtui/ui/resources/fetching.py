@@ -1,0 +1,39 @@
+"""Reading many parts at once without flooding the gateway."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from gwtui.client.errors import GatewayError
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+CONCURRENCY = 4
+"""Requests in flight at once for one list."""
+
+
+async def fetch_each(
+    parts: Sequence[P], fetch: Callable[[P], Awaitable[R]], *, concurrency: int = CONCURRENCY
+) -> list[R]:
+    """``fetch`` of every part, in the order of ``parts``.
+
+    The first failure stops the rest and is raised as itself: half an account shown as the whole
+    one would be a lie. Raises GatewayError.
+    """
+    gate = asyncio.Semaphore(concurrency)
+
+    async def one(part: P) -> R:
+        async with gate:
+            return await fetch(part)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(part)) for part in parts]
+    except* GatewayError as failures:
+        failure = failures.exceptions[0]
+    else:
+        return [task.result() for task in tasks]
+    raise failure

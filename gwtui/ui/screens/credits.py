@@ -1,0 +1,226 @@
+"""Credits: what is left, how fast it goes, and which keys and workspaces burn it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Digits
+
+from gwtui.contract.credits import Credits
+from gwtui.domain import money, times
+from gwtui.domain.burn import Meter
+from gwtui.ui.resources import cells
+from gwtui.ui.resources.balance import (
+    Line,
+    balance_lines,
+    balance_text,
+    balance_tone,
+    burn_lines,
+)
+from gwtui.ui.resources.credits import credits_feed
+from gwtui.ui.resources.keys import KeyRow, keys_feed
+from gwtui.ui.resources.spec import Scope
+from gwtui.ui.resources.spending import (
+    KEY_COLUMNS,
+    WINDOW_WORDS,
+    WINDOWS,
+    WORKSPACE_COLUMNS,
+    Spender,
+    Spending,
+    Window,
+    spending,
+)
+from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.subscriptions import FeedUse
+from gwtui.ui.tones import cell_content, toned
+from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.table import Opened, ResourceTable
+from gwtui.watch.feed import Feed, FeedState
+
+if TYPE_CHECKING:
+    from gwtui.watch.hub import FeedHub
+
+_LINES = ("balance", "purchased", "share", "burn", "measured", "runway")
+_WORKSPACES_BESIDE = 110
+"""From this width on the workspaces have a table of their own."""
+_NAMED_WORKSPACES = 4
+
+
+class CreditsScreen(GatewayScreen):
+    """Balance and burn of the whole account, whatever the workspace scope."""
+
+    def __init__(self) -> None:
+        super().__init__("credits", title="Credits")
+        self._meter = Meter()
+        self._credits: Credits | None = None
+        self._keys: Sequence[KeyRow] | None = None
+        self._keys_feed: Feed[Sequence[KeyRow]] | None = None
+        self._window: Window = WINDOWS[0]
+        self._spending: Spending | None = None
+        self._keys_table: ResourceTable[Spender] = ResourceTable(
+            KEY_COLUMNS, lambda one: one.identity, lambda: self.now
+        )
+        self._workspaces_table: ResourceTable[Spender] = ResourceTable(
+            WORKSPACE_COLUMNS, lambda one: one.identity, lambda: self.now
+        )
+
+    def compose_body(self) -> ComposeResult:
+        """Balance above, what burns it below."""
+        with Horizontal(id="standing"):
+            yield Digits(id="balance-figure")
+            with Vertical(id="standing-lines"):
+                for name in _LINES:
+                    yield OneLine(id=f"credits-{name}")
+        yield OneLine(id="burners")
+        yield OneLine(id="workspace-line")
+        with Horizontal(id="burner-tables"):
+            yield self._keys_table
+            yield self._workspaces_table
+
+    def on_mount(self) -> None:
+        """Rank by usage."""
+        self._keys_table.sort_by("amount", True)
+        self._workspaces_table.sort_by("amount", True)
+        self._keys_table.id = "burner-keys"
+        self._workspaces_table.id = "burner-workspaces"
+
+    def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
+        """The account's credits and the keys of every workspace."""
+        self._keys_feed = keys_feed(hub, Scope())
+        return [
+            (credits_feed(hub, Scope()), self._show_credits),
+            (self._keys_feed, self._show_keys),
+        ]
+
+    def focus_body(self) -> None:
+        """The ranking has the keys."""
+        self._keys_table.focus()
+
+    def target(self) -> Any | None:
+        """The key that is selected in the ranking."""
+        spender = self._keys_table.selected
+        return None if spender is None else spender.key
+
+    def identity(self) -> str | None:
+        """The identity of the selected key."""
+        return self._keys_table.selected_identity
+
+    def status_parts(self) -> Sequence[Content]:
+        """How the ranking stands."""
+        state = None if self._keys_feed is None else self._keys_feed.state
+        if state is None or state.value is None:
+            failed = state is not None and state.error is not None
+            return [toned("keys unreadable" if failed else "reading keys…", "muted")]
+        parts = [toned(f"{len(state.value):,} keys in every workspace", "muted")]
+        if state.is_stale(self.now) or state.error is not None:
+            parts.append(toned(f"keys {times.age(state.age(self.now) or 0.0)} old", "warn"))
+        return parts
+
+    def tick(self, now: datetime) -> None:
+        """The rates and the runway move with the time."""
+        self._show_standing(now)
+        self._keys_table.tick()
+
+    def next_window(self) -> None:
+        """Rank by the next window: today, this week, this month."""
+        self._window = WINDOWS[(WINDOWS.index(self._window) + 1) % len(WINDOWS)]
+        self._show_spending()
+
+    @on(Opened)
+    async def _open_key(self, event: Opened) -> None:
+        """Enter on a key opens it in the list of keys."""
+        event.stop()
+        spender = self._keys_table.selected
+        if spender is not None and spender.identity == event.identity:
+            await self.gwtui.open_route(f"keys/{spender.identity}")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Workspaces get a table beside the keys where there is room, else one line."""
+        self.set_class(event.size.width >= _WORKSPACES_BESIDE, "-beside")
+
+    # Showing --------------------------------------------------------------------------------
+
+    def _show_credits(self, state: FeedState[Credits]) -> None:
+        credits = state.value
+        if credits is None or state.fetched_at is None:
+            return
+        self._credits = credits
+        if credits.total_usage is not None:
+            self._meter.add(state.fetched_at, credits.total_usage)
+        self._show_standing(self.now)
+
+    def _show_keys(self, state: FeedState[Sequence[KeyRow]]) -> None:
+        if state.value is not None and state.value is not self._keys:
+            self._keys = state.value
+            self._show_spending()
+            self._show_standing(self.now)
+
+    def _show_standing(self, now: datetime) -> None:
+        credits = self._credits
+        if credits is None:
+            return
+        figure = self.query_one("#balance-figure", Digits)
+        text = balance_text(credits)
+        if figure.value != text:
+            figure.update(text)
+        tone = balance_tone(credits)
+        if not figure.has_class(f"-{tone}"):
+            figure.set_classes(f"-{tone}")
+        lines = (
+            *balance_lines(credits),
+            *burn_lines(credits, self._used_today(), self._meter.rate(), now),
+        )
+        for name, line in zip(_LINES, lines, strict=True):
+            self.query_one(f"#credits-{name}", OneLine).show(_content(line))
+
+    def _used_today(self) -> Decimal | None:
+        return None if self._keys is None else spending(self._keys, "today").total
+
+    def _show_spending(self) -> None:
+        if self._keys is None:
+            return
+        found = self._spending = spending(self._keys, self._window)
+        self._keys_table.show(found.keys)
+        self._workspaces_table.show(found.workspaces)
+        self.query_one("#burners", OneLine).show(_heading(found))
+        self.query_one("#workspace-line", OneLine).show(_workspace_line(found))
+
+
+def _content(line: Line) -> Content:
+    return Content("").join(cell_content(cell) for cell in line)
+
+
+def _heading(found: Spending) -> Content:
+    """What is ranked, the windows with the chosen one marked, and what all keys used."""
+    windows = Content("  ").join(
+        toned(f"[{WINDOW_WORDS[window]}]", "accent", bold=True)
+        if window == found.window
+        else toned(WINDOW_WORDS[window], "muted")
+        for window in WINDOWS
+    )
+    total = f"  all keys {money.usd(found.total)}"
+    if found.unknown:
+        total += f" and {found.unknown} unknown"
+    return Content.assemble(
+        toned("What burns it  ", "plain", bold=True), windows, toned(total, "plain")
+    )
+
+
+def _workspace_line(found: Spending) -> Content:
+    """The workspaces in one line, for where a table has no room."""
+    parts = []
+    for one in found.workspaces[:_NAMED_WORKSPACES]:
+        share = "" if one.share is None else f" {money.percent(one.share)}"
+        name = cells.text(one.name).text
+        parts.append(Content.assemble(toned(name, "plain"), toned(share, "muted")))
+    hidden = len(found.workspaces) - _NAMED_WORKSPACES
+    if hidden > 0:
+        parts.append(toned(f"+{hidden}", "muted"))
+    return Content.assemble(toned("Workspaces  ", "muted"), Content("  ").join(parts))

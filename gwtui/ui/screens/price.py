@@ -1,0 +1,258 @@
+"""The price calculator: one request at every endpoint of a model, the cheapest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import ClassVar, TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Label
+
+from gwtui.domain import money, times
+from gwtui.domain.clock import Clock
+from gwtui.domain.pricing import QuoteLine, Usage
+from gwtui.domain.safe_text import safe_text
+from gwtui.ui.health import next_try, trouble
+from gwtui.ui.messages import FeedChanged
+from gwtui.ui.resources import cells
+from gwtui.ui.resources.endpoint_row import EndpointRow
+from gwtui.ui.resources.endpoints import endpoints_feed
+from gwtui.ui.resources.prices import other_prices, unit_of, unit_price
+from gwtui.ui.resources.quotes import (
+    OFFER_COLUMNS,
+    Offer,
+    compare,
+    parse_tokens,
+    parse_when,
+    rules_text,
+)
+from gwtui.ui.resources.spec import Scope
+from gwtui.ui.subscriptions import Subscriptions
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.lines import LinesView
+from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.prompt import QuietInput
+from gwtui.ui.widgets.table import Highlighted, ResourceTable
+from gwtui.watch.feed import FeedState
+from gwtui.watch.hub import FeedHub
+
+R = TypeVar("R")
+
+_DEFAULT_PROMPT, _DEFAULT_COMPLETION = "10k", "1k"
+_KEY, _QUANTITY, _PRICE, _AMOUNT = 12, 11, 22, 12
+"""Widths of a quote's line."""
+_EVERY = 5.0
+"""Seconds between looks at the clock while the moment is "now"."""
+
+
+class PriceScreen(ModalScreen[None]):
+    """Prompt size, completion size and moment in; what each endpoint asks out, as one types.
+
+    ``endpoint`` is the identity of the endpoint to begin on.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Close"),
+        Binding("down", "to_table", show=False),
+    ]
+    AUTO_FOCUS = "#price-prompt"
+
+    def __init__(
+        self,
+        hub: FeedHub,
+        clock: Clock,
+        *,
+        model_id: str,
+        model_name: str | None = None,
+        endpoint: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._feed = endpoints_feed(hub, Scope(parent=model_id))
+        self._clock = clock
+        self._model_name = cells.text(model_name or model_id).text
+        self._begin_on = endpoint
+        self._rows: Sequence[EndpointRow] | None = None
+        self._quoted_for: Usage | None = None
+        self._subscriptions = Subscriptions(self.post_message)
+        self._table: ResourceTable[Offer] = ResourceTable(
+            OFFER_COLUMNS, lambda offer: offer.row.identity, clock.now
+        )
+
+    def compose(self) -> ComposeResult:
+        """Inputs, comparison, and the lines of the selected quote."""
+        with Vertical(id="price"):
+            yield OneLine(id="price-title")
+            with Horizontal(id="price-inputs"):
+                yield from self._input("prompt", "Prompt tokens", _DEFAULT_PROMPT)
+                yield from self._input("completion", "Completion tokens", _DEFAULT_COMPLETION)
+                yield from self._input("when", "When (UTC)", "now")
+            yield OneLine(id="price-state")
+            yield self._table
+            yield LinesView(id="price-lines")
+            yield OneLine(id="price-keys")
+
+    def _input(self, name: str, label: str, value: str) -> ComposeResult:
+        with Vertical(classes="price-field"):
+            yield Label(label, markup=False)
+            field = QuietInput(id=f"price-{name}")
+            field.value = value
+            yield field
+            yield OneLine(id=f"price-{name}-note")
+
+    def on_mount(self) -> None:
+        """Say what this is and how to leave."""
+        self.query_one("#price-title", OneLine).show(
+            Content.assemble(
+                toned("Price of a request  ", "accent", bold=True),
+                toned(self._model_name, "plain", bold=True),
+            )
+        )
+        self.query_one("#price-keys", OneLine).show(
+            toned(
+                "Tab next field · ↓ endpoints · sizes like 128k · times like 18:30, sat 03:00"
+                " · Esc closes",
+                "muted",
+            )
+        )
+        self._table.sort_by("total", False)
+        self.set_interval(_EVERY, self._quote)
+        self._quote()
+
+    def on_screen_resume(self) -> None:
+        """Watch the endpoints."""
+        self._subscriptions.open([(self._feed, self._show_endpoints)])
+
+    def on_screen_suspend(self) -> None:
+        """Leave the feed."""
+        self._subscriptions.close()
+
+    def on_unmount(self) -> None:
+        """Leave the feed for good."""
+        self._subscriptions.close()
+
+    def on_feed_changed(self, message: FeedChanged) -> None:
+        """Show the newest state of the feed."""
+        self._subscriptions.handle(message)
+
+    def action_leave(self) -> None:
+        """Close."""
+        self.dismiss()
+
+    def action_to_table(self) -> None:
+        """From the inputs to the comparison."""
+        self._table.focus()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._quote()
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._table.focus()
+
+    @on(Highlighted)
+    def _selected(self, event: Highlighted) -> None:
+        event.stop()
+        self._show_lines()
+
+    # Showing --------------------------------------------------------------------------------
+
+    def _show_endpoints(self, state: FeedState[Sequence[EndpointRow]]) -> None:
+        self.query_one("#price-state", OneLine).show(self._state_line(state))
+        if state.value is None or state.value is self._rows:
+            return
+        self._rows = state.value
+        self._quoted_for = None
+        self._quote()
+
+    def _state_line(self, state: FeedState[Sequence[EndpointRow]]) -> Content:
+        now = self._clock.now()
+        if state.error is not None:
+            held = "" if state.value is None else f", prices {times.age(state.age(now) or 0)} old"
+            retry = next_try(state.retry_at, now, refreshing=state.refreshing)
+            return toned(f"{trouble(state.error)}{held} · {retry}", "bad")
+        if state.value is None:
+            return toned("Reading the endpoints…", "muted")
+        if not state.value:
+            return toned("No endpoint serves this model now.", "warn")
+        if state.is_stale(now):
+            return toned(f"prices {times.age(state.age(now) or 0)} old", "warn")
+        return toned(f"{len(state.value)} endpoints, cheapest first", "muted")
+
+    def _quote(self) -> None:
+        usage = self._usage()
+        if usage is None or self._rows is None or usage == self._quoted_for:
+            return
+        self._quoted_for = usage
+        self._table.show(compare(self._rows, usage))
+        self._show_lines()
+
+    def _usage(self) -> Usage | None:
+        """What is asked for; None while a field cannot be read, which is said below it."""
+        now = self._clock.now().replace(second=0, microsecond=0)
+        prompt = self._read("prompt", parse_tokens, _tokens_note)
+        completion = self._read("completion", parse_tokens, _tokens_note)
+        moment = self._read("when", lambda text: parse_when(text, now), _moment_note)
+        if prompt is None or completion is None or moment is None:
+            return None
+        return Usage(prompt_tokens=prompt, completion_tokens=completion, moment=moment)
+
+    def _read(self, name: str, parse: Callable[[str], R], note: Callable[[R], str]) -> R | None:
+        line = self.query_one(f"#price-{name}-note", OneLine)
+        try:
+            value = parse(self.query_one(f"#price-{name}", QuietInput).value)
+        except ValueError as error:
+            line.show(toned(safe_text(error, 60), "bad"))
+            return None
+        line.show(toned(note(value), "muted"))
+        return value
+
+    def _show_lines(self) -> None:
+        offer = self._table.selected
+        lines = [] if offer is None else _offer_lines(offer)
+        self.query_one("#price-lines", LinesView).show(lines)
+
+
+def _tokens_note(tokens: int) -> str:
+    return f"{tokens:,}"
+
+
+def _moment_note(moment: datetime) -> str:
+    return f"{moment:%a} {times.utc(moment)}"
+
+
+def _offer_lines(offer: Offer) -> list[Content]:
+    """The quote line by line, each with the rule that set its price."""
+    provider = cells.text(offer.row.endpoint.provider_name).text
+    if offer.quote is None:
+        return [toned(f"{provider} gives no price", "warn")]
+    lines = [toned(f"{provider}: {rules_text(offer)}", "plain", bold=True)]
+    lines += [_quote_line(line) for line in offer.quote.lines]
+    lines += [toned(note, "warn") for note in offer.quote.notes]
+    others = other_prices(offer.row.endpoint.pricing)
+    if others is not None:
+        lines.append(toned(f"not counted: {others}", "warn"))
+    total = money.usd(offer.quote.total)
+    left = _KEY + _QUANTITY + len(" x ") + _PRICE
+    lines.append(toned(f"{'total':<{left}}{total:>{_AMOUNT}}", "accent", bold=True))
+    return lines
+
+
+def _quote_line(line: QuoteLine) -> Content:
+    """Key, quantity, unit price, amount and the rule that set the price."""
+    unit = cells.NOTHING if line.unit_price is None else unit_price(line.key, line.unit_price)
+    price = f"{unit.text}/{unit_of(line.key)}"
+    return Content.assemble(
+        toned(f"{line.key:<{_KEY}}", "muted"),
+        toned(f"{line.quantity:>{_QUANTITY},} x {price:<{_PRICE}}"),
+        toned(f"{money.usd(line.amount):>{_AMOUNT}}"),
+        toned(f"  {line.rule}", "muted"),
+    )

@@ -1,0 +1,108 @@
+"""What other people write reaches the screen only as harmless, plain text."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from resource_reading import every_text
+from resource_samples import (
+    HOSTILE,
+    NOW,
+    endpoint_body,
+    key,
+    model,
+    model_endpoints,
+    nulls,
+    provider,
+    workspace,
+)
+
+from gwtui.contract.keys import ApiKey
+from gwtui.contract.models import Endpoint, Model
+from gwtui.contract.providers import Provider
+from gwtui.contract.workspaces import Workspace
+from gwtui.ui.resources.endpoint_row import EndpointRow
+from gwtui.ui.resources.endpoints import ENDPOINTS, rows_of
+from gwtui.ui.resources.keys import KEYS, KeyRow
+from gwtui.ui.resources.models import MODELS
+from gwtui.ui.resources.providers import PROVIDERS
+from gwtui.ui.resources.workspaces import WORKSPACES
+
+BAD_CATEGORIES = {"Cc", "Cs", "Cf", "Zl", "Zp"}
+
+
+def poisoned(value: Any, name: str = "") -> Any:
+    """Every string of an answer, and every name of a map that is not the contract's, made evil."""
+    if isinstance(value, str) and not name.endswith("_at") and name not in {"prompt", "completion"}:
+        return HOSTILE
+    if isinstance(value, Mapping):
+        return {
+            (HOSTILE if name in {"native_tools", "perf_last_30m_by_workload"} else key_): poisoned(
+                item, key_
+            )
+            for key_, item in value.items()
+        } | {HOSTILE: HOSTILE}
+    if isinstance(value, list):
+        return [poisoned(item) for item in value]
+    return value
+
+
+CASES = {
+    "keys": (
+        KEYS,
+        KeyRow(
+            ApiKey.model_validate(poisoned(key().raw)),
+            Workspace.model_validate(poisoned(workspace().raw)),
+        ),
+    ),
+    "workspaces": (WORKSPACES, Workspace.model_validate(poisoned(workspace().raw))),
+    "models": (MODELS, Model.model_validate(poisoned(model().raw))),
+    "providers": (PROVIDERS, Provider.model_validate(poisoned(provider().raw))),
+    "endpoints": (
+        ENDPOINTS,
+        rows_of(model_endpoints(poisoned(endpoint_body())))[0],
+    ),
+    "null keys": (KEYS, KeyRow(nulls(ApiKey))),
+    "null workspaces": (WORKSPACES, nulls(Workspace)),
+    "null models": (MODELS, nulls(Model)),
+    "null providers": (PROVIDERS, nulls(Provider)),
+    "null endpoints": (ENDPOINTS, EndpointRow(nulls(Endpoint), "x")),
+    "absent keys": (KEYS, KeyRow(ApiKey.model_validate({}))),
+    "absent workspaces": (WORKSPACES, Workspace.model_validate({})),
+    "absent models": (MODELS, Model.model_validate({})),
+    "absent providers": (PROVIDERS, Provider.model_validate({})),
+    "absent endpoints": (ENDPOINTS, EndpointRow(Endpoint.model_validate({}), "x")),
+    "wrong keys": (KEYS, KeyRow(ApiKey.model_validate({name: {} for name in ApiKey.model_fields}))),
+    "wrong models": (MODELS, Model.model_validate({name: [1] for name in Model.model_fields})),
+    "wrong endpoints": (
+        ENDPOINTS,
+        EndpointRow(Endpoint.model_validate(dict.fromkeys(Endpoint.model_fields, "x")), "x"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nothing_but_printable_text_is_shown(case: str) -> None:
+    spec, item = CASES[case]
+    for where, text in every_text(spec, item, NOW):
+        for line in text.split("\n"):
+            bad = [char for char in line if unicodedata.category(char) in BAD_CATEGORIES]
+            assert not bad, f"{where}: {bad!r} in {text!r}"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_columns_and_labels_stay_on_one_line(case: str) -> None:
+    spec, item = CASES[case]
+    for where, text in every_text(spec, item, NOW):
+        if where.startswith("column") or where == "name":
+            assert "\n" not in text, where
+
+
+def test_the_samples_are_evil_indeed() -> None:
+    spec, item = CASES["keys"]
+    assert item.key.name == HOSTILE
+    shown = dict(every_text(spec, item, NOW))
+    assert "[bold]" in shown["name"], "markup must be shown, not interpreted or dropped"

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from resource_samples import NOW, OTHER_WORKSPACE_ID, key, workspace
+
+from gwtui.contract.credits import Credits
+from gwtui.domain.burn import Rate
+from gwtui.ui.resources.balance import balance_lines, balance_text, balance_tone, burn_lines
+from gwtui.ui.resources.keys import KeyRow
+from gwtui.ui.resources.spending import share_cell, spending
+
+STAGING = workspace(id=OTHER_WORKSPACE_ID, name="Staging")
+
+
+def row(name: str, today: str | None, *, staging: bool = False) -> KeyRow:
+    space = STAGING if staging else workspace()
+    return KeyRow(
+        key(
+            hash=name,
+            name=name,
+            usage_daily=None if today is None else Decimal(today),
+            usage_weekly=Decimal(1),
+            workspace_id=space.id,
+        ),
+        space,
+    )
+
+
+def credits(total: str | None, used: str | None) -> Credits:
+    return Credits.model_validate(
+        {
+            "total_credits": None if total is None else Decimal(total),
+            "total_usage": None if used is None else Decimal(used),
+        }
+    )
+
+
+def text_of(lines: object) -> str:
+    return "\n".join("".join(cell.text for cell in line) for line in lines)  # type: ignore[attr-defined]
+
+
+def test_keys_are_ranked_by_what_they_used_with_their_share() -> None:
+    found = spending([row("small", "1"), row("big", "7"), row("mid", "2", staging=True)], "today")
+    assert [(one.name, one.share) for one in found.keys] == [
+        ("big", Decimal("0.7")),
+        ("mid", Decimal("0.2")),
+        ("small", Decimal("0.1")),
+    ]
+    assert found.total == 10
+    assert share_cell(found.keys[0]).text == "███████░░░ 70%"
+
+
+def test_workspaces_add_up_their_keys() -> None:
+    found = spending([row("a", "1"), row("b", "7"), row("c", "2", staging=True)], "today")
+    assert [(one.name, one.amount, one.keys) for one in found.workspaces] == [
+        ("Production", Decimal(8), 2),
+        ("Staging", Decimal(2), 1),
+    ]
+
+
+def test_an_unknown_figure_is_counted_as_unknown_and_comes_last() -> None:
+    found = spending([row("silent", None), row("a", "0")], "today")
+    assert found.unknown == 1
+    assert found.total == 0
+    assert [one.name for one in found.keys] == ["a", "silent"]
+    assert found.keys[1].amount is None
+    assert found.keys[0].share is None, "no share of nothing"
+
+
+def test_each_window_has_its_own_figure() -> None:
+    found = spending([row("a", "5")], "week")
+    assert found.total == 1
+    assert spending([row("a", "5")], "month").total == 120
+
+
+def test_the_balance_in_figures_and_words() -> None:
+    account = credits("5000", "3765.5")
+    assert balance_text(account) == "$1,234.50"
+    text = text_of(balance_lines(account))
+    assert "$1,234.50 left" in text
+    assert "$5,000.00" in text
+    assert "$3,765.50" in text
+    assert "75.3% used" in text
+
+
+@pytest.mark.parametrize(
+    ("account", "words", "tone"),
+    [
+        (credits("10", "12.5"), "overdrawn by $2.50", "bad"),
+        (credits("10", "10"), "used up", "bad"),
+        (credits("10", "9.5"), "$0.50 left", "warn"),
+        (credits(None, "9.5"), "unknown", "muted"),
+    ],
+)
+def test_every_standing_has_words(account: Credits, words: str, tone: str) -> None:
+    assert words in text_of(balance_lines(account))
+    assert balance_tone(account) == tone
+
+
+def test_burn_and_runway_say_where_they_come_from() -> None:
+    text = text_of(
+        burn_lines(credits("100", "52"), Decimal(24), Rate(Decimal(3), timedelta(minutes=5)), NOW)
+    )
+    assert "$2.00/h" in text
+    assert "since 00:00 UTC" in text
+    assert "$3.00/h" in text
+    assert "measured here over 5 min" in text
+    assert "1 day, until 2026-11-22" in text
+    assert "at today's rate" in text
+
+
+def test_the_measured_rate_stands_in_while_the_day_is_young() -> None:
+    young = NOW.replace(hour=0, minute=1)
+    text = text_of(
+        burn_lines(credits("100", "40"), Decimal(1), Rate(Decimal(1), timedelta(minutes=5)), young)
+    )
+    assert "2 days, until 2026-11-23" in text
+    assert "at the measured rate" in text
+
+
+def test_less_than_a_day_is_said_in_hours_with_the_hour() -> None:
+    text = text_of(burn_lines(credits("10", "0"), Decimal(24), None, NOW))
+    assert "5 hours, until 2026-11-21 17:00 UTC" in text
+
+
+def test_no_runway_is_said_in_words() -> None:
+    assert "none: buy credits" in text_of(burn_lines(credits("1", "2"), Decimal(1), None, NOW))
+    assert "nothing is being used" in text_of(burn_lines(credits("2", "1"), Decimal(0), None, NOW))
