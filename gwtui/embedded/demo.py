@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.app import PREFIX
 from gwtui.embedded.errors import AddressError, DatabaseInUseError
@@ -43,6 +44,7 @@ async def demo_gateway(
     runtime_dir: Path | None = None,
     clock: Clock = SYSTEM_CLOCK,
     seed: int = 1,
+    dialect: Dialect = GENERIC,
 ) -> AsyncIterator[DemoSite]:
     """Run the demo's gateway while the context lasts.
 
@@ -54,7 +56,7 @@ async def demo_gateway(
     try:
         if fresh:
             erase(database)
-        gateway = EmbeddedGateway.open(database, seed=seed, clock=clock)
+        gateway = EmbeddedGateway.open(database, dialect=dialect, seed=seed, clock=clock)
     except DatabaseInUseError as error:
         raise DatabaseInUseError(
             f"Another demo is already running on {database}. Leave it first."
