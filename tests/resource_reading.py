@@ -34,6 +34,11 @@ def rows_of(spec: ResourceSpec[Any], title: str, item: Any, now: datetime) -> di
     }
 
 
+def notes_of(spec: ResourceSpec[Any], title: str, item: Any, now: datetime) -> dict[str, str]:
+    """What a section names without labels, and what it says of each."""
+    return {part.value.text: part.note for part in section_of(spec, title, item, now)}
+
+
 def tables_of(
     spec: ResourceSpec[Any], title: str, item: Any, now: datetime
 ) -> list[list[tuple[str, ...]]]:

@@ -14,12 +14,12 @@ from gwtui.ui.resources.spec import Cell
     [("0", "$0.00"), ("0.004", "<$0.01"), ("0.01", "$0.01"), ("1234.567", "$1,234.57")],
 )
 def test_usage_in_a_column_is_in_cents_and_never_rounds_to_nothing(amount: str, shown: str) -> None:
-    assert cells.spent(Decimal(amount)).text == shown
+    assert cells.cents(Decimal(amount)).text == shown
 
 
 def test_unknown_is_a_dash_and_not_nothing() -> None:
     for cell in (
-        cells.spent(None),
+        cells.cents(None),
         cells.usd(None),
         cells.share(None),
         cells.count(None),

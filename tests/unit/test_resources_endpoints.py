@@ -3,7 +3,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from resource_reading import cell_of, rows_of, section_of, sort_of, tables_of
+from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
 from resource_samples import NOW, endpoint_body, model_endpoints, nulls, percentiles
 
 from gwtui.contract.models import Endpoint
@@ -85,7 +85,7 @@ def test_latency_without_throughput_is_another_kind_of_work() -> None:
 def test_a_missing_figure_says_missing_and_not_no_traffic() -> None:
     cut = row(latency_last_30m=...)
     assert rows_of(ENDPOINTS, "Performance", cut, NOW)["latency"].note == "missing"
-    assert "latency_last_30m" in rows_of(ENDPOINTS, "Gaps", cut, NOW)
+    assert "latency_last_30m" in notes_of(ENDPOINTS, "Gaps", cut, NOW)
 
 
 def test_percentiles_stand_in_one_table() -> None:
@@ -165,7 +165,8 @@ def test_a_price_that_depends_on_the_route_varies() -> None:
 def test_tools_parameters_and_limits_are_told() -> None:
     tools = rows_of(ENDPOINTS, "Tools", row(), NOW)
     assert tools["tool_choice"].value.text == "auto, function, none"
-    assert tools["service:web_search"].value.text == "web_search_20260801"
+    assert tools["native tool"].value.text == "service:web_search"
+    assert tools["native tool"].note == "as web_search_20260801"
     assert rows_of(ENDPOINTS, "Limits", row(), NOW)["output"].value.text == "8,192 tokens"
     assert rows_of(ENDPOINTS, "Limits", row(), NOW)["input"].value.text == "no limit of its own"
     assert rows_of(ENDPOINTS, "Parameters", row(), NOW)[""].value.text == "temperature, tools"
@@ -194,9 +195,9 @@ def test_twins_get_identities_of_their_own() -> None:
 
 def test_the_gaps_of_parts_are_named_by_their_path() -> None:
     cut = row(latency_last_30m={"p50": 1, "p75": 2, "p90": 3})
-    assert "latency_last_30m.p99" in rows_of(ENDPOINTS, "Gaps", cut, NOW)
+    assert "latency_last_30m.p99" in notes_of(ENDPOINTS, "Gaps", cut, NOW)
     extra = row(pricing={"prompt": "0", "completion": "0", "video": "0.5"})
-    assert "pricing.video" in rows_of(ENDPOINTS, "Unknown fields", extra, NOW)
+    assert "pricing.video" in notes_of(ENDPOINTS, "Unknown fields", extra, NOW)
 
 
 def test_endpoints_are_always_those_of_a_model() -> None:

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from resource_reading import cell_of, rows_of, section_of, sort_of, tables_of
+from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
 from resource_samples import NOW, WORKSPACE_ID, key, nulls, wire_time, workspace
 
 from gwtui.contract.keys import ApiKey
@@ -55,7 +55,7 @@ def test_a_missing_limit_is_unknown_and_not_unlimited() -> None:
     assert cell_of(KEYS, "limit", cut, NOW).text == "—"
     assert cell_of(KEYS, "expires", cut, NOW).text == "—"
     assert cell_of(KEYS, "last_used", cut, NOW).text == "—"
-    assert rows_of(KEYS, "Gaps", cut, NOW)["limit"].value.text == "missing"
+    assert notes_of(KEYS, "Gaps", cut, NOW)["limit"] == "missing"
 
 
 def test_an_unreadable_field_marks_that_field_alone() -> None:
@@ -63,7 +63,7 @@ def test_an_unreadable_field_marks_that_field_alone() -> None:
     assert cell_of(KEYS, "today", odd, NOW).text == "—"
     assert cell_of(KEYS, "limit", odd, NOW).text == "—"
     assert cell_of(KEYS, "week", odd, NOW).text == "$41.50"
-    assert set(rows_of(KEYS, "Gaps", odd, NOW)) == {"usage_daily", "limit"}
+    assert set(notes_of(KEYS, "Gaps", odd, NOW)) == {"usage_daily", "limit"}
 
 
 def test_over_the_limit_is_said_with_a_tone_and_in_words() -> None:
@@ -105,8 +105,8 @@ def test_the_usage_table_sets_own_and_byok_side_by_side() -> None:
 
 
 def test_unknown_fields_are_named_with_their_value() -> None:
-    rows = rows_of(KEYS, "Unknown fields", row(budget={"scope": "member"}), NOW)
-    assert rows["budget"].value.text == '{"scope": "member"}'
+    notes = notes_of(KEYS, "Unknown fields", row(budget={"scope": "member"}), NOW)
+    assert notes["budget"] == '{"scope": "member"}'
 
 
 def test_a_perfect_answer_has_neither_gaps_nor_unknown_fields() -> None:

@@ -16,7 +16,7 @@ Line = tuple[Cell, ...]
 
 _LOW = Decimal("0.9")
 _LABEL = 11
-_BAR = 24
+_BAR = 20
 
 
 def balance_text(credits: Credits) -> str:
@@ -35,16 +35,16 @@ def balance_tone(credits: Credits) -> Tone:
 
 
 def balance_lines(credits: Credits) -> Sequence[Line]:
-    """Balance in words, what was bought and used, and the share as a bar."""
+    """Balance in words with what was bought, what is used with its share as a bar."""
     return (
-        _line("Balance", _standing(credits)),
         _line(
-            "Purchased",
+            "Balance",
+            _standing(credits),
+            Cell(" of ", "muted"),
             cells.usd(credits.total_credits),
-            Cell("  used ", "muted"),
-            cells.usd(credits.total_usage),
+            Cell(" purchased", "muted"),
         ),
-        _line("Share", _share(credits)),
+        _line("Used", cells.usd(credits.total_usage), Cell("  "), _share(credits)),
     )
 
 
@@ -64,7 +64,7 @@ def _share(credits: Credits) -> Cell:
     if share is None:
         return cells.NOTHING
     tone: Tone = "accent" if balance_tone(credits) == "plain" else balance_tone(credits)
-    return Cell(f"{cells.bar(share, _BAR)} {money.percent(share)} used", tone)
+    return Cell(f"{cells.bar(share, _BAR)} {money.percent(share)}", tone)
 
 
 def burn_lines(

@@ -47,13 +47,13 @@ def usd(amount: Decimal | None, tone: Tone = "plain") -> Cell:
     return Cell(money.usd(amount), "muted" if amount == 0 and tone == "plain" else tone)
 
 
-def spent(amount: Decimal | None) -> Cell:
-    """Usage in a column: always in cents so that points stand below each other."""
+def cents(amount: Decimal | None, tone: Tone = "plain") -> Cell:
+    """An amount in a column: always in cents so that points stand below each other."""
     if amount is None:
         return NOTHING
     if 0 < amount < _CENT:
-        return Cell("<$0.01")
-    return Cell(money.usd(amount, places=2), "plain" if amount else "muted")
+        return Cell("<$0.01", tone)
+    return Cell(money.usd(amount, places=2), tone if amount or tone != "plain" else "muted")
 
 
 def share(part: Decimal | None, tone: Tone = "plain") -> Cell:

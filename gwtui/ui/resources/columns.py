@@ -48,7 +48,7 @@ def usd_column(
     return Column(
         name,
         title,
-        lambda item, _now: cells.spent(value(item)),
+        lambda item, _now: cells.cents(value(item)),
         lambda item, _now: value(item),
         width,
         priority,

@@ -24,7 +24,7 @@ _CAPABILITIES = (
     ("diarization", "supports_diarization"),
     ("voice cloning", "supports_voice_cloning"),
     ("image reference", "supports_image_reference"),
-    ("multiple audio references", "supports_multiple_audio_references"),
+    ("audio references", "supports_multiple_audio_references"),
 )
 _TOOL_CHOICES = ("auto", "required", "function", "none")
 _UPTIMES = (
@@ -168,7 +168,7 @@ def _tool_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
     return [
         *rows,
         *(
-            DetailRow(cells.text(name).text, cells.text(tool.type), "run by the provider itself")
+            DetailRow("native tool", cells.text(name), f"as {cells.text(tool.type).text}")
             for name, tool in endpoint.native_tools.items()
         ),
     ]

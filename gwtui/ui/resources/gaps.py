@@ -39,13 +39,13 @@ def honesty_sections(model: Callable[[T], ResponseModel]) -> tuple[Section[T], S
 
     def gaps(item: T, _now: datetime) -> Sequence[DetailRow]:
         return [
-            DetailRow(safe_text(path, _NAME), Cell(safe_text(reason, _VALUE), "warn"))
+            DetailRow("", Cell(safe_text(path, _NAME), "warn"), safe_text(reason, _VALUE))
             for path, reason in every_gap(model(item))
         ]
 
     def unknown(item: T, _now: datetime) -> Sequence[DetailRow]:
         return [
-            DetailRow(safe_text(path, _NAME), Cell(_compact(value), "muted"))
+            DetailRow("", Cell(safe_text(path, _NAME)), _compact(value))
             for path, value in every_unknown(model(item))
         ]
 

@@ -203,7 +203,7 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
         lambda row: row.key.limit_remaining,
         10,
         7,
-        show=lambda row: cells.usd(row.key.limit_remaining, _left_tone(row)),
+        show=lambda row: cells.cents(row.key.limit_remaining, _left_tone(row)),
         help="what is left of the limit, USD",
     ),
     text_column(

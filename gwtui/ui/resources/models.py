@@ -26,6 +26,7 @@ from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
 
 _WITHDRAWN_SOON_DAYS = 30
+_TOP = "at the provider that is used first"
 
 
 async def fetch_models(client: GatewayClient) -> Sequence[Model]:
@@ -176,9 +177,9 @@ def _limit_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
         return rows
     return [
         *rows,
-        DetailRow("first provider context", cells.exact_tokens(top.context_length)),
-        DetailRow("first provider output", cells.exact_tokens(top.max_completion_tokens)),
-        DetailRow("moderated", cells.yes_no(top.is_moderated), "requests at the first provider"),
+        DetailRow("top context", cells.exact_tokens(top.context_length), _TOP),
+        DetailRow("top output", cells.exact_tokens(top.max_completion_tokens), _TOP),
+        DetailRow("moderated", cells.yes_no(top.is_moderated), _TOP),
     ]
 
 

@@ -4,58 +4,74 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
+from decimal import Decimal
 
 from gwtui.domain import money, times
 from gwtui.domain.pricing import Quote, Usage, quote
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import figure_column, text_column
 from gwtui.ui.resources.endpoint_row import EndpointRow
+from gwtui.ui.resources.prices import other_prices
 from gwtui.ui.resources.spec import Cell, Column
 
 MAX_TOKENS = 1_000_000_000_000
 _SUFFIXES = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000, "b": 1_000_000_000}
-_AMOUNT = re.compile(r"(\d{1,15})(?:\.(\d{1,9}))?([kmgb]?)\Z")
-_CLOCK = re.compile(r"(\d{1,2})(?::?(\d\d))?\Z")
+_AMOUNT = re.compile(r"(\d{1,15})(?:\.(\d{1,9}))?([kmgb]?)\Z", re.ASCII)
+_CLOCK = re.compile(r"(\d{1,2})(?::?(\d\d))?\Z", re.ASCII)
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _HOURS, _MINUTES = 24, 60
+_MOST_PLACES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """An endpoint and what it asks; ``quote`` is None when it gives no price."""
+    """An endpoint and what it asks; ``quote`` is None when it gives no price.
+
+    ``places`` are the decimal places that totals of this comparison are shown with.
+    """
 
     row: EndpointRow
     quote: Quote | None
-    times_cheapest: float | None = None
-    """1.0 for the cheapest; None without a price to compare with."""
+    cheapest: Decimal | None = None
+    places: int = 2
+
+    @property
+    def total(self) -> Decimal | None:
+        """USD for the whole request; None when a part of it is unknown."""
+        return None if self.quote is None else self.quote.total
+
+    @property
+    def factor(self) -> Decimal | None:
+        """How many times the cheapest; None without two prices to compare."""
+        if self.total is None or not self.cheapest:
+            return None
+        return self.total / self.cheapest
 
 
 def compare(rows: Iterable[EndpointRow], usage: Usage) -> tuple[Offer, ...]:
     """What every endpoint asks for this usage, the cheapest first, those without a price last."""
-    quoted = [
-        (row, None if row.endpoint.pricing is None else quote(row.endpoint.pricing, usage))
+    offers = [
+        Offer(row, None if row.endpoint.pricing is None else quote(row.endpoint.pricing, usage))
         for row in rows
     ]
-    totals = [found.total for _, found in quoted if found is not None and found.total is not None]
+    totals = [offer.total for offer in offers if offer.total is not None]
     cheapest = min(totals, default=None)
-    offers = []
-    for row, found in quoted:
-        total = None if found is None else found.total
-        factor = None
-        if total is not None and cheapest is not None and cheapest > 0:
-            factor = float(total / cheapest)
-        elif total is not None and total == cheapest:
-            factor = 1.0
-        offers.append(Offer(row, found, factor))
-    return tuple(sorted(offers, key=_cheapest_first))
+    places = _places(totals)
+    compared = (replace(offer, cheapest=cheapest, places=places) for offer in offers)
+    return tuple(sorted(compared, key=_cheapest_first))
 
 
-def _cheapest_first(offer: Offer) -> tuple[bool, object, str]:
-    total = None if offer.quote is None else offer.quote.total
+def _cheapest_first(offer: Offer) -> tuple[bool, Decimal, str]:
     provider = (offer.row.endpoint.provider_name or "").casefold()
-    return total is None, 0 if total is None else total, provider
+    return offer.total is None, offer.total or Decimal(0), provider
+
+
+def _places(totals: Iterable[Decimal]) -> int:
+    """As many as the smallest total needs for three digits, so that points stand in line."""
+    smallest = min((total for total in totals if total > 0), default=Decimal(1))
+    return min(max(money.CENTS, money.SIGNIFICANT_DIGITS - 1 - smallest.adjusted()), _MOST_PLACES)
 
 
 def parse_tokens(text: str) -> int:
@@ -101,15 +117,15 @@ def parse_when(text: str, now: datetime) -> datetime:
 
 
 def _total(offer: Offer) -> Cell:
-    return cells.NOTHING if offer.quote is None else Cell(money.usd(offer.quote.total))
+    if offer.total is None:
+        return cells.NOTHING
+    return Cell(money.usd(offer.total, places=offer.places))
 
 
 def _factor(offer: Offer) -> Cell:
-    if offer.times_cheapest is None:
-        return cells.NOTHING
-    if offer.times_cheapest == 1.0:
+    if offer.total is not None and offer.total == offer.cheapest:
         return Cell("cheapest", "good")
-    return Cell(f"{offer.times_cheapest:,.2f}x", "muted")
+    return cells.NOTHING if offer.factor is None else Cell(f"{offer.factor:,.2f}x", "muted")
 
 
 def rules_text(offer: Offer) -> str | None:
@@ -131,7 +147,7 @@ OFFER_COLUMNS: tuple[Column[Offer], ...] = (
     figure_column(
         "total",
         "Total",
-        lambda offer: None if offer.quote is None else offer.quote.total,
+        lambda offer: offer.total,
         12,
         1,
         show=_total,
@@ -141,7 +157,7 @@ OFFER_COLUMNS: tuple[Column[Offer], ...] = (
         "factor",
         "Against best",
         lambda offer, _now: _factor(offer),
-        lambda offer, _now: offer.times_cheapest,
+        lambda offer, _now: offer.factor,
         12,
         2,
         right=True,
@@ -149,6 +165,14 @@ OFFER_COLUMNS: tuple[Column[Offer], ...] = (
     ),
     text_column("rules", "Rules applied", rules_text, 30, 3, help="overrides and discount"),
     text_column(
-        "tag", "Tag", lambda offer: offer.row.endpoint.tag, 20, 4, help="provider and variant"
+        "others",
+        "Not counted",
+        lambda offer: other_prices(offer.row.endpoint.pricing),
+        16,
+        4,
+        help="what else the endpoint charges for",
+    ),
+    text_column(
+        "tag", "Tag", lambda offer: offer.row.endpoint.tag, 20, 5, help="provider and variant"
     ),
 )

@@ -110,7 +110,7 @@ def _identity_rows(space: Workspace, _now: datetime) -> Sequence[DetailRow]:
         DetailRow("id", cells.text(space.id)),
         DetailRow("description", cells.prose(space.description)),
         DetailRow("creator", cells.text(space.created_by)),
-        DetailRow("default guardrail", cells.text(space.default_guardrail_id)),
+        DetailRow("guardrail", cells.text(space.default_guardrail_id), "default"),
     ]
 
 
@@ -143,7 +143,7 @@ def _logging_rows(space: Workspace, _now: datetime) -> Sequence[DetailRow]:
         ),
         DetailRow("logged keys", keys),
         DetailRow("broadcast", cells.yes_no(space.is_observability_broadcast_enabled)),
-        DetailRow("data discount logging", cells.yes_no(space.is_data_discount_logging_enabled)),
+        DetailRow("data discount", cells.yes_no(space.is_data_discount_logging_enabled), "logging"),
     ]
 
 

@@ -47,7 +47,7 @@ from gwtui.watch.feed import Feed, FeedState
 if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
-_LINES = ("balance", "purchased", "share", "burn", "measured", "runway")
+_LINES = ("balance", "used", "burn", "measured", "runway")
 _WORKSPACES_BESIDE = 110
 """From this width on the workspaces have a table of their own."""
 _NAMED_WORKSPACES = 4

@@ -115,8 +115,7 @@ class PriceScreen(ModalScreen[None]):
         )
         self.query_one("#price-keys", OneLine).show(
             toned(
-                "Tab next field · ↓ endpoints · sizes like 128k · times like 18:30, sat 03:00"
-                " · Esc closes",
+                "Esc closes · Tab next field · ↓ endpoints · 128k, 1.5m · 18:30, sat 03:00, +2h",
                 "muted",
             )
         )
