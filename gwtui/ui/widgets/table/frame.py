@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gwtui.ui.widgets.table.layout import GAP, GUTTER, Layout
+from gwtui.ui.widgets.table.layout import GUTTER, Layout
 
 if TYPE_CHECKING:
     from gwtui.ui.resources.spec import Cell
@@ -36,9 +36,11 @@ class Span:
 
 
 def changed(before: Frame, after: Frame, layout: Layout) -> list[Span]:
-    """The spans that differ, when both frames were drawn in the same layout.
+    """The spans that differ, when both frames were drawn in the same layout; one for each line.
 
-    Identities do not count, only what is seen: two rows that look alike need no paint.
+    Identities do not count, only what is seen: two rows that look alike need no paint. Textual
+    sends a line from its widget's left edge to the end of the span, so a second span on the same
+    line would send the first part twice.
     """
     spans: list[Span] = []
     for line in range(max(len(before), len(after))):
@@ -48,24 +50,17 @@ def changed(before: Frame, after: Frame, layout: Layout) -> list[Span]:
             continue
         if old is None or new is None or old.cursor != new.cursor:
             spans.append(Span(line, 0, layout.width))
-        else:
-            spans.extend(_row_spans(line, old, new, layout))
+        elif (span := _row_span(line, old, new, layout)) is not None:
+            spans.append(span)
     return spans
 
 
-def _row_spans(line: int, old: Row, new: Row, layout: Layout) -> Iterator[Span]:
+def _row_span(line: int, old: Row, new: Row, layout: Layout) -> Span | None:
+    ends = [
+        (slot.x, slot.x + slot.width)
+        for slot, was, now in zip(layout.slots, old.cells, new.cells, strict=True)
+        if was != now
+    ]
     if old.marked != new.marked:
-        yield Span(line, 0, GUTTER)
-    start = end = -1
-    for slot, was, now in zip(layout.slots, old.cells, new.cells, strict=True):
-        if was == now:
-            continue
-        # Neighbours become one span: jumping over the gap costs more than painting it.
-        if slot.x - end <= GAP and start >= 0:
-            end = slot.x + slot.width
-            continue
-        if start >= 0:
-            yield Span(line, start, end - start)
-        start, end = slot.x, slot.x + slot.width
-    if start >= 0:
-        yield Span(line, start, end - start)
+        ends.insert(0, (0, GUTTER))
+    return Span(line, ends[0][0], ends[-1][1] - ends[0][0]) if ends else None

@@ -40,7 +40,6 @@ class TableModel(Generic[T]):
         self.now = now
         self.sorting: tuple[str, bool] | None = None
         """Column id and whether descending; None is the order of the items."""
-        self.filter_text = ""
         self.filter_error: str | None = None
         self.order: Sequence[str] = ()
         """Identities of the visible rows from top to bottom."""
@@ -124,8 +123,7 @@ class TableModel(Generic[T]):
         self.filter_error = query.error or None
         if self.filter_error is not None:
             return None
-        self.filter_text = text
-        self._query = query if text.strip() else None
+        self._query = None if query.empty else query
         return self._arrange()
 
     def sort_by(self, column: str, descending: bool) -> None:
@@ -221,7 +219,7 @@ class TableModel(Generic[T]):
         found: list[str] = []
         for identity in self._sorted:
             item = fields.item = self._items[identity]
-            if query.matches(fields, self._haystacks.text(identity, item, now)):
+            if query.matches(fields, self._haystacks.text(identity, item, now), now):
                 found.append(identity)
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Generic, TypeVar, get_args
+from typing import ClassVar, Generic, Self, TypeVar, get_args
 
 from rich.style import Style
 from textual.geometry import Region, Size
@@ -58,6 +58,7 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         """Where the columns stand at the present width."""
         self._drawn: Frame = ()
         self._palette: Palette | None = None
+        self._only_layout = False
 
     def render_line(self, y: int) -> Strip:
         """The header or one row, from what was last compared."""
@@ -101,7 +102,22 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
 
     def fit_height(self) -> None:
         """Let the scrollbar know how many rows there are."""
-        self.virtual_size = Size(self.size.width, len(self.model.order) + HEADER)
+        self._only_layout = True
+        try:
+            self.virtual_size = Size(self.size.width, len(self.model.order) + HEADER)
+        finally:
+            self._only_layout = False
+
+    def refresh(
+        self,
+        *regions: Region,
+        repaint: bool = True,
+        layout: bool = False,
+        recompose: bool = False,
+    ) -> Self:
+        """As ever, but another number of rows alone repaints nothing: ``redraw`` does that."""
+        repaint = repaint and not self._only_layout
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def scroll_rows(self, top: float) -> None:
         """Put row ``top`` first, without animation."""

@@ -1,0 +1,72 @@
+"""Bytes that the virtual table sends to the terminal, against Textual's DataTable.
+
+    python benchmarks/table_bytes.py
+
+Both run on a real pseudo-terminal of 120x40 with the same rows and colours.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from pty_terminal import PtyTerminal, pty_terminal  # noqa: E402 - the path is set above
+
+COLUMNS, ROWS = 120, 40
+IDLE_SECONDS = 5
+STEPS = (
+    ("one changed cell", "u"),
+    ("cursor down", "\x1b[B"),
+    ("page down", "\x1b[6~"),
+    ("page up", "\x1b[5~"),
+    ("last row", "\x1b[1;5F"),
+    ("first row", "\x1b[1;5H"),
+    ("one line further at the end", "\x1b[B"),
+    ("filter on", "f"),
+    ("filter off", "f"),
+)
+GOAL = 500
+"""Bytes that one changed cell may cost."""
+
+
+def measure(name: str) -> dict[str, int]:
+    """Bytes of each step of one program."""
+    command = [sys.executable, str(ROOT / "benchmarks" / "table_sample.py"), name]
+    found: dict[str, int] = {}
+    with pty_terminal(command, columns=COLUMNS, rows=ROWS) as terminal:
+        terminal.wait_for("service-0")
+        terminal.settle(1.0)
+        for title, key in STEPS:
+            if title == "one line further at the end":
+                settled(terminal, "\x1b[B" * (ROWS - 2))
+            found[title] = settled(terminal, key)
+        found[f"idle for {IDLE_SECONDS} s"] = len(terminal.pump(IDLE_SECONDS))
+        terminal.send("q")
+        terminal.wait_exit()
+    return found
+
+
+def settled(terminal: PtyTerminal, keys: str) -> int:
+    """Bytes sent until the terminal is quiet again."""
+    before = len(terminal.raw)
+    terminal.send(keys)
+    terminal.settle(0.6)
+    return len(terminal.raw) - before
+
+
+def main() -> None:
+    """Measure both and print them side by side."""
+    theirs, ours = measure("datatable"), measure("ours")
+    print(f"{'bytes':30}{'DataTable':>12}{'ours':>10}{'ratio':>8}")
+    for title, count in ours.items():
+        ratio = f"{count / theirs[title]:.2f}" if theirs[title] else "-"
+        print(f"{title:30}{theirs[title]:>12,}{count:>10,}{ratio:>8}")
+    cell = ours["one changed cell"]
+    print(f"\none changed cell: {cell} bytes, goal {GOAL}: {'met' if cell <= GOAL else 'MISSED'}")
+
+
+if __name__ == "__main__":
+    main()
