@@ -13,6 +13,7 @@ from textual import events, on
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
+from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from gwtui.actions.action import APP, Action
@@ -134,6 +135,13 @@ class GwtuiApp(App[int], inherit_bindings=False):
         return self.session is not None and self.session.connection.read_only
 
     # Life -------------------------------------------------------------------------------------
+
+    def get_default_screen(self) -> Screen[Any]:
+        """An empty screen that the first real one takes the place of."""
+        screen = super().get_default_screen()
+        # What switching expects to find on the screen it replaces.
+        screen._push_result_callback(self, None)
+        return screen
 
     async def on_mount(self) -> None:
         """Show the start screen; connect once it is painted."""

@@ -24,12 +24,15 @@ _TABLE_KEYS = (
 )
 
 _FILTER = (
-    ("word", "rows that contain it in any column, capitals or not"),
-    ("-word", "rows that do not"),
-    ('"two words"', "exactly so, with the blank"),
-    ("column:value", "rows whose column contains it, such as state:expired"),
-    ("column>5 column<=5", "rows whose figure is above, at most, …"),
-    ("column:null", "rows whose figure is unknown"),
+    ("word", "somewhere in the row, capitals or not"),
+    ('"two words"', "the same, with the blank"),
+    ("-word", "rows that do not match it; goes before any other part too"),
+    ("column:text", "the column holds it; a figure or yes/no is compared by its value"),
+    ("column=text", "the column is exactly that; != is the opposite"),
+    ("column>5", "also >= < <=; $ and % may be written, k M B T multiply"),
+    ("created<7d", "a moment less than 7 days away, before or after now"),
+    ("created>=2026-11-01", "a moment, UTC"),
+    ("limit:none", "unknown or not set"),
 )
 
 

@@ -109,12 +109,9 @@ class Navigation:
         if screen is None:
             screen = self._screens[place] = self._make(place)
             self._app.install_screen(screen, f"{place.resource} {place.parent or ''}")
-        first = self._here is None
         self._here = place
-        if first:
-            await self._app.push_screen(screen)
-        else:
-            await self._app.switch_screen(screen)
+        # Always switched, never pushed: a screen beneath would be drawn again with this one.
+        await self._app.switch_screen(screen)
         await self._forget_children()
 
     def _make(self, place: Place) -> GatewayScreen:

@@ -54,19 +54,19 @@ async def test_keys_typed_right_after_the_slash_go_into_the_filter(tmp_path: Pat
 
 async def test_a_wrong_filter_is_explained_in_the_status_line(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        await pilot.press("slash", *"nosuchcolumn>5")
+        await pilot.press("slash", *"created>nonsense")
         await pilot.pause()
-        assert "nosuchcolumn" in line(listing(app), "status")
+        assert "nonsense" in line(listing(app), "status")
         await pilot.press("escape")
         await pilot.pause()
-        assert "nosuchcolumn" not in line(listing(app), "status")
+        assert "nonsense" not in line(listing(app), "status")
 
 
 async def test_a_question_mark_in_an_empty_filter_explains_the_language(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
         await pilot.press("slash", "question_mark")
         await pilot.pause()
-        assert "column:value" in line(listing(app), "filter-help")
+        assert "column:text" in line(listing(app), "filter-help")
         assert listing(app).query_one(FilterPrompt).text == ""
         await pilot.press("a", "question_mark")
         await pilot.pause()

@@ -10,7 +10,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
+from textual.reactive import Reactive
 from textual.screen import Screen
+from textual.widget import Widget
 
 from gwtui.actions.action import APP
 from gwtui.domain.times import age
@@ -71,6 +73,8 @@ class GatewayScreen(Screen[None]):
     """
 
     AUTO_FOCUS = ""
+    focused = Reactive[Widget | None](None, repaint=False)
+    """As in every screen, but another focus does not repaint the whole of it."""
 
     def __init__(
         self,

@@ -17,6 +17,9 @@ from gwtui.ui.widgets.one_line import OneLine
 Lines = Callable[[int], Sequence[Content]]
 """The text, laid out for a width in cells."""
 
+_MARGINS = 3
+"""Padding on both sides and the scrollbar, whose place is always kept free."""
+
 
 class ReadingScreen(ModalScreen[None]):
     """A title, lines that scroll, and the way out."""
@@ -45,13 +48,15 @@ class ReadingScreen(ModalScreen[None]):
             toned(" ↑ ↓ ← → PgUp PgDn scroll · Esc closes", "muted")
         )
         self.query_one(LinesView).focus()
+        self._lay_out()
 
     def on_resize(self) -> None:
-        """Lay the text out for the width."""
-        view = self.query_one(LinesView)
-        self.call_after_refresh(
-            lambda: view.show(self._lines(view.scrollable_content_region.width))
-        )
+        """Lay the text out for the new width."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        # From the terminal's width, so that the text is there at the first paint.
+        self.query_one(LinesView).show(self._lines(self.app.size.width - _MARGINS))
 
     def action_leave(self) -> None:
         """Close."""

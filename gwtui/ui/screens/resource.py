@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 BESIDE = 110
 """From this width on the detail pane stands beside the list."""
 
-FILTER_HELP = 'word  -without  "two words"  column:value  column>5  column<=5  column:null'
+FILTER_HELP = 'word  -without  "two words"  column:text  column=exact  used>80  created<7d'
 
 
 class ResourceScreen(GatewayScreen):
