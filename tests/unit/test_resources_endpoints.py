@@ -21,7 +21,7 @@ def row(*, keyless: bool = False, **changes: object) -> EndpointRow:
 @pytest.mark.parametrize(
     ("column", "shown"),
     [
-        ("provider", "Northwind"),
+        ("provider", "Northwind /fp8"),
         ("status", "healthy"),
         ("in", "$2.70"),
         ("out", "$13.50"),
@@ -208,3 +208,10 @@ def test_endpoints_are_always_those_of_a_model() -> None:
 def test_the_essentials_fit_into_eighty_columns() -> None:
     essential = sorted(COLUMNS, key=lambda column: column.priority)[:6]
     assert sum(column.width for column in essential) + 2 * len(essential) <= 80
+
+
+def test_one_provider_that_serves_a_model_twice_is_told_apart_by_the_variant() -> None:
+    assert row(tag="northwind/flex").title == "Northwind /flex"
+    assert row(tag="northwind").title == "Northwind"
+    assert row(tag=None).title == "Northwind"
+    assert row(provider_name=None, name=None, tag="northwind/flex").title == "northwind/flex"

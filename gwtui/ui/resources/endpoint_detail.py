@@ -30,7 +30,7 @@ _TOOL_CHOICES = ("auto", "required", "function", "none")
 _UPTIMES = (
     ("uptime 5 min", "uptime_last_5m", "successful share"),
     ("uptime 30 min", "uptime_last_30m", "successful share"),
-    ("uptime 1 day", "uptime_last_1d", "minutes with at least 80% success"),
+    ("uptime 1 day", "uptime_last_1d", "minutes 80% good"),
 )
 
 
@@ -84,7 +84,7 @@ def _performance(row: EndpointRow, _now: datetime) -> Sequence[DetailRow | Detai
         content.append(DetailTable(("last 30 min", *_PERCENTILES), shown))
     if throughput is not None:
         content.append(
-            DetailRow("", Cell("pN of throughput: the speed N% of requests reach", "muted"))
+            DetailRow("", Cell("throughput pN: what N% of requests reach", "muted"))
         )
     if latency is None:
         content.append(DetailRow("latency", cells.NOTHING, row.why_no("latency_last_30m")))

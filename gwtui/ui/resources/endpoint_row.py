@@ -21,6 +21,14 @@ class EndpointRow:
     model_name: str | None = None
     keyless: bool = False
 
+    @property
+    def title(self) -> str | None:
+        """The provider, with the variant its tag names: one provider may serve a model twice."""
+        endpoint = self.endpoint
+        name = endpoint.provider_name or endpoint.name
+        _, slash, variant = (endpoint.tag or "").partition("/")
+        return f"{name} /{variant}" if name and slash else name or endpoint.tag
+
     def why_no(self, field: str) -> str:
         """Why a figure of the last 30 minutes is not there, for the person who misses it."""
         gap = self.endpoint.gaps.get(field)

@@ -64,7 +64,7 @@ def compare(rows: Iterable[EndpointRow], usage: Usage) -> tuple[Offer, ...]:
 
 
 def _cheapest_first(offer: Offer) -> tuple[bool, Decimal, str]:
-    provider = (offer.row.endpoint.provider_name or "").casefold()
+    provider = (offer.row.title or "").casefold()
     return offer.total is None, offer.total or Decimal(0), provider
 
 
@@ -139,7 +139,7 @@ OFFER_COLUMNS: tuple[Column[Offer], ...] = (
     text_column(
         "provider",
         "Provider",
-        lambda offer: offer.row.endpoint.provider_name,
+        lambda offer: offer.row.title,
         14,
         0,
         help="who serves the model",

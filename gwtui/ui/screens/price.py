@@ -230,7 +230,7 @@ def _moment_note(moment: datetime) -> str:
 
 def _offer_lines(offer: Offer) -> list[Content]:
     """The quote line by line, each with the rule that set its price."""
-    provider = cells.text(offer.row.endpoint.provider_name).text
+    provider = cells.text(offer.row.title).text
     if offer.quote is None:
         return [toned(f"{provider} gives no price", "warn")]
     lines = [toned(f"{provider}: {rules_text(offer)}", "plain", bold=True)]
