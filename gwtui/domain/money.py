@@ -66,7 +66,8 @@ def percent_points(points: Decimal | None, *, places: int = 1) -> str:
         return f"<{step:f}%"
     if _HUNDRED - step < points < _HUNDRED:
         return f">{_HUNDRED - step:f}%"
-    return f"{_trim(points.quantize(step, context=_EXACT), 0):,f}%"
+    rounded = _trim(points.quantize(step, context=_EXACT), 0)
+    return f"{rounded or Decimal(0):,f}%"
 
 
 def compact_int(number: int | Decimal | None) -> str:
@@ -77,11 +78,10 @@ def compact_int(number: int | Decimal | None) -> str:
     if not count.is_finite():
         return UNKNOWN
     rounded = _significant(count)
-    for letter, power in reversed(_STEPS):
-        if not power or rounded.adjusted() >= power:
-            break
-    if rounded.adjusted() > _LARGEST_PLAIN:
+    if rounded.adjusted() >= _STEPS[-1][1] + 3 * SIGNIFICANT_DIGITS:
         return f"{rounded:e}"
+    reached = (step for step in reversed(_STEPS) if rounded.adjusted() >= step[1])
+    letter, power = next(reached, _STEPS[0])
     return f"{_trim(rounded.scaleb(-power, context=_EXACT), 0):f}{letter}"
 
 

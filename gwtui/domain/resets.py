@@ -5,6 +5,7 @@ Contract "POST /keys": resets happen at midnight UTC; weeks run Monday through S
 
 from __future__ import annotations
 
+from calendar import monthrange
 from datetime import UTC, datetime, timedelta
 
 from gwtui.domain.safe_text import safe_line
@@ -42,11 +43,9 @@ def next_reset(reset: str | None, now: datetime) -> datetime | None:
             case "weekly":
                 return start + timedelta(days=7)
             case _:
-                december = start.month == 12
-                return start.replace(
-                    year=start.year + december, month=1 if december else start.month + 1
-                )
-    except (ValueError, OverflowError):  # beyond the last year that a date can hold
+                days = monthrange(start.year, start.month)[1]
+                return start + timedelta(days=days)
+    except OverflowError:  # beyond the last year that a date can hold
         return None
 
 

@@ -20,6 +20,7 @@ _DELETE = "\x7f"
 _CONTROL_PICTURES = 0x2400
 _FIRST_PRINTABLE = 0x20
 _TAB = " " * 4
+_OPEN, _CLOSE = "\u2039", "\u203a"
 _DOTTED_CIRCLE = "\u25cc"
 _EMOJI_SELECTORS = frozenset("\ufe0e\ufe0f")
 _IDEOGRAPHIC_SPACE = "\u3000"
@@ -68,7 +69,7 @@ def safe_line(value: object, limit: int = DEFAULT_LIMIT) -> str:
 def _as_str(value: object) -> str:
     try:
         return str.__str__(value) if isinstance(value, str) else str(value)
-    except Exception:  # noqa: BLE001 - a value that cannot say what it is must not stop the screen
+    except Exception:
         return f"<{type(value).__name__}>"
 
 
@@ -131,7 +132,7 @@ def _other(char: str, before: str) -> str:
     if char in _EMOJI_SELECTORS and _takes_selector(before):
         return ""  # only picks between two looks of the symbol before it
     if category in _INVISIBLE or char in _BLANK_LETTERS or _is_selector(char):
-        return f"‹U+{ord(char):04X}›"
+        return f"{_OPEN}U+{ord(char):04X}{_CLOSE}"
     return char
 
 

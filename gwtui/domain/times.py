@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import MAXYEAR, UTC, datetime, timedelta, tzinfo
 
 from gwtui.domain.cells import UNKNOWN
 
@@ -12,6 +12,7 @@ MINUTE = 60
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 _JUST_NOW = 5
+_FARTHEST_ZONE = 14
 _MONTH = 30.44 * DAY
 _YEAR = 365.25 * DAY
 
@@ -141,7 +142,7 @@ def _zone_offset(zone: str | None) -> timedelta:
     if zone is None or zone[0] not in "+-":
         return timedelta()
     hours, minutes = int(zone[1:3]), int(zone[-2:])
-    if hours > 14 or minutes > 59:
+    if hours > _FARTHEST_ZONE or minutes >= MINUTE:
         raise ValueError(f"no such time zone: {zone}")
     offset = timedelta(hours=hours, minutes=minutes)
     return -offset if zone[0] == "-" else offset
@@ -180,7 +181,7 @@ def _add_months(moment: datetime, months: int) -> datetime:
     """The same day of a later month, or that month's last one."""
     years, month = divmod(moment.month - 1 + months, 12)
     year = moment.year + years
-    if year > datetime.max.year:
+    if year > MAXYEAR:
         raise ValueError("that is too far away: the year must be at most 9999")
     day = min(moment.day, monthrange(year, month + 1)[1])
     return moment.replace(year=year, month=month + 1, day=day)
@@ -209,9 +210,11 @@ def _offset(offset: timedelta) -> str:
 
 
 def _duration(seconds: float, *, nearest: bool) -> str:
-    for name, length, until in _UNITS:
-        count = round(seconds / length) if nearest else int(seconds // length)
-        if count * length < until:
-            break
+    def counted(length: float) -> int:
+        return round(seconds / length) if nearest else int(seconds // length)
+
+    used = (unit for unit in _UNITS if counted(unit[1]) * unit[1] < unit[2])
+    name, length, _ = next(used, _UNITS[-1])
+    count = counted(length)
     plural = "s" if name in _PLURAL and count != 1 else ""
     return f"{count} {name}{plural}"

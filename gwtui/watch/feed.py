@@ -207,7 +207,7 @@ class Feed(Generic[T]):
                 value = await self._fetch()
             except GatewayError as error:
                 self._failed(error)
-            except Exception as error:  # noqa: BLE001 - nothing a read does may end the feed
+            except Exception as error:
                 self._failed(_unforeseen(self.name, error))
             else:
                 self._arrived(value)
@@ -306,7 +306,7 @@ def _settle(future: asyncio.Future[None]) -> None:
 
 
 def _unforeseen(name: str, error: Exception) -> GatewayError:
-    """A fault that no layer below typed. Its own text may quote a body, so only its type is told."""
+    """A fault that no layer below typed; only its type is told, its text may quote a body."""
     fault = GatewayError(f"Reading {name} failed unexpectedly ({type(error).__name__})")
     fault.__cause__ = error
     _log.error("feed %s: unexpected %s", name, type(error).__name__)
