@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -60,7 +61,7 @@ class EmbeddedGateway:
                 dialect=dialect,
                 clock=clock,
                 catalog=build_catalog(founding.seed),
-                description=describe(OPERATIONS, dialect),
+                description=cache(lambda: describe(OPERATIONS, dialect)),
             )
             return cls(opened, site, founding)
         except BaseException:

@@ -114,14 +114,17 @@ async def _started(server: uvicorn.Server, running: asyncio.Task[None]) -> None:
 @contextmanager
 def _on_signals(stop: Callable[[], None]) -> Iterator[None]:
     loop = asyncio.get_running_loop()
-    handled = (signal.SIGTERM, signal.SIGINT)
-    for number in handled:
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    for number in before:
         loop.add_signal_handler(number, stop)
     try:
         yield
     finally:
-        for number in handled:
+        for number, handler in before.items():
             loop.remove_signal_handler(number)
+            # The loop puts the interpreter's default in place, not what was there before.
+            if handler is not None:
+                signal.signal(number, handler)
 
 
 def _private_directory(directory: Path) -> None:

@@ -55,8 +55,8 @@ class Site:
     dialect: Dialect
     clock: Clock
     catalog: Catalog
-    description: Mapping[str, Any]
-    """The OpenAPI document."""
+    description: Callable[[], Mapping[str, Any]]
+    """Gives the OpenAPI document."""
 
 
 @dataclass(frozen=True, slots=True)

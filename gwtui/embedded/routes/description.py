@@ -9,7 +9,7 @@ from gwtui.embedded.operations import Access, Call, Operation
 
 
 def _describe(call: Call) -> JsonValue:
-    return dict(call.site.description)
+    return dict(call.site.description())
 
 
 OPERATIONS = (

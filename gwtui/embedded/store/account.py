@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 
 from gwtui.embedded.store.columns import (
     from_micros,
@@ -70,6 +70,18 @@ def book(db: sqlite3.Connection, usage_pico: int, until: datetime) -> None:
         "UPDATE account SET usage_pico = usage_pico + ?, accrued_until = ?",
         (usage_pico, to_micros(until)),
     )
+
+
+def top_up(db: sqlite3.Connection, *, below: Decimal, by: Decimal) -> None:
+    """Buy credits in steps of ``by`` USD until at least ``below`` are left."""
+    found = get(db)
+    missing = below - (found.total_credits - found.total_usage)
+    if missing > 0:
+        steps = (missing / by).to_integral_value(ROUND_CEILING)
+        db.execute(
+            "UPDATE account SET credits_usd = ?",
+            (to_decimal_text(found.total_credits + steps * by),),
+        )
 
 
 def setting(db: sqlite3.Connection, name: str) -> str | None:

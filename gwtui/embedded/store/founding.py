@@ -7,6 +7,7 @@ import uuid
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import Literal
 
 from gwtui.embedded.simulator import SeedKey, SeedWorkspace, UsageProfile, World, build_world
@@ -34,8 +35,14 @@ class Founding:
         """
         if self.content == "empty":
             return {}
-        world = build_world(self.seed, self.moment)
+        world = _world(self.seed, self.moment)
         return {key.hash: key.profile.without_end() for key in world.keys if not key.profile.quiet}
+
+
+@lru_cache(maxsize=2)
+def _world(seed: int, moment: datetime) -> World:
+    """The simulated world; kept because founding a database and running it both need it."""
+    return build_world(seed, moment)
 
 
 def found_or_recall(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Founding:
@@ -46,7 +53,7 @@ def found_or_recall(db: sqlite3.Connection, seed: int, now: datetime, content: C
     account.remember(db, "seed", str(seed))
     account.remember(db, "founded_at", str(to_micros(now)))
     account.remember(db, "content", content)
-    world = build_world(seed, founding.moment)
+    world = _world(seed, founding.moment)
     if content == "empty":
         _found_empty(db, world)
     else:

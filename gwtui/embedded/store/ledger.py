@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from gwtui.embedded.simulator import UsageProfile, UsageSlice, accrual
 from gwtui.embedded.store import account
@@ -25,6 +26,10 @@ from gwtui.embedded.store.usage import DayUsage, add_usage, window_days
 
 _INTERVAL = timedelta(seconds=1)
 """Reads that follow each other faster than this share one booking."""
+
+_TOP_UP_BELOW = Decimal(25)
+_TOP_UP = Decimal(500)
+"""The simulated account buys credits in USD when few are left, so that an old database lives on."""
 
 
 class Ledger:
@@ -49,6 +54,8 @@ class Ledger:
             usage = [day for meter in self._meters(db, since) for day in meter.run(now)]
             add_usage(db, usage)
             account.book(db, sum(day.usage_pico for day in usage), now)
+            if usage:
+                account.top_up(db, below=_TOP_UP_BELOW, by=_TOP_UP)
         self._booked_until = now
 
     def _meters(self, db: sqlite3.Connection, since: datetime) -> Iterator[_Meter]:

@@ -1,0 +1,181 @@
+"""The catalog: models, endpoints, providers; filters, orders, pages; what a key adds."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from gateway_bench import Bench, bench
+
+from gwtui.contract.dialects import OPENROUTER
+from gwtui.embedded.catalog_query import SORTS
+
+
+@pytest.fixture
+async def gate() -> AsyncIterator[Bench]:
+    async with bench(content="empty") as opened:
+        yield opened
+
+
+async def models(gate: Bench, **params: Any) -> list[dict[str, Any]]:
+    response = await gate.call("GET", "/models", token=None, params=params, expect=200)
+    body = response.json()
+    assert body["total_count"] == len(body["data"])
+    assert body["links"] == {"next": None}
+    return body["data"]
+
+
+async def every(gate: Bench, **params: Any) -> list[dict[str, Any]]:
+    return await models(gate, output_modalities="all", **params)
+
+
+async def test_text_models_are_listed_unless_others_are_asked_for(gate: Bench):
+    text, everything = await models(gate), await every(gate)
+    assert 0 < len(text) < len(everything)
+    assert all("text" in one["architecture"]["output_modalities"] for one in text)
+    some = await models(gate, output_modalities="embeddings, image")
+    assert some
+    for one in some:
+        assert {"embeddings", "image"} & set(one["architecture"]["output_modalities"])
+    assert await models(gate, output_modalities="smell") == []
+
+
+async def test_the_count_follows_the_list(gate: Bench):
+    for outputs in ("text", "all", "embeddings"):
+        counted = await gate.data("GET", f"/models/count?output_modalities={outputs}", token=None)
+        assert counted == {"count": len(await models(gate, output_modalities=outputs))}
+    assert await gate.data("GET", "/models/count") == {"count": len(await models(gate))}
+
+
+async def test_filters_narrow(gate: Bench):
+    everything = await every(gate)
+    words = everything[0]["name"].upper().split()[0].strip(":")
+    found = await every(gate, q=words)
+    assert everything[0]["id"] in {one["id"] for one in found}
+    assert len(found) < len(everything)
+    assert await every(gate, q="no such words") == []
+    both = await every(gate, input_modalities="text,image")
+    assert both
+    assert all({"text", "image"} <= set(one["architecture"]["input_modalities"]) for one in both)
+    tools = await every(gate, supported_parameters="tools,tool_choice")
+    assert 0 < len(tools) < len(everything)
+    assert all({"tools", "tool_choice"} <= set(one["supported_parameters"]) for one in tools)
+    assert await every(gate, category="programming") == everything
+
+
+def total_price(model: dict[str, Any]) -> Decimal:
+    return Decimal(model["pricing"]["prompt"]) + Decimal(model["pricing"]["completion"])
+
+
+async def test_orders(gate: Bench):
+    everything = await every(gate)
+    newest = [one["created"] for one in await every(gate, sort="newest")]
+    assert newest == sorted(newest, reverse=True)
+    prices = [total_price(one) for one in await every(gate, sort="pricing-low-to-high")]
+    assert prices == sorted(prices)
+    prices = [total_price(one) for one in await every(gate, sort="pricing-high-to-low")]
+    assert prices == sorted(prices, reverse=True)
+    contexts = [one["context_length"] for one in await every(gate, sort="context-high-to-low")]
+    known = [length for length in contexts if length is not None]
+    assert known == sorted(known, reverse=True)
+    assert contexts[: len(known)] == known, "unknown ones come last"
+    for sort in SORTS:
+        ordered = await every(gate, sort=sort)
+        assert len(ordered) == len(everything)
+        assert {one["id"] for one in ordered} == {one["id"] for one in everything}
+
+
+async def test_the_order_by_latency_is_that_of_the_endpoints(gate: Bench):
+    best = []
+    for model in await models(gate, sort="latency-low-to-high"):
+        endpoints = (await gate.data("GET", f"/models/{model['id']}/endpoints"))["endpoints"]
+        figures = [one["latency_last_30m"] for one in endpoints]
+        best.append(min((one["p50"] for one in figures if one is not None), default=None))
+    known = [one for one in best if one is not None]
+    assert known == sorted(known)
+    assert best[: len(known)] == known
+
+
+async def test_pages_follow_their_links(gate: Bench):
+    everything = await every(gate)
+    found: list[dict[str, Any]] = []
+    path = "/models?output_modalities=all&sort=newest&limit=7"
+    while path:
+        body = (await gate.call("GET", path, token=None, expect=200)).json()
+        assert body["total_count"] == len(everything)
+        assert len(body["data"]) <= 7
+        found += body["data"]
+        link = body["links"]["next"]
+        path = link.removeprefix("/api/v1") if link else ""
+    assert [one["id"] for one in found] == [one["id"] for one in await every(gate, sort="newest")]
+    beyond = (await gate.call("GET", "/models?offset=10000&limit=1000")).json()
+    assert (beyond["data"], beyond["links"]) == ([], {"next": None})
+
+
+async def test_each_model_is_found_with_its_endpoints(gate: Bench):
+    for model in await every(gate):
+        assert await gate.data("GET", f"/model/{model['id']}", token=None) == model
+        with_endpoints = await gate.data("GET", f"/models/{model['id']}/endpoints")
+        assert with_endpoints["id"] == model["id"]
+        assert with_endpoints["endpoints"]
+    variants = [one["id"] for one in await every(gate) if ":" in one["id"]]
+    assert variants, "the catalog has a variant such as :free"
+
+
+@pytest.mark.parametrize("path", ["/model/a/b", "/models/a/b/endpoints", "/model/a/b:free"])
+async def test_an_unknown_model_is_404(gate: Bench, path: str):
+    assert await gate.refused(404, "GET", path, token=None) == "Resource not found"
+
+
+async def test_some_figures_are_for_keys_only(gate: Bench):
+    _, ordinary = await gate.create()
+    hidden = ("throughput_last_30m", "perf_last_30m_by_workload")
+    seen = False
+    for model in await models(gate):
+        path = f"/models/{model['id']}/endpoints"
+        public = (await gate.data("GET", path, token=None))["endpoints"]
+        private = (await gate.data("GET", path, token=ordinary))["endpoints"]
+        for anonymous, authenticated in zip(public, private, strict=True):
+            assert [anonymous[name] for name in hidden] == [None, None]
+            assert authenticated["perf_last_30m_by_workload"] is not None
+            seen = seen or authenticated["throughput_last_30m"] is not None
+            rest = authenticated.keys() - set(hidden)
+            assert {name: anonymous[name] for name in rest} == {
+                name: authenticated[name] for name in rest
+            }
+    assert seen
+
+
+async def test_figures_move_with_time_and_stand_still_without(gate: Bench):
+    async def figures() -> list[Any]:
+        paths = [f"/models/{model['id']}/endpoints" for model in await models(gate)]
+        return [await gate.data("GET", path) for path in paths]
+
+    before = await figures()
+    assert await figures() == before
+    gate.clock.forward(minutes=7)
+    assert await figures() != before
+
+
+async def test_providers_serve_the_endpoints(gate: Bench):
+    providers = {one["name"] for one in await gate.data("GET", "/providers", token=None)}
+    model = (await models(gate))[0]
+    endpoints = (await gate.data("GET", f"/models/{model['id']}/endpoints"))["endpoints"]
+    assert {one["provider_name"] for one in endpoints} <= providers
+
+
+async def test_server_tools_are_named_as_the_dialect_does():
+    async def prefixes(**options: Any) -> set[str]:
+        async with bench(content="empty", **options) as gate:
+            found = set()
+            for model in await every(gate):
+                for one in (await gate.data("GET", f"/models/{model['id']}/endpoints"))[
+                    "endpoints"
+                ]:
+                    found |= {name.partition(":")[0] for name in one["native_tools"]}
+            return found
+
+    assert await prefixes() == {"service"}
+    assert await prefixes(dialect=OPENROUTER) == {"openrouter"}

@@ -1,0 +1,283 @@
+"""Real sockets: TCP for any client, a private unix socket for the demo."""
+
+# ruff: noqa: ASYNC240 - looking at a file blocks nothing here
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gwtui.embedded.demo import demo_gateway
+from gwtui.embedded.errors import AddressError, DatabaseInUseError
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.hosting import host_on_socket, serve_tcp
+
+
+@pytest.fixture
+def gateway():
+    opened = EmbeddedGateway.open(None, content="empty")
+    yield opened
+    opened.close()
+
+
+async def over_tcp(
+    gateway: EmbeddedGateway,
+    use: Callable[[str], Awaitable[None]],
+    *,
+    stop: signal.Signals = signal.SIGTERM,
+    host: str = "127.0.0.1",
+) -> int:
+    """Serve on a free port, use it, stop it by a signal."""
+    using: list[asyncio.Task[None]] = []
+
+    async def then_stop(url: str) -> None:
+        try:
+            await use(url)
+        finally:
+            os.kill(os.getpid(), stop)
+
+    code = await serve_tcp(
+        gateway,
+        host,
+        0,
+        on_ready=lambda url: using.append(asyncio.ensure_future(then_stop(url))),
+    )
+    await using[0]
+    return code
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+async def test_tcp_serves_any_client_until_a_signal(gateway: EmbeddedGateway, stop):
+    token = gateway.issue_key(management=True)
+
+    async def use(url: str) -> None:
+        assert url.startswith("http://127.0.0.1:")
+        assert url.endswith("/api/v1")
+        async with httpx.AsyncClient(
+            base_url=url, headers={"Authorization": f"Bearer {token}"}
+        ) as client:
+            created = await client.post("/keys", json={"name": "over tcp"})
+            assert created.status_code == 201
+            listed = await client.get("/keys")
+            assert [one["name"] for one in listed.json()["data"]] == ["over tcp"]
+            assert listed.headers["x-request-id"]
+            assert "server" not in listed.headers
+            assert (await client.get("/nope")).json()["error"]["code"] == 404
+            missing = await client.get("/keys", headers={"Authorization": ""})
+            assert missing.status_code == 401
+
+    assert await over_tcp(gateway, use, stop=stop) == 0
+
+
+async def test_tcp_works_over_ipv6(gateway: EmbeddedGateway):
+    async def use(url: str) -> None:
+        assert url.startswith("http://[::1]:")
+        async with httpx.AsyncClient(base_url=url) as client:
+            assert (await client.get("/models")).status_code == 200
+
+    if not socket.has_ipv6:
+        pytest.skip("no IPv6 here")
+    assert await over_tcp(gateway, use, host="::1") == 0
+
+
+async def test_answers_are_not_held_back(gateway: EmbeddedGateway):
+    """Without TCP_NODELAY each small answer takes 40 ms; the sum of 50 tells, on any machine."""
+
+    async def use(url: str) -> None:
+        async with httpx.AsyncClient(base_url=url) as client:
+            await client.get("/models/count")
+            began = asyncio.get_running_loop().time()
+            for _ in range(50):
+                await client.get("/models/count")
+            assert asyncio.get_running_loop().time() - began < 50 * 0.040
+
+    await over_tcp(gateway, use)
+
+
+async def test_a_client_that_leaves_half_a_body_changes_nothing(gateway: EmbeddedGateway):
+    token = gateway.issue_key(management=True)
+
+    async def use(url: str) -> None:
+        parts = httpx.URL(url)
+        _, writer = await asyncio.open_connection(parts.host, parts.port)
+        writer.write(
+            b"POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"Authorization: Bearer " + token.encode() + b"\r\nContent-Length: 100\r\n\r\n"
+            b'{"name": "half"'
+        )
+        await writer.drain()
+        await asyncio.sleep(0.05)
+        writer.close()
+        await writer.wait_closed()
+        async with httpx.AsyncClient(
+            base_url=url, headers={"Authorization": f"Bearer {token}"}
+        ) as client:
+            assert (await client.get("/keys")).json() == {"data": []}
+
+    assert await over_tcp(gateway, use) == 0
+
+
+async def test_an_oversized_body_gets_its_answer(gateway: EmbeddedGateway):
+    token = gateway.issue_key(management=True)
+
+    async def use(url: str) -> None:
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        async with httpx.AsyncClient(base_url=url, headers=headers) as client:
+            answer = await client.post("/keys", content=b" " * (5 * 1024 * 1024))
+            assert answer.status_code == 400
+            assert "larger than" in answer.json()["error"]["message"]
+
+    await over_tcp(gateway, use)
+
+
+async def test_an_address_that_cannot_be_used_is_said(gateway: EmbeddedGateway):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(AddressError, match=f"Port {port} on 127.0.0.1 is already in use"):
+            await serve_tcp(gateway, "127.0.0.1", port, on_ready=print)
+    for host, port in (("127.0.0.1", 70000), ("256.0.0.1", 0), ("192.0.2.1", 0)):
+        with pytest.raises(AddressError):
+            await serve_tcp(gateway, host, port, on_ready=print)
+
+
+async def test_the_signals_are_given_back(gateway: EmbeddedGateway):
+    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+
+    async def use(url: str) -> None:
+        assert url
+
+    await over_tcp(gateway, use)
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
+
+
+def over_socket(path: Path) -> httpx.AsyncClient:
+    transport = httpx.AsyncHTTPTransport(uds=str(path))
+    return httpx.AsyncClient(transport=transport, base_url="http://localhost/api/v1")
+
+
+@pytest.fixture
+def short_path(tmp_path: Path) -> Path:
+    return tmp_path / "run" / "gw.sock"
+
+
+async def test_a_unix_socket_serves_and_is_removed(gateway: EmbeddedGateway, short_path: Path):
+    handlers = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+    async with host_on_socket(gateway, short_path):
+        assert stat.S_IMODE(short_path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(short_path.parent.stat().st_mode) == 0o700
+        assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == handlers
+        async with over_socket(short_path) as client:
+            assert (await client.get("/models")).status_code == 200
+        with pytest.raises(AddressError, match="already in use"):
+            async with host_on_socket(gateway, short_path):
+                pass
+    assert not short_path.exists()
+
+
+async def test_a_left_over_socket_is_replaced(gateway: EmbeddedGateway, short_path: Path):
+    short_path.parent.mkdir(mode=0o700)
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(short_path))
+    async with host_on_socket(gateway, short_path), over_socket(short_path) as client:
+        assert (await client.get("/models")).status_code == 200
+
+
+async def test_a_place_others_can_enter_is_refused(gateway: EmbeddedGateway, short_path: Path):
+    short_path.parent.mkdir()
+    short_path.parent.chmod(0o755)
+    with pytest.raises(AddressError, match="open to other users"):
+        async with host_on_socket(gateway, short_path):
+            pass
+    deep = short_path.parent.with_name("x" * 120) / "gw.sock"
+    with pytest.raises(AddressError, match="too long"):
+        async with host_on_socket(gateway, deep):
+            pass
+
+
+async def test_the_demo_keeps_its_data_and_renews_its_key(tmp_path: Path):
+    data = tmp_path / "data"
+    async with demo_gateway(data_dir=data) as site:
+        assert stat.S_IMODE(site.socket_path.parent.stat().st_mode) == 0o700
+        assert site.token.get_secret_value() not in repr(site)
+        first = {"Authorization": f"Bearer {site.token.get_secret_value()}"}
+        async with over_socket(site.socket_path) as client:
+            created = await client.post("/keys", json={"name": "kept"}, headers=first)
+            assert created.status_code == 201
+            path = f"/keys/{created.json()['data']['hash']}"
+    assert not site.socket_path.parent.exists()
+    async with demo_gateway(data_dir=data) as again:
+        second = {"Authorization": f"Bearer {again.token.get_secret_value()}"}
+        async with over_socket(again.socket_path) as client:
+            assert (await client.get(path, headers=second)).status_code == 200
+            assert (await client.get(path, headers=first)).status_code == 401
+    async with demo_gateway(data_dir=data, fresh=True) as fresh:
+        third = {"Authorization": f"Bearer {fresh.token.get_secret_value()}"}
+        async with over_socket(fresh.socket_path) as client:
+            assert (await client.get(path, headers=third)).status_code == 404
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+async def test_a_second_demo_says_so(tmp_path: Path, fresh: bool):
+    async with demo_gateway(data_dir=tmp_path / "data"):
+        with pytest.raises(DatabaseInUseError, match="Another demo is already running"):
+            async with demo_gateway(data_dir=tmp_path / "data", fresh=fresh):
+                pass
+
+
+async def test_the_demo_finds_a_place_with_a_short_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    deep = tmp_path / ("d" * 90)
+    deep.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "absent"))
+    async with demo_gateway(data_dir=tmp_path / "data", runtime_dir=deep) as site:
+        assert len(str(site.socket_path)) <= 100
+    assert list(deep.iterdir()) == []
+
+
+async def test_a_failing_dashboard_still_cleans_up(tmp_path: Path):
+    with pytest.raises(RuntimeError, match="the dashboard fell over"):
+        async with demo_gateway(data_dir=tmp_path / "data") as site:
+            raise RuntimeError("the dashboard fell over")
+    assert not site.socket_path.parent.exists()
+    async with demo_gateway(data_dir=tmp_path / "data"):
+        pass
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_process_ends_cleanly_with_a_request_under_way(tmp_path: Path, stop):
+    script = (
+        "import asyncio, sys; from pathlib import Path\n"
+        "from gwtui.embedded.gateway import EmbeddedGateway\n"
+        "from gwtui.embedded.hosting import serve_tcp\n"
+        "gateway = EmbeddedGateway.open(Path(sys.argv[1]), content='empty')\n"
+        "ready = lambda url: print(url, flush=True)\n"
+        "code = asyncio.run(serve_tcp(gateway, '127.0.0.1', 0, on_ready=ready))\n"
+        "gateway.close(); sys.exit(code)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "gateway.sqlite3")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        url = httpx.URL(process.stdout.readline().strip())
+        with socket.create_connection((url.host, url.port)) as half_open:
+            half_open.sendall(b"POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+            process.send_signal(stop)
+            assert process.wait(timeout=20) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    assert not (tmp_path / "gateway.sqlite3-wal").exists()

@@ -1,0 +1,140 @@
+"""The service describes itself: OpenAPI 3.1, complete and true."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from gateway_bench import Bench, bench
+from openapi_check import faults
+
+from gwtui.contract.dialects import OPENROUTER
+from gwtui.embedded.operations import Access
+from gwtui.embedded.routes import OPERATIONS
+
+ISSUED_OPERATIONS = {
+    ("GET", "/keys"): {200, 400, 401, 403, 404, 429, 500},
+    ("POST", "/keys"): {201, 400, 401, 403, 429, 500},
+    ("GET", "/keys/{hash}"): {200, 401, 403, 404, 429, 500},
+    ("PATCH", "/keys/{hash}"): {200, 400, 401, 403, 404, 409, 429, 500},
+    ("DELETE", "/keys/{hash}"): {200, 401, 403, 404, 429, 500},
+    ("GET", "/key"): {200, 401, 500},
+    ("GET", "/credits"): {200, 401, 403, 500},
+    ("GET", "/models"): {200, 400, 401, 403, 500},
+    ("GET", "/models/count"): {200, 400, 401, 500},
+    ("GET", "/model/{author}/{slug}"): {200, 401, 403, 404, 500},
+    ("GET", "/models/{author}/{slug}/endpoints"): {200, 401, 403, 404, 500},
+    ("GET", "/providers"): {200, 401, 500},
+    ("GET", "/workspaces"): {200, 400, 401, 403, 500},
+    ("GET", "/workspaces/{id}"): {200, 401, 403, 404, 500},
+    ("GET", "/openapi.json"): {200, 401, 500},
+}
+"""What this gateway promises, by hand: a change here is a change of the contract."""
+
+
+@pytest.fixture
+async def gate() -> AsyncIterator[Bench]:
+    async with bench(content="empty") as opened:
+        yield opened
+
+
+async def test_the_version_is_the_contracts(gate: Bench):
+    assert gate.document["openapi"] == "3.1.0"
+    assert gate.document["info"]["version"] == "1.0.0"
+    assert gate.document["servers"] == [{"url": "/api/v1"}]
+
+
+async def test_every_operation_and_status_is_described(gate: Bench):
+    described = {
+        (method.upper(), path): {int(status) for status in operation["responses"]}
+        for path, methods in gate.document["paths"].items()
+        for method, operation in methods.items()
+    }
+    for operation, statuses in ISSUED_OPERATIONS.items():
+        assert described[operation] == statuses, operation
+
+
+async def test_the_description_is_of_what_is_routed(gate: Bench):
+    declared = {(one.method, one.path) for one in OPERATIONS}
+    described = {
+        (method.upper(), path)
+        for path, methods in gate.document["paths"].items()
+        for method in methods
+    }
+    assert declared == described
+    ids = [one.operation_id for one in OPERATIONS]
+    assert len(ids) == len(set(ids))
+    for one in OPERATIONS:
+        path = re.sub(r"\{\w+\}", "nothing", one.path)
+        response = await gate.client.request(one.method, path)
+        assert response.status_code != 405, one
+
+
+async def test_security_follows_who_may_call(gate: Bench):
+    assert gate.document["security"] == [{"bearer": []}]
+    assert gate.document["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
+    for one in OPERATIONS:
+        operation = gate.document["paths"][one.path][one.method.lower()]
+        public = operation.get("security") == [{}, {"bearer": []}]
+        assert public == (one.access is Access.PUBLIC)
+        assert ("403" in operation["responses"]) >= (one.access is Access.MANAGEMENT)
+
+
+async def test_every_path_parameter_is_described(gate: Bench):
+    for path, methods in gate.document["paths"].items():
+        for operation in methods.values():
+            named = [one["name"] for one in operation.get("parameters", []) if one["in"] == "path"]
+            assert named == re.findall(r"\{(\w+)\}", path)
+
+
+async def test_every_reference_leads_somewhere_and_nothing_is_left_over(gate: Bench):
+    schemas = gate.document["components"]["schemas"]
+    used = {reference.rpartition("/")[2] for reference in references(gate.document)}
+    assert used == set(schemas)
+    for schema in schemas.values():
+        assert set(schema["required"]) <= set(schema["properties"])
+        assert "anyOf" not in schema
+
+
+async def test_the_promises_of_the_contract_are_in_the_schemas(gate: Bench):
+    key = gate.document["components"]["schemas"]["ApiKey"]
+    assert key["properties"]["limit"]["anyOf"] == [{"type": "number"}, {"type": "null"}]
+    assert key["properties"]["name"]["type"] == "string"
+    assert "hash" in key["required"]
+    assert "expires_at" not in key["required"]
+    create = gate.document["components"]["schemas"]["CreateKeyRequest"]
+    assert create["required"] == ["name"]
+    assert create["properties"]["name"]["minLength"] == 1
+    assert create["properties"]["limit_reset"]["anyOf"][0]["enum"] == ["daily", "weekly", "monthly"]
+
+
+async def test_the_check_would_notice_a_broken_answer(gate: Bench):
+    data, _ = await gate.create()
+    schema = {"$ref": "#/components/schemas/ApiKey"}
+    assert faults(data, schema, gate.document) == []
+    for broken in (
+        {**data, "hash": None},
+        {**data, "limit": "5"},
+        {**data, "disabled": 0},
+        {**data, "created_at": "yesterday"},
+        {name: value for name, value in data.items() if name != "usage"},
+    ):
+        assert faults(broken, schema, gate.document) != []
+
+
+async def test_the_document_speaks_the_dialect():
+    async with bench(content="empty", dialect=OPENROUTER) as gate:
+        text = str(gate.document)
+        assert "openrouter_metadata" in text
+        assert "service_metadata" not in text
+
+
+def references(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        found = {value["$ref"]} if "$ref" in value else set()
+        return found.union(*(references(item) for item in value.values()))
+    if isinstance(value, list):
+        return set().union(*(references(item) for item in value))
+    return set()

@@ -1,0 +1,157 @@
+"""What no client should send, and what it gets: a documented refusal, never a 500."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+
+import pytest
+from gateway_bench import Bench, bench
+
+from gwtui.contract.dialects import OPENROUTER
+from gwtui.embedded.bodies import MAX_BODY_BYTES
+from gwtui.embedded.routes import keys as routes
+from gwtui.embedded.store import account
+
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture
+async def gate() -> AsyncIterator[Bench]:
+    async with bench(content="empty") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"{", "not valid JSON (line 1, column 2)"),
+        (b"{'name': 'x'}", "not valid JSON"),
+        (b'{"name": "x"} trailing', "not valid JSON"),
+        (b'{"name": "\xff"}', "not valid UTF-8"),
+        ('{"name": "x"}'.encode("utf-16"), "not valid UTF-8"),
+        (b"\xef\xbb\xbf{}", "not valid JSON"),
+        (b'{"name": "x", "limit": NaN}', "NaN is not a JSON number"),
+        (b'{"name": "x", "limit": -Infinity}', "-Infinity is not a JSON number"),
+        (b'{"name": "x", "limit": 1e999}', "limit: must be a finite number"),
+        (b'{"name": "x", "limit": ' + b"9" * 400 + b"}", "limit: must be at most"),
+        (b'{"name": "x", "limit": ' + b"9" * 5000 + b"}", "not valid JSON"),
+        (b"[]", "must be a JSON object"),
+        (b"null", "must be a JSON object"),
+        (b'"name"', "must be a JSON object"),
+        (b"7", "must be a JSON object"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"name":' * 100_000, "nested too deeply"),
+        (b'{"name": "' + b"x" * MAX_BODY_BYTES + b'"}', f"larger than {MAX_BODY_BYTES} bytes"),
+    ],
+    ids=lambda value: repr(value[:24]) if isinstance(value, bytes) else "",
+)
+async def test_a_bad_body_is_400(gate: Bench, content: bytes, says: str):
+    assert says in await gate.refused(400, "POST", "/keys", content=content, headers=JSON)
+    assert await gate.data("GET", "/keys") == []
+
+
+async def test_the_largest_body_is_read(gate: Bench):
+    frame = b'{"name": ""}'
+    content = frame[:-2] + b"x" * (MAX_BODY_BYTES - len(frame)) + frame[-2:]
+    assert len(content) == MAX_BODY_BYTES
+    await gate.call("POST", "/keys", content=content, headers=JSON, expect=201)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""],
+)
+async def test_another_content_type_is_400(gate: Bench, content_type: str):
+    headers = {"Content-Type": content_type}
+    message = await gate.refused(400, "POST", "/keys", content=b'{"name":"x"}', headers=headers)
+    assert message == "the Content-Type must be application/json"
+
+
+@pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "Application/JSON"])
+async def test_json_may_be_named_in_its_ways(gate: Bench, content_type: str):
+    headers = {"Content-Type": content_type}
+    await gate.call("POST", "/keys", content=b'{"name":"x"}', headers=headers, expect=201)
+
+
+@pytest.mark.parametrize("path", ["/nope", "/", "/keys/", "/keys/a/b", "/models/a", "/../keys"])
+async def test_an_unknown_path_is_404(gate: Bench, path: str):
+    assert await gate.refused(404, "GET", path) == "Resource not found"
+
+
+async def test_a_path_outside_the_prefix_is_404(gate: Bench):
+    response = await gate.client.get("http://gateway.test/")
+    gate.check("GET", "/nowhere", response)
+    assert response.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PUT", "/keys", {"GET", "HEAD", "POST"}),
+        ("POST", "/credits", {"GET", "HEAD"}),
+        ("DELETE", "/models", {"GET", "HEAD"}),
+        ("OPTIONS", "/keys/x", {"GET", "HEAD", "PATCH", "DELETE"}),
+        ("BREW", "/keys", {"GET", "HEAD", "POST"}),
+    ],
+)
+async def test_an_unknown_method_is_405(gate: Bench, method: str, path: str, allowed: set[str]):
+    response = await gate.call(method, path, expect=405)
+    assert set(response.headers["allow"].split(", ")) == allowed
+    assert response.json()["error"] == {"code": 405, "message": "Method not allowed"}
+
+
+async def test_head_answers_as_get_does(gate: Bench):
+    headers = {"Authorization": f"Bearer {gate.token}"}
+    assert (await gate.client.head("/keys", headers=headers)).status_code == 200
+    assert (await gate.client.head("/keys")).status_code == 401
+
+
+async def test_a_fault_of_the_gateway_is_a_documented_500_and_a_log_line(
+    gate: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    def broken(db: object) -> None:
+        raise RuntimeError("the disk is on fire")
+
+    monkeypatch.setattr(account, "get", broken)
+    with caplog.at_level(logging.ERROR):
+        message = await gate.refused(500, "GET", "/credits")
+    assert message == "Internal Server Error"
+    assert "GET /credits failed" in caplog.text
+    assert "on fire" in caplog.text
+    assert gate.token not in caplog.text
+    monkeypatch.undo()
+    await gate.call("GET", "/credits", expect=200)
+
+
+async def test_a_handler_that_fails_half_way_leaves_nothing(
+    gate: Bench, monkeypatch: pytest.MonkeyPatch
+):
+    def broken(key: object) -> None:
+        raise RuntimeError("after the insert")
+
+    monkeypatch.setattr(routes, "key_data", broken)
+    await gate.refused(500, "POST", "/keys", json={"name": "never"})
+    monkeypatch.undo()
+    assert await gate.data("GET", "/keys") == []
+
+
+async def test_secrets_are_never_cached(gate: Bench):
+    response = await gate.call("POST", "/keys", json={"name": "x"})
+    assert response.headers["cache-control"] == "no-store"
+
+
+async def test_request_ids_differ(gate: Bench):
+    ids = {(await gate.call("GET", "/credits")).headers["x-request-id"] for _ in range(5)}
+    assert len(ids) == 5
+
+
+async def test_refusals_hold_in_the_other_dialect():
+    async with bench(content="empty", dialect=OPENROUTER) as gate:
+        assert "limit: " in await gate.refused(400, "POST", "/keys", json={"limit": -1})
+        schema = gate.document["components"]["schemas"]["ErrorBody"]
+        assert "openrouter_metadata" in schema["properties"]
+        deep = b'{"a":' * 5000 + b"1" + b"}" * 5000
+        await gate.refused(400, "POST", "/keys", content=deep, headers=JSON)

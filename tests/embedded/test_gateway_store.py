@@ -1,0 +1,263 @@
+"""The database: private, one server at a time, kept between runs, and no secret in it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from gateway_bench import HandClock, bench
+
+from gwtui.contract.dialects import OPENROUTER
+from gwtui.embedded.errors import (
+    DatabaseInUseError,
+    DatabaseMissingError,
+    DatabaseUnusableError,
+)
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.issuing import issue_key
+from gwtui.embedded.store.database import Database, erase
+from gwtui.embedded.store.schema import SCHEMA_VERSION
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "gateway.sqlite3"
+
+
+async def test_no_secret_is_ever_written(database: Path):
+    secrets = []
+    async with bench(database) as gate:
+        secrets.append(gate.token)
+        for number in range(5):
+            data, key = await gate.create(name=f"key {number}")
+            secrets.append(key)
+            await gate.call("PATCH", f"/keys/{data['hash']}", json={"name": "x"}, token=gate.token)
+        secrets.append(issue_key(database, management=True))
+        await gate.call("GET", "/key", token=secrets[-1], expect=200)
+        while_open = {path.name: path.read_bytes() for path in database.parent.iterdir()}
+    afterwards = {path.name: path.read_bytes() for path in database.parent.iterdir()}
+    assert {"gateway.sqlite3", "gateway.sqlite3-wal"} <= set(while_open)
+    assert data["hash"].encode() in b"".join(while_open.values()), "the hash is what is stored"
+    for content in (*while_open.values(), *afterwards.values()):
+        for secret in secrets:
+            random_part = secret.rpartition("-")[2]
+            assert random_part.encode() not in content
+            assert random_part[5:25].encode() not in content
+            assert bytes.fromhex(random_part) not in content
+
+
+async def test_files_belong_to_their_owner_alone(database: Path):
+    async with bench(database) as gate:
+        await gate.create()
+        files = list(database.parent.iterdir())
+        assert len(files) >= 3
+        for path in files:
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+    assert stat.S_IMODE(database.parent.stat().st_mode) == 0o700
+
+
+def test_a_file_that_was_open_to_others_is_closed(database: Path):
+    EmbeddedGateway.open(database, content="empty").close()
+    database.chmod(0o644)
+    EmbeddedGateway.open(database).close()
+    assert stat.S_IMODE(database.stat().st_mode) == 0o600
+
+
+async def test_everything_is_kept_between_runs(database: Path):
+    clock = HandClock()
+    async with bench(database, clock=clock) as gate:
+        data, key = await gate.create(name="kept", limit=5)
+        clock.forward(hours=1)
+        credits = await gate.data("GET", "/credits")
+        founding = gate.gateway.founding
+    async with bench(database, clock=clock, content="empty") as gate:
+        assert gate.gateway.founding == founding, "an existing database stays what it was"
+        assert await gate.data("GET", f"/keys/{data['hash']}") == data
+        assert await gate.data("GET", "/credits") == credits
+        await gate.call("GET", "/key", token=key, expect=200)
+        clock.forward(days=1)
+        assert (await gate.data("GET", "/credits"))["total_usage"] > credits["total_usage"]
+
+
+async def test_time_between_runs_is_booked(database: Path):
+    clock = HandClock()
+    async with bench(database, clock=clock) as gate:
+        before = await gate.data("GET", "/credits")
+    clock.forward(hours=5)
+    async with bench(database, clock=clock) as gate:
+        reopened = await gate.data("GET", "/credits")
+    async with bench(clock=HandClock()) as gate:
+        gate.clock.forward(hours=5)
+        assert await gate.data("GET", "/credits") == reopened != before
+
+
+def test_a_second_server_is_told_plainly(database: Path):
+    gateway = EmbeddedGateway.open(database, content="empty")
+    try:
+        with pytest.raises(DatabaseInUseError) as refused:
+            EmbeddedGateway.open(database)
+        assert f"already in use by process {os.getpid()}" in refused.value.message
+        assert str(database) in refused.value.message
+        with pytest.raises(DatabaseInUseError):
+            erase(database)
+    finally:
+        gateway.close()
+        gateway.close()
+    EmbeddedGateway.open(database).close()
+
+
+def test_a_server_in_another_process_is_noticed_and_its_death_too(database: Path):
+    script = (
+        "import sys, time; from pathlib import Path; from gwtui.embedded.gateway import "
+        "EmbeddedGateway as G; g = G.open(Path(sys.argv[1]), content='empty'); "
+        "print('up', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(database)], stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "up\n"
+        with pytest.raises(DatabaseInUseError, match=f"process {other.pid}"):
+            EmbeddedGateway.open(database)
+        other.kill()
+    EmbeddedGateway.open(database).close()
+
+
+def test_a_newer_database_is_left_alone(database: Path):
+    EmbeddedGateway.open(database, content="empty").close()
+    with sqlite3.connect(database) as connection:
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    connection.close()
+    before = database.read_bytes()
+    for attempt in (EmbeddedGateway.open, Database.visit):
+        with pytest.raises(DatabaseUnusableError, match="newer version"):
+            attempt(database)
+    assert database.read_bytes() == before
+
+
+def test_a_key_is_not_issued_into_an_older_database(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A server of the older version may be running on it right now."""
+    EmbeddedGateway.open(database, content="empty").close()
+    monkeypatch.setattr("gwtui.embedded.store.database.SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    with pytest.raises(DatabaseUnusableError, match="serve it once with this version"):
+        issue_key(database, management=True)
+
+
+def test_a_strangers_file_is_left_alone(database: Path):
+    database.parent.mkdir()
+    database.write_bytes(b"These are my holiday notes, not a database. " * 50)
+    with pytest.raises(DatabaseUnusableError, match="not a gateway database"):
+        EmbeddedGateway.open(database)
+    database.unlink()
+    with sqlite3.connect(database) as connection:
+        connection.execute("CREATE TABLE bookmarks (url TEXT)")
+    connection.close()
+    with pytest.raises(DatabaseUnusableError, match="another program"):
+        EmbeddedGateway.open(database)
+    with pytest.raises(DatabaseUnusableError, match="another program"):
+        issue_key(database, management=True)
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DatabaseUnusableError, match="Cannot use"):
+        EmbeddedGateway.open(tmp_path / "file" / "gateway.sqlite3")
+    with pytest.raises(DatabaseUnusableError, match="Cannot use"):
+        EmbeddedGateway.open(tmp_path)
+
+
+async def test_a_key_is_issued_beside_a_running_server(database: Path):
+    async with bench(database, content="empty", dialect=OPENROUTER) as gate:
+        ordinary = issue_key(database, management=False, name="from outside")
+        management = issue_key(database, management=True)
+        assert ordinary.startswith("sk-or-v1-"), "as the database is served"
+        await gate.call("GET", "/keys", token=management, expect=200)
+        await gate.refused(403, "GET", "/keys", token=ordinary)
+        (listed,) = await gate.data("GET", "/keys")
+        assert listed["name"] == "from outside"
+    assert issue_key(database, management=True), "and without one"
+
+
+def test_no_key_is_issued_where_no_gateway_was(database: Path):
+    with pytest.raises(DatabaseMissingError, match="serve it once first"):
+        issue_key(database, management=True)
+    assert not database.parent.exists(), "nothing is left behind"
+    database.parent.mkdir()
+    Database.serve(database).close()
+    with pytest.raises(DatabaseMissingError, match="never served"):
+        issue_key(database, management=True)
+
+
+def test_an_ordinary_key_needs_a_workspace_that_exists():
+    gateway = EmbeddedGateway.open(None, content="empty")
+    with pytest.raises(LookupError):
+        gateway.issue_key(management=False, workspace_id="00000000-0000-4000-8000-000000000000")
+    gateway.close()
+
+
+def test_erasing_removes_what_was_there(database: Path):
+    gateway = EmbeddedGateway.open(database, seed=3)
+    gateway.close()
+    erase(database)
+    assert not database.exists()
+    fresh = EmbeddedGateway.open(database, seed=4)
+    assert fresh.founding.seed == 4
+    fresh.close()
+
+
+async def test_writers_take_turns(database: Path):
+    """Keys are made by the server, by threads and by other processes; none is lost or doubled."""
+    made: list[str] = []
+    async with bench(database, content="empty") as gate:
+        threads = [
+            threading.Thread(
+                target=lambda: made.extend(issue_key(database, management=False) for _ in range(10))
+            )
+            for _ in range(4)
+        ]
+        script = (
+            "import sys; from pathlib import Path; from gwtui.embedded.issuing import issue_key\n"
+            "for _ in range(10): issue_key(Path(sys.argv[1]), management=False)"
+        )
+        others = [_start(script, database) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for _ in range(20):
+            await gate.create()
+        for thread in threads:
+            thread.join()
+        assert [other.wait() for other in others] == [0, 0]
+        assert len(set(made)) == 40
+        assert len(await gate.data("GET", "/keys")) == 20 + 40 + 20
+        for key in made:
+            await gate.call("GET", "/key", token=key, expect=200)
+
+
+def test_a_reading_transaction_cannot_write(database: Path):
+    opened = Database.serve(database)
+    with pytest.raises(sqlite3.OperationalError, match="readonly"), opened.read() as db:
+        db.execute("INSERT INTO settings VALUES ('a', 'b')")
+    with opened.write() as db:
+        db.execute("INSERT INTO settings VALUES ('a', 'b')")
+    with pytest.raises(sqlite3.IntegrityError), opened.write() as db:
+        _clear_and_stumble(db)
+    with opened.read() as db:
+        assert db.execute("SELECT count(*) FROM settings").fetchone()[0] == 1
+    opened.close()
+
+
+def _start(script: str, database: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", script, str(database)])
+
+
+def _clear_and_stumble(db: sqlite3.Connection) -> None:
+    db.execute("DELETE FROM settings")
+    db.execute("INSERT INTO settings VALUES ('c', NULL)")
