@@ -213,7 +213,7 @@ async def copy_identity(context: ActionContext) -> None:
     from gwtui.ui.clipboard import copy_text  # noqa: PLC0415
 
     if context.identity is not None:
-        context.app.say(copy_text(context.app, context.identity))
+        context.app.say(await copy_text(context.app, context.identity))
 
 
 async def mark(context: ActionContext) -> None:

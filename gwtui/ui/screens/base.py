@@ -52,8 +52,9 @@ class GatewayScreen(Screen[None]):
         errors appear in the banner above the last good data. The functions get every new state,
         only while the screen is shown, in the screen's own message loop; ``state.value`` may be
         None. Feeds are left while the screen is covered or not shown.
-    ``empty_text()``
-        What to do when there is nothing, or None while there is something to show.
+    ``empty_text()`` and ``empty_title()``
+        What to do when there is nothing, or None while there is something to show; and what is
+        said above it.
     ``status_parts()``
         Contents for the left of the status line; the moment of the last answer follows them.
     ``tick(now)``
@@ -113,6 +114,10 @@ class GatewayScreen(Screen[None]):
     def empty_text(self) -> str | None:
         """What to do when there is nothing; None while there is something."""
         return None
+
+    def empty_title(self) -> str:
+        """What is said above ``empty_text``."""
+        return f"No {self.heading.lower()} here"
 
     def status_parts(self) -> Sequence[Content]:
         """The left of the status line."""
@@ -292,7 +297,7 @@ class GatewayScreen(Screen[None]):
                 return True
         empty = self.empty_text()
         if empty is not None:
-            panel.say(f"No {self.heading.lower()} here", empty)
+            panel.say(self.empty_title(), empty)
         return empty is not None
 
     def _status(self, now: datetime) -> Content:

@@ -84,8 +84,16 @@ class ResourceScreen(GatewayScreen):
         return [(self.declared.feed(hub, scope), self._show)]
 
     def empty_text(self) -> str | None:
-        """What to do when the list is empty; a filter that hides everything does not count."""
-        return None if self.table.total_count else self.declared.empty
+        """What to do when there is no row, or none that the filter lets through."""
+        if self.table.visible_count:
+            return None
+        return "Escape clears the filter." if self.table.total_count else self.declared.empty
+
+    def empty_title(self) -> str:
+        """Which of the two it is."""
+        if self.table.total_count:
+            return f"No {self.declared.singular} matches the filter"
+        return super().empty_title()
 
     def status_parts(self) -> Sequence[Content]:
         """Rows shown of rows there are, sorting, marks, hidden columns; a filter error first."""
