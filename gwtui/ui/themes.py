@@ -170,6 +170,8 @@ _TERMINAL = Theme(
         "tone-warn": "ansi_yellow",
         "tone-bad": "ansi_red",
         "tone-accent": "ansi_blue",
+        "ansi-background": "ansi_default",
+        "ansi-foreground": "ansi_default",
         "badge-foreground": "ansi_black",
         "badge-background": "ansi_yellow",
         "alarm-foreground": "ansi_bright_white",

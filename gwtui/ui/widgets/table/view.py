@@ -120,7 +120,9 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def scroll_rows(self, top: float) -> None:
-        """Put row ``top`` first, without animation."""
+        """Put row ``top`` first, without animation; nothing before there is a screen."""
+        if not self.is_mounted:
+            return
         # Forced: before the next layout the scrollbar may not have heard of the new rows.
         self.scroll_to(y=max(top, 0), animate=False, force=True)
 

@@ -1,0 +1,276 @@
+"""The keys of the table, its messages, and the cursor that stays with its row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from table_kit import TableApp, Thing, things
+
+from gwtui.ui.widgets.table import (
+    CountsChanged,
+    Highlighted,
+    Opened,
+    ResourceTable,
+    SelectionLost,
+    SortChanged,
+)
+
+SIZE = (80, 24)
+PAGE = SIZE[1] - 1
+
+
+async def test_keys_move_the_cursor_by_row_page_and_to_the_ends() -> None:
+    app = TableApp(things(100))
+    async with app.run_test(size=SIZE) as pilot:
+        at = 0
+        for keys, to in (
+            ("down j", 2),
+            ("up", 1),
+            ("k", 0),
+            ("k", 0),
+            ("pagedown", PAGE),
+            ("pagedown", 2 * PAGE),
+            ("pageup", PAGE),
+            ("end", 99),
+            ("down", 99),
+            ("home", 0),
+            ("G", 99),
+            ("g", 0),
+        ):
+            await pilot.press(*keys.split())
+            assert app.table.selected_identity == f"id-{to:03}", (keys, at)
+            assert f"row-{to:03}" in app.cursor_line()
+            at = to
+
+
+async def test_a_screenful_down_moves_the_view_and_leaves_the_cursor_on_its_line() -> None:
+    app = TableApp(things(200))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press(*["down"] * 5, "pagedown")
+        assert app.table.selected_identity == f"id-{5 + PAGE:03}"
+        assert app.lines()[6].startswith("▌")
+
+
+async def test_moving_says_so_once_for_each_row() -> None:
+    app = TableApp(things(10))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("down", "down", "home", "home")
+        heard = [message.identity for message in app.heard.of(Highlighted)]
+        assert heard == ["id-000", "id-001", "id-002", "id-000"]
+
+
+async def test_enter_opens_the_selected_row() -> None:
+    app = TableApp(things(10))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("down", "enter")
+        assert [message.identity for message in app.heard.of(Opened)] == ["id-001"]
+        assert app.heard.of(Opened)[0].control is app.table
+
+
+async def test_an_empty_table_takes_every_key() -> None:
+    app = TableApp()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("down", "pagedown", "end", "enter", "space", "right", "left", "home")
+        app.table.mark_all_visible()
+        app.table.tick()
+        assert app.table.selected is None
+        assert app.table.marked == ()
+        assert app.heard.of(Opened) == []
+        assert "Name" in app.lines()[0]
+
+
+async def test_space_marks_and_goes_on() -> None:
+    app = TableApp(things(10))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("space", "space", "down", "space")
+        assert app.table.marked == ("id-000", "id-001", "id-003")
+        assert app.lines()[1].startswith(" ●row-000")
+        assert app.heard.of(CountsChanged)[-1].marked == 3
+        await pilot.press("up", "space")
+        assert app.table.marked == ("id-000", "id-001")
+        app.table.filter_by("row-00")
+        app.table.mark_all_visible()
+        assert len(app.table.marked) == 10
+        app.table.clear_marks()
+        assert app.table.marked == ()
+
+
+async def test_right_and_left_reach_every_column() -> None:
+    app = TableApp(things(10))
+    async with app.run_test(size=(40, 10)) as pilot:
+        seen: set[str] = set()
+        all_columns = {"name", "state", "used", "age", "id"}
+        for _ in range(6):
+            await pilot.pause()
+            seen |= all_columns - set(app.table.hidden_columns)
+            assert app.lines()[1].startswith("▌ row-000")
+            assert f"+{len(app.table.hidden_columns)}" in app.lines()[0]
+            await pilot.press("right")
+        assert seen == all_columns
+        assert "Identity" in app.lines()[0]
+        await pilot.press(*["left"] * 6)
+        assert "State" in app.lines()[0]
+
+
+async def test_the_keys_have_ids_for_a_keymap() -> None:
+    ids = {
+        binding.id
+        for _, binding in ResourceTable(
+            [*TableApp().table.model.columns], str, lambda: TableApp().wall()
+        )._bindings
+    }
+    assert "table.cursor_down" in ids
+    assert all(name and name.startswith("table.") for name in ids)
+
+
+async def test_new_data_keeps_row_mark_and_place_on_the_screen() -> None:
+    app = TableApp(things(100, start=100))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press(*["down"] * 40, "space")
+        line = app.lines().index(app.cursor_line())
+        app.table.show(things(200))
+        await pilot.pause()
+        assert app.table.selected_identity == "id-141"
+        assert app.lines().index(app.cursor_line()) == line
+        assert app.lines()[line - 1].startswith(" ●row-140")
+        assert app.heard.of(SelectionLost) == []
+
+
+async def test_a_view_scrolled_away_from_the_cursor_stays_where_it_is() -> None:
+    app = TableApp(things(100, start=100))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.scroll_rows(50)
+        await pilot.pause()
+        assert "row-150" in app.lines()[1]
+        app.table.show(things(200))
+        await pilot.pause()
+        assert "row-150" in app.lines()[1]
+        assert app.table.selected_identity == "id-100"
+
+
+async def test_sorting_and_filtering_keep_the_row() -> None:
+    app = TableApp(things(100))
+    async with app.run_test(size=SIZE) as pilot:
+        assert app.table.select("id-042")
+        app.table.sort_by("used", descending=True)
+        await pilot.pause()
+        assert "row-042" in app.cursor_line()
+        assert app.table.filter_by("row-04") is None
+        await pilot.pause()
+        assert "row-042" in app.cursor_line()
+        assert (app.table.visible_count, app.table.total_count) == (10, 100)
+        app.table.filter_by("")
+        await pilot.pause()
+        assert "row-042" in app.cursor_line()
+        assert [(m.column, m.descending) for m in app.heard.of(SortChanged)] == [("used", True)]
+        assert app.table.sorting == ("used", True)
+
+
+async def test_a_deleted_row_is_told_and_its_neighbour_selected() -> None:
+    app = TableApp(things(20))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press(*["down"] * 7)
+        app.table.show([t for t in things(20) if t.id != "id-007"])
+        await pilot.pause()
+        (lost,) = app.heard.of(SelectionLost)
+        assert (lost.identity, lost.reason, lost.neighbour) == ("id-007", "deleted", "id-008")
+        assert "row-008" in app.cursor_line()
+        assert app.lines().index(app.cursor_line()) == 8
+
+
+async def test_a_query_with_an_error_keeps_the_last_good_one() -> None:
+    app = TableApp(things(100))
+    async with app.run_test(size=SIZE):
+        app.table.filter_by("row-09")
+        error = app.table.filter_by("used>")
+        assert error == app.table.filter_error
+        assert error
+        assert app.table.visible_count == 10
+
+
+async def test_select_scrolls_into_view_and_refuses_what_is_hidden() -> None:
+    app = TableApp(things(100))
+    async with app.run_test(size=SIZE) as pilot:
+        assert app.table.select("id-090")
+        await pilot.pause()
+        assert "row-090" in app.cursor_line()
+        assert not app.table.select("id-500")
+        app.table.filter_by("row-01")
+        assert not app.table.select("id-090")
+
+
+async def test_select_before_the_first_paint_is_in_view_afterwards() -> None:
+    app = TableApp(things(100))
+    app.table.show(things(100))
+    app.table.select("id-080")
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        assert "row-080" in app.cursor_line()
+
+
+async def test_time_dependent_cells_follow_the_clock() -> None:
+    app = TableApp(things(3))
+    async with app.run_test(size=SIZE) as pilot:
+        assert "0 min" in app.lines()[1]
+        app.wall.pass_seconds(130)
+        app.table.tick()
+        await pilot.pause()
+        assert "2 min" in app.lines()[1]
+
+
+async def test_counts_are_told_once_for_each_change() -> None:
+    app = TableApp(things(30))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.filter_by("row-01")
+        app.table.filter_by("row-01")
+        await pilot.pause()
+        last = app.heard.of(CountsChanged)[-1]
+        assert (last.visible, last.total, last.marked, last.hidden_columns) == (10, 30, 0, 0)
+        told = len(app.heard.of(CountsChanged))
+        app.table.show(things(30))
+        await pilot.pause()
+        assert len(app.heard.of(CountsChanged)) == told
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 4), (5, 2), (1, 1), (200, 60)])
+async def test_every_size_can_be_drawn(size: tuple[int, int]) -> None:
+    app = TableApp(things(100))
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("end", "right", "space", "pageup")
+        assert len(app.lines()) == size[1]
+        assert {len(line) for line in app.lines()} == {size[0]}
+
+
+async def test_resizing_keeps_the_cursor_in_view() -> None:
+    app = TableApp(things(100))
+    async with app.run_test(size=(80, 40)) as pilot:
+        await pilot.press(*["down"] * 35)
+        for size in ((80, 10), (30, 24), (120, 5), (80, 40)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert "row-035" in app.cursor_line(), size
+
+
+HOSTILE = "[red]\x1b[31m[/foo]\x07\u202eevil\u200b[@click=app.quit]x[/]"
+
+
+async def test_hostile_and_wide_text_is_shown_as_text_in_its_own_cells() -> None:
+    rows = [
+        Thing("1", HOSTILE, 1),
+        Thing("2", "日本語のとても長い名前" * 9, 2),
+        Thing("3", "é" * 90, 3),
+    ]
+    app = TableApp([*rows, replace(rows[0], id=HOSTILE, state=HOSTILE)])
+    async with app.run_test(size=(120, 10)) as pilot:
+        await pilot.press("down", "space")
+        lines = app.lines()
+        assert "[red]" in lines[1]
+        assert "[@click=app.quit]x" in lines[1]
+        assert not set("".join(lines)) & set("\x1b\x07\u202e\u200b")
+        state = lines[0].index("State")
+        for line, used in zip(lines[1:4], "123", strict=True):
+            strip = app.screen._compositor.render_strips()[lines.index(line)]
+            assert strip.crop(state, state + 6).text == "active"
+            assert used in strip.crop(state + 10, state + 20).text
+        assert "…" in lines[2]

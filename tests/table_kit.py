@@ -1,0 +1,153 @@
+"""A small list, and an application with nothing but the virtual table in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual.app import App, ComposeResult
+from textual.message import Message
+
+from gwtui.ui.resources.spec import Cell, Column, Tone
+from gwtui.ui.themes import DEFAULT_THEME, THEMES
+from gwtui.ui.widgets.table import (
+    CountsChanged,
+    Highlighted,
+    Opened,
+    ResourceTable,
+    SelectionLost,
+    SortChanged,
+)
+
+MOMENT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+STYLES = Path(__file__).resolve().parent.parent / "styles"
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A row: ``used`` None is unknown."""
+
+    id: str
+    name: str
+    used: int | None = 0
+    state: str = "active"
+    seen: datetime = MOMENT
+
+
+@dataclass
+class Wall:
+    """A clock that a test moves."""
+
+    moment: datetime = MOMENT
+
+    def __call__(self) -> datetime:
+        return self.moment
+
+    def pass_seconds(self, seconds: float) -> None:
+        self.moment += timedelta(seconds=seconds)
+
+
+TONES: dict[str, Tone] = {"active": "good", "expired": "bad", "near limit": "warn"}
+
+
+def _used(thing: Thing) -> Cell:
+    return Cell("—", "muted") if thing.used is None else Cell(f"{thing.used:,}")
+
+
+def _age(thing: Thing, now: datetime) -> Cell:
+    return Cell(f"{int((now - thing.seen).total_seconds() // 60)} min")
+
+
+COLUMNS: tuple[Column[Thing], ...] = (
+    Column("name", "Name", lambda t, _: Cell(t.name), lambda t, _: t.name, 12, 0, grow=True),
+    Column(
+        "state",
+        "State",
+        lambda t, _: Cell(t.state, TONES.get(t.state, "plain")),
+        lambda t, _: t.state,
+        10,
+        1,
+    ),
+    Column("used", "Used", lambda t, _: _used(t), lambda t, _: t.used, 8, 2, right=True),
+    Column("age", "Seen", _age, lambda t, _: t.seen, 8, 3, right=True),
+    Column("id", "Identity", lambda t, _: Cell(t.id, "muted"), lambda t, _: t.id, 20, 4),
+)
+
+
+def things(count: int, start: int = 0) -> list[Thing]:
+    """Rows called row-000, row-001 and so on."""
+    return [Thing(f"id-{n:03}", f"row-{n:03}", n * 37 % 101) for n in range(start, start + count)]
+
+
+@dataclass
+class Heard:
+    """Messages that reached the application, in order."""
+
+    messages: list[Message] = field(default_factory=list)
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [message for message in self.messages if isinstance(message, kind)]
+
+
+class TableApp(App[None]):
+    """Shows one table over the whole screen."""
+
+    CSS_PATH: ClassVar = [STYLES / "table.tcss"]
+
+    def __init__(
+        self,
+        items: Sequence[Thing] = (),
+        columns: Sequence[Column[Thing]] = COLUMNS,
+        theme: str = DEFAULT_THEME,
+    ) -> None:
+        super().__init__()
+        for known in THEMES:
+            self.register_theme(known)
+        self.theme = theme
+        self.wall = Wall()
+        self.heard = Heard()
+        self.table: ResourceTable[Thing] = ResourceTable(
+            columns,
+            lambda thing: thing.id,
+            self.wall,
+            facets={"digit": lambda thing, _now: thing.name[-1]},
+        )
+        self._items = items
+
+    def compose(self) -> ComposeResult:
+        yield self.table
+
+    def on_mount(self) -> None:
+        self.table.show(self._items)
+        self.table.focus()
+
+    def hear(self, message: Message) -> None:
+        self.heard.messages.append(message)
+
+    def on_resource_table_highlighted(self, message: Highlighted) -> None:
+        self.hear(message)
+
+    def on_resource_table_opened(self, message: Opened) -> None:
+        self.hear(message)
+
+    def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
+        self.hear(message)
+
+    def on_resource_table_sort_changed(self, message: SortChanged) -> None:
+        self.hear(message)
+
+    def on_resource_table_counts_changed(self, message: CountsChanged) -> None:
+        self.hear(message)
+
+    def lines(self) -> list[str]:
+        """The screen as the terminal gets it, one string for each line."""
+        return [strip.text for strip in self.screen._compositor.render_strips()]
+
+    def cursor_line(self) -> str:
+        """The line with the cursor's shape."""
+        found = [line for line in self.lines() if line.startswith("▌")]
+        assert len(found) == 1, found
+        return found[0]

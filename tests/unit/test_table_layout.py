@@ -1,0 +1,122 @@
+"""Which columns fit, where they stand, and that none is out of reach."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwtui.ui.resources.spec import Cell, Column
+from gwtui.ui.widgets.table.layout import GAP, GUTTER, Layout, arrange
+
+
+def column(name: str, width: int, priority: int, *, grow: bool = False) -> Column[str]:
+    def cell(item: str, _now: datetime) -> Cell:
+        return Cell(item)
+
+    return Column(name, name, cell, lambda item, _now: item, width, priority, grow=grow)
+
+
+FOUR = (
+    column("name", 10, 0, grow=True),
+    column("state", 8, 1),
+    column("limit", 8, 3),
+    column("used", 8, 2),
+)
+
+
+def shown(layout: Layout) -> list[int]:
+    return [slot.index for slot in layout.slots]
+
+
+def test_all_columns_show_where_there_is_room_and_the_growing_one_takes_the_rest() -> None:
+    layout = arrange(FOUR, 80)
+    assert shown(layout) == [0, 1, 2, 3]
+    assert layout.marker == ""
+    assert layout.slots[-1].x + layout.slots[-1].width == 80
+    assert layout.slots[0].width == 80 - GUTTER - 3 * (8 + GAP)
+
+
+def test_the_highest_number_gives_way_first() -> None:
+    exact = GUTTER + 10 + 3 * (8 + GAP)
+    assert shown(arrange(FOUR, exact)) == [0, 1, 2, 3]
+    assert shown(arrange(FOUR, exact - 1)) == [0, 1, 3]
+    assert shown(arrange(FOUR, exact - 11)) == [0, 1]
+    assert shown(arrange(FOUR, exact - 21)) == [0]
+
+
+def test_of_equal_numbers_the_rightmost_gives_way() -> None:
+    columns = (column("name", 10, 0), column("a", 8, 1), column("b", 8, 1))
+    assert shown(arrange(columns, GUTTER + 10 + GAP + 8)) == [0, 1]
+
+
+def test_the_marker_counts_what_is_hidden_and_says_where_more_is() -> None:
+    width = GUTTER + 10 + GAP + 8
+    assert [arrange(FOUR, width, page).marker for page in range(3)] == ["+2>", "<+2>", "<+2"]
+    assert [shown(arrange(FOUR, width, page)) for page in range(3)] == [[0, 1], [0, 2], [0, 3]]
+
+
+def test_growing_columns_share_the_rest_to_the_last_cell() -> None:
+    columns = (column("a", 5, 0, grow=True), column("b", 5, 1, grow=True), column("c", 4, 1))
+    layout = arrange(columns, 41)
+    widths = [slot.width for slot in layout.slots]
+    assert sum(widths) + 2 * GAP + GUTTER == 41
+    assert widths[0] - widths[1] in (0, 1)
+    assert widths[2] == 4
+
+
+def test_without_a_growing_column_the_rest_stays_empty() -> None:
+    layout = arrange((column("a", 5, 0), column("b", 5, 1)), 60)
+    assert [slot.width for slot in layout.slots] == [5, 5]
+
+
+def test_the_only_column_left_shrinks() -> None:
+    assert [slot.width for slot in arrange(FOUR, 8).slots] == [6]
+
+
+def test_a_cell_belongs_to_the_column_drawn_there() -> None:
+    layout = arrange(FOUR, 80)
+    first, second = layout.slots[:2]
+    for x, slot in ((0, first), (second.x - 1, first), (second.x, second)):
+        assert layout.slot_at(x) is slot
+    assert layout.slot_at(-1) is None
+    assert layout.slot_at(500) is None
+
+
+columns_of = st.lists(
+    st.tuples(st.integers(1, 40), st.integers(0, 6), st.booleans()), min_size=1, max_size=15
+).map(lambda specs: [column(str(n), w, p, grow=g) for n, (w, p, g) in enumerate(specs)])
+
+
+@given(columns_of, st.integers(1, 250))
+def test_every_column_is_on_a_page_and_the_first_on_all(
+    columns: list[Column[str]], width: int
+) -> None:
+    first = arrange(columns, width)
+    pages = [arrange(columns, width, page) for page in range(first.pages)]
+    assert {index for page in pages for index in shown(page)} == set(range(len(columns)))
+    for page in pages:
+        assert shown(page)[0] == 0
+        assert shown(page) == sorted(set(shown(page)))
+        assert len(page.hidden) + len(page.slots) == len(columns)
+
+
+@given(columns_of, st.integers(1, 250), st.integers(-3, 40))
+def test_columns_never_overlap_nor_leave_the_width_they_can_fit(
+    columns: list[Column[str]], width: int, page: int
+) -> None:
+    layout = arrange(columns, width, page)
+    end = GUTTER
+    for slot in layout.slots:
+        assert slot.width >= 1
+        assert slot.x >= end
+        end = slot.x + slot.width + GAP
+    least = GUTTER + len(layout.slots) + GAP * (len(layout.slots) - 1)
+    assert end - GAP <= max(width, least)
+    assert 0 <= layout.page < layout.pages
+
+
+@given(columns_of, st.integers(1, 249))
+def test_a_wider_terminal_never_hides_more(columns: list[Column[str]], width: int) -> None:
+    assert len(arrange(columns, width + 1).slots) >= len(arrange(columns, width).slots)

@@ -1,0 +1,305 @@
+"""Cursor, marks and order follow identities through whatever happens to the rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from table_kit import COLUMNS, MOMENT, Thing, Wall, things
+
+from gwtui.ui.resources.spec import Cell, Column
+from gwtui.ui.widgets.table.model import TableModel
+from gwtui.ui.widgets.table.ordering import ordered
+from gwtui.ui.widgets.table.selection import nearest
+
+
+def model(items: list[Thing] | None = None, wall: Wall | None = None) -> TableModel[Thing]:
+    made: TableModel[Thing] = TableModel(
+        COLUMNS, lambda t: t.id, wall or Wall(), {"digit": lambda t, _now: t.name[-1]}
+    )
+    if items is not None:
+        made.show(items)
+    return made
+
+
+def test_the_first_row_is_selected_once_there_is_one() -> None:
+    table = model([])
+    assert table.selected is None
+    assert table.cursor is None
+    assert table.show(things(3)) is None
+    assert table.selected_identity == "id-000"
+
+
+def test_a_table_without_columns_is_refused() -> None:
+    with pytest.raises(ValueError, match="column"):
+        TableModel([], str, Wall(), {})
+
+
+def test_the_cursor_stays_with_its_row_through_data_order_and_filter() -> None:
+    table = model(things(50))
+    table.select("id-020")
+    table.show(list(reversed(things(60))))
+    assert (table.selected_identity, table.cursor) == ("id-020", 39)
+    table.sort_by("used", True)
+    assert table.selected_identity == "id-020"
+    assert table.filter_by("row-02") is None
+    assert table.selected_identity == "id-020"
+    assert len(table.order) == 10
+
+
+def test_a_deleted_row_leaves_the_cursor_to_its_lower_neighbour_and_says_so() -> None:
+    table = model(things(5))
+    table.select("id-002")
+    lost = table.show([t for t in things(5) if t.id != "id-002"])
+    assert lost is not None
+    assert (lost.identity, lost.reason, lost.neighbour) == ("id-002", "deleted", "id-003")
+    assert table.selected_identity == "id-003"
+
+
+def test_the_last_row_leaves_the_cursor_to_the_one_above() -> None:
+    table = model(things(5))
+    table.select("id-004")
+    lost = table.show(things(4))
+    assert lost is not None
+    assert lost.neighbour == "id-003"
+
+
+def test_a_filtered_row_is_told_from_a_deleted_one() -> None:
+    table = model(things(30))
+    table.select("id-005")
+    lost = table.filter_by("row-01")
+    assert lost is not None
+    assert (lost.reason, lost.neighbour) == ("filtered", "id-010")
+
+
+def test_a_row_that_comes_back_to_an_empty_table_is_selected_again() -> None:
+    table = model(things(30))
+    table.select("id-025")
+    lost = table.filter_by("nothing like this")
+    assert lost is not None
+    assert lost.neighbour is None
+    assert table.selected is None
+    assert table.filter_by("") is None
+    assert table.selected_identity == "id-025"
+
+
+def test_repeated_identities_are_kept_apart() -> None:
+    table = model([Thing("a", "one"), Thing("a", "two"), Thing("a#2", "three"), Thing("a", "four")])
+    assert list(table.order) == ["a", "a#2", "a#2#2", "a#3"]
+    table.select("a#2")
+    assert table.selected == Thing("a", "two")
+
+
+def test_ten_thousand_repeats_are_not_quadratic() -> None:
+    table = model([Thing("same", str(n)) for n in range(10_000)])
+    assert len(set(table.order)) == 10_000
+
+
+def test_equal_items_keep_the_object_they_had() -> None:
+    table = model(things(3))
+    first = table.selected
+    table.show(things(3))
+    assert table.selected is first
+
+
+def test_marks_outlive_the_filter_but_not_the_row() -> None:
+    table = model(things(10))
+    table.toggle_mark("id-003")
+    table.toggle_mark("id-007")
+    table.filter_by("row-003")
+    assert table.marked == ("id-003", "id-007")
+    table.show(things(5))
+    assert table.marked == ("id-003",)
+    table.toggle_mark("id-003")
+    assert table.marked == ()
+
+
+def test_a_bad_query_says_why_and_changes_nothing() -> None:
+    table = model(things(30))
+    table.filter_by("row-01")
+    table.filter_by("used>")
+    assert table.filter_error
+    assert len(table.order) == 10
+    table.filter_by("")
+    assert table.filter_error is None
+    assert len(table.order) == 30
+
+
+def test_the_filter_knows_columns_facets_and_hidden_text() -> None:
+    table = model([*things(10), Thing("x", "Other", None, "expired")])
+    for text, count in (
+        ("used>50", 4),
+        ("state:expired", 1),
+        ("used:none", 1),
+        ("digit:3", 1),
+        ("OTHER", 1),
+        ("id-00 -row-001", 9),
+    ):
+        table.filter_by(text)
+        assert len(table.order) == count, text
+
+
+def test_words_do_not_match_across_cells() -> None:
+    table = model([Thing("id", "ends in act", 1, "ive")])
+    table.filter_by("active")
+    assert len(table.order) == 0
+
+
+def test_a_changed_item_is_searched_anew() -> None:
+    table = model(things(3))
+    table.filter_by("renamed")
+    assert len(table.order) == 0
+    changed = things(3)
+    changed[1] = replace(changed[1], name="renamed")
+    table.show(changed)
+    assert list(table.order) == ["id-001"]
+
+
+def test_text_that_depends_on_the_time_is_read_anew_after_a_while() -> None:
+    wall = Wall()
+    table = model(things(3), wall)
+    while table.warm(1):
+        pass
+    table.filter_by('"7 min"')
+    assert len(table.order) == 0
+    wall.pass_seconds(7 * 60)
+    assert table.refilter() is None
+    assert len(table.order) == 0
+    while table.warm(1):
+        pass
+    table.refilter()
+    assert len(table.order) == 3
+
+
+def test_warming_stops_when_all_is_known() -> None:
+    table = model(things(100))
+    slices = 0
+    while table.warm(0):
+        slices += 1
+    assert 1 < slices < 100
+    assert not table.warm(1)
+
+
+def test_an_unknown_column_is_refused() -> None:
+    with pytest.raises(KeyError):
+        model().sort_by("no-such", False)
+
+
+def test_cells_are_read_for_the_rows_in_view_only() -> None:
+    read: list[str] = []
+
+    def cell(item: str, _now: datetime) -> Cell:
+        read.append(item)
+        return Cell(item)
+
+    column: Column[str] = Column("name", "Name", cell, lambda item, _now: item, 10, 0)
+    table: TableModel[str] = TableModel([column], str, Wall(), {})
+    table.show([str(n) for n in range(1000)])
+    table.sort_by("name", True)
+    from gwtui.ui.widgets.table.layout import arrange  # noqa: PLC0415
+
+    table.frame(100, 20, arrange([column], 40))
+    assert len(read) == 20
+
+
+MIXED: list[Any] = [
+    None,
+    "b",
+    "A",
+    3,
+    Decimal("2.5"),
+    True,
+    float("nan"),
+    Decimal("NaN"),
+    Decimal("sNaN"),
+    MOMENT,
+    MOMENT.replace(tzinfo=None) - timedelta(days=1),
+    datetime.now(UTC),
+    "",
+]
+
+
+@given(st.lists(st.sampled_from(MIXED), max_size=20), st.booleans())
+def test_any_values_can_be_ordered_and_unknown_comes_last(
+    values: list[Any], descending: bool
+) -> None:
+    rows = {str(n): value for n, value in enumerate(values)}
+    order = ordered(rows.items(), lambda value: value, descending=descending)
+    assert sorted(order, key=int) == list(rows)
+    unknown = [
+        rows[i] is None or (not isinstance(rows[i], str | datetime) and _nan(rows[i]))
+        for i in order
+    ]
+    assert unknown == sorted(unknown)
+
+
+def _nan(value: Any) -> bool:
+    return value.is_nan() if isinstance(value, Decimal) else value != value  # noqa: PLR0124
+
+
+def test_text_is_ordered_without_regard_to_case_and_equals_keep_their_place() -> None:
+    rows = {"1": "b", "2": "A", "3": "B", "4": "a"}
+    assert ordered(rows.items(), lambda v: v, descending=False) == ["2", "4", "1", "3"]
+    assert ordered(rows.items(), lambda v: v, descending=True) == ["1", "3", "2", "4"]
+
+
+def test_the_nearest_neighbour_is_below_before_above() -> None:
+    before = ["a", "b", "c", "d", "e"]
+    assert nearest(before, 2, {"b": 0, "d": 1}) == "d"
+    assert nearest(before, 2, {"b": 0, "e": 1}) == "b"
+    assert nearest(before, 2, {}) is None
+
+
+STEP = st.one_of(
+    st.tuples(st.just("show"), st.lists(st.integers(0, 30), max_size=40)),
+    st.tuples(st.just("sort"), st.tuples(st.sampled_from([c.id for c in COLUMNS]), st.booleans())),
+    st.tuples(
+        st.just("filter"), st.sampled_from(["", "row-01", "used>40", "-row-002", "zzz", '"'])
+    ),
+    st.tuples(st.just("move"), st.integers(0, 40)),
+    st.tuples(st.just("mark"), st.integers(0, 30)),
+)
+
+
+@given(st.lists(STEP, max_size=30))
+def test_the_cursor_never_leaves_a_visible_row_by_itself(steps: list[tuple[str, Any]]) -> None:
+    table = model(things(20))
+    for name, argument in steps:
+        before = table.selected_identity
+        lost = None
+        if name == "show":
+            lost = table.show([things(1, n)[0] for n in argument])
+        elif name == "sort":
+            table.sort_by(*argument)
+        elif name == "filter":
+            lost = table.filter_by(argument)
+        elif name == "move":
+            table.move_to(argument)
+            before = None
+        elif f"id-{argument:03}" in table.order:
+            table.toggle_mark(f"id-{argument:03}")
+        check(table)
+        if before is None:
+            continue
+        if before in table.order:
+            assert table.selected_identity == before
+            assert lost is None
+        else:
+            assert lost is not None
+            assert lost.identity == before
+            assert lost.neighbour == table.selected_identity
+
+
+def check(table: TableModel[Thing]) -> None:
+    """What holds after every step."""
+    assert len(set(table.order)) == len(table.order)
+    assert (table.cursor is None) == (not table.order)
+    if table.cursor is not None:
+        assert table.order[table.cursor] == table.selected_identity
+        assert table.selected is not None
+    assert set(table.marked) == table.marks
