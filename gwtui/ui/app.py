@@ -225,12 +225,13 @@ class GwtuiApp(App[int], inherit_bindings=False):
     def would_be_lost(self) -> str | None:
         """What quitting now would lose, None when nothing.
 
-        A modal screen with typed text tells so by ``unsaved``.
+        A modal screen tells so by ``unsaved``, and what it is by ``loss``.
         """
         if self.session is not None and self.session.road.in_flight:
             return "A change is on its way; its outcome would only stand in the journal."
-        if any(getattr(screen, "unsaved", False) for screen in self.screen_stack):
-            return "What was typed into the open form is not saved."
+        for screen in self.screen_stack:
+            if getattr(screen, "unsaved", False):
+                return str(getattr(screen, "loss", "What was typed is not saved."))
         return None
 
     def hints(self, scopes: Sequence[str]) -> Sequence[Action]:

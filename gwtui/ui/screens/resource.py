@@ -172,11 +172,11 @@ class ResourceScreen(GatewayScreen):
         """Let the person type a filter."""
         self.query_one(FilterPrompt).open()
 
-    def want(self, identity: str) -> None:
-        """Select this row as soon as it is there."""
+    def want(self, identity: str, *, detail: bool = True) -> None:
+        """Select this row as soon as it is there; with its detail unless it opens a list."""
         self._wanted = identity
         self._select_wanted()
-        if self.declared.opens is None:
+        if detail and self.declared.opens is None:
             self._detail = True
             self._arrange()
 

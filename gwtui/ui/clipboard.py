@@ -1,0 +1,146 @@
+"""Copying over SSH: by tmux, by the terminal (OSC 52), else into a private file.
+
+No route but the file can be confirmed, so each says honestly what was done. Textual's own
+``copy_to_clipboard`` is not used: it keeps the text in memory and says nothing when it is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from textual.app import App
+
+from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
+
+Route = Literal["tmux", "terminal", "file", "none"]
+
+OSC52_LIMIT = 74_994
+"""Encoded bytes that terminals take; longer sequences are dropped or cut."""
+TMUX_BUFFER = "gwtui"
+_TMUX_SECONDS = 3.0
+_DUMB = frozenset({"dumb", "linux", "unknown"})
+"""Terminals without a clipboard of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """By which route a text was copied, and one honest sentence about it, fit to be shown."""
+
+    route: Route
+    sentence: str
+    path: Path | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether any route was open."""
+        return self.route != "none"
+
+
+async def copy_text(
+    app: App[Any],
+    text: str,
+    *,
+    secret: bool = False,
+    environment: Mapping[str, str] = os.environ,
+) -> Copied:
+    """Copy by the first route that is open; never raises. ``secret`` adds where copies stay."""
+    if environment.get("TMUX"):
+        how = await _to_tmux(text)
+        if how is not None:
+            kept = f" tmux keeps it until: tmux delete-buffer -b {TMUX_BUFFER}" if secret else ""
+            return Copied("tmux", how + kept)
+    elif _terminal_takes(app, text, environment):
+        _write_osc52(app, text)
+        kept = " Your terminal's clipboard history may keep it." if secret else ""
+        return Copied(
+            "terminal",
+            "Sent to the terminal (OSC 52). It does not confirm: if it does not paste, "
+            f"{'save it to a file' if secret else 'allow clipboard access there'}.{kept}",
+        )
+    return await save_private(text)
+
+
+async def save_private(text: str) -> Copied:
+    """Write the text to a new file that only its owner can read; never raises."""
+    try:
+        path = await asyncio.to_thread(_write_file, text)
+    except (OSError, PrivateDirectoryError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return Copied("none", f"Not copied: no file could be written ({reason}).")
+    return Copied("file", f"Saved to {path} (only you can read it; delete it after use).", path)
+
+
+async def _to_tmux(text: str) -> str | None:
+    """Into a tmux buffer, and by tmux on to the terminal. None when tmux does not take it."""
+    base = ("tmux", "load-buffer", "-b", TMUX_BUFFER)
+    if await _run((*base, "-w", "-"), text):
+        return "Copied by tmux: paste with its prefix and ], or with your terminal's own paste."
+    # Before tmux 3.2 there is no -w: the text stays inside tmux.
+    if await _run((*base, "-"), text):
+        return "Copied to a tmux buffer: paste with its prefix and ]."
+    return None
+
+
+async def _run(command: tuple[str, ...], text: str) -> bool:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError:
+        return False
+    try:
+        async with asyncio.timeout(_TMUX_SECONDS):
+            await process.communicate(text.encode(errors="replace"))
+    except TimeoutError:
+        return False
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    return process.returncode == 0
+
+
+def _terminal_takes(app: App[Any], text: str, environment: Mapping[str, str]) -> bool:
+    """GNU screen (STY) swallows the sequence; a headless app has no terminal at all."""
+    return (
+        not app.is_headless
+        and app._driver is not None
+        and not environment.get("STY")
+        and environment.get("TERM", "unknown") not in _DUMB
+        and len(_encoded(text)) <= OSC52_LIMIT
+    )
+
+
+def _write_osc52(app: App[Any], text: str) -> None:
+    assert app._driver is not None  # noqa: S101 - checked by _terminal_takes
+    app._driver.write(f"\x1b]52;c;{_encoded(text)}\a")
+    app._driver.flush()
+
+
+def _encoded(text: str) -> str:
+    return base64.b64encode(text.encode(errors="replace")).decode("ascii")
+
+
+def _write_file(text: str) -> Path:
+    paths = Paths.of_user()
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    # The runtime directory lives in memory and ends with the session; not every machine has one.
+    folder = paths.runtime if runtime and Path(runtime).is_dir() else paths.state
+    path = ensure_private(folder) / f"copied-{secrets.token_hex(4)}.txt"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+    return path

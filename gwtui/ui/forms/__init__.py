@@ -1,0 +1,1 @@
+"""Modal forms: a form is a list of fields bound to a request model."""

@@ -1,0 +1,95 @@
+"""The plan of a write, shown before it is carried out."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from gwtui.actions.plan import Change, Plan
+from gwtui.domain.cells import UNKNOWN
+from gwtui.ui.resources.spec import Tone
+from gwtui.ui.tones import toned
+
+
+class ConfirmScreen(ModalScreen[bool]):
+    """Returns True only for the deliberate answer; the safe one has the focus and is on Escape.
+
+    Where the danger is low, y confirms too; what cannot be undone takes going to its button.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,n,q", "stay", show=False),
+        Binding("y", "go", show=False),
+        Binding("left,up", "app.focus_previous", show=False),
+        Binding("right,down", "app.focus_next", show=False),
+    ]
+
+    def __init__(self, plan: Plan[Any], *, deliberate: str, notes: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self._plan = plan
+        self._deliberate = deliberate
+        self._notes = notes
+        self._grave = plan.danger == "high"
+
+    def compose(self) -> ComposeResult:
+        """Title, changes, effects, two buttons."""
+        plan = self._plan
+        tone: Tone = "bad" if self._grave else "accent"
+        with Vertical(id="confirm", classes="dialog"):
+            yield Static(toned(f"{plan.title}?", tone, bold=True), classes="title")
+            with VerticalScroll(id="confirm-plan", can_focus=False):
+                for change in plan.changes:
+                    with Horizontal(classes="change"):
+                        yield Static(toned(change.field, "muted"), classes="label")
+                        yield Static(before_and_after(change), classes="values")
+                sign = "! " if self._grave else "· "
+                for index, line in enumerate((*plan.effects, *self._notes)):
+                    classes = "effect -first" if plan.changes and not index else "effect"
+                    yield Static(_bullet(line, sign), classes=classes)
+            with Horizontal(classes="buttons"):
+                yield Button(toned("Keep as it is"), id="safe", compact=True)
+                yield Button(toned(self._deliberate), id="deliberate", compact=True)
+            hint = "Tab moves · Enter presses · Esc keeps it"
+            yield Static(toned(hint if self._grave else f"y confirms · {hint}", "muted"))
+
+    def on_mount(self) -> None:
+        """The safe answer first."""
+        self.query_one("#safe").focus()
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.dismiss(event.button.id == "deliberate")
+
+    def action_stay(self) -> None:
+        """The safe answer."""
+        self.dismiss(False)
+
+    def action_go(self) -> None:
+        """The deliberate answer, by key only where that may happen by mistake."""
+        if self._grave:
+            self.app.bell()
+        else:
+            self.dismiss(True)
+
+
+def before_and_after(change: Change) -> Content:
+    """A change as "before → after"."""
+    if change.before is None:
+        return toned(change.after or UNKNOWN)
+    return Content.assemble(
+        toned(change.before, "muted"),
+        toned(" → ", "accent"),
+        toned(change.after or UNKNOWN, "plain", bold=True),
+    )
+
+
+def _bullet(text: str, sign: str) -> Content:
+    return Content.assemble(toned(sign, "warn"), toned(text))

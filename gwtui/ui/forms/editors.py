@@ -1,0 +1,184 @@
+"""The editors of single fields: one line of text, one choice of a few, one choice of many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events, on, work
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+from textual.widgets import Input
+
+from gwtui.ui.forms.reading import Typed
+from gwtui.ui.resources.spec import Tone
+from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.prompt import QuietInput
+
+_GAP = 2
+
+
+class Edited(Message):
+    """The person changed what an editor holds."""
+
+    def __init__(self, typed: Typed) -> None:
+        super().__init__()
+        self.typed = typed
+
+
+class Entered(Message):
+    """Enter in an editor that does not use it: on to the next field."""
+
+
+class TextEditor(QuietInput):
+    """A line of text; entering it never selects, so that the next key replaces nothing."""
+
+    def __init__(self, value: str, placeholder: str) -> None:
+        super().__init__(placeholder=placeholder)
+        self.select_on_focus = False
+        self._given = value
+        self.value = value
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        if event.value != self._given:
+            self._given = event.value
+            self.post_message(Edited(event.value))
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(Entered())
+
+
+class ChoiceEditor(Widget, can_focus=True):
+    """One of a few, all in sight: "● never  ○ daily". Arrows, space, first letter or mouse.
+
+    Options are (value, label); labels must have passed ``safe_text``. ``vertical`` puts each on a
+    line of its own.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "step(-1)", show=False),
+        Binding("right,space", "step(1)", show=False),
+        Binding("home", "jump(0)", show=False),
+        Binding("end", "jump(-1)", show=False),
+        Binding("enter", "enter", show=False),
+    ]
+
+    chosen: reactive[int] = reactive(0)
+
+    def __init__(
+        self,
+        options: Sequence[tuple[Typed, str]],
+        value: Typed,
+        *,
+        vertical: bool = False,
+        id: str | None = None,
+    ) -> None:
+        super().__init__(id=id)
+        self._options = tuple(options)
+        self._vertical = vertical
+        values = [option for option, _ in self._options]
+        self.set_reactive(ChoiceEditor.chosen, values.index(value) if value in values else 0)
+        self.styles.height = len(self._options) if vertical else 1
+        if vertical:
+            self._bindings.bind("up", "step(-1)", show=False)
+            self._bindings.bind("down", "step(1)", show=False)
+
+    @property
+    def value(self) -> Typed:
+        """The chosen value."""
+        return self._options[self.chosen][0]
+
+    def render(self) -> Content:
+        """Every option; the chosen one is marked by its sign as well as by colour."""
+        parts = []
+        for index, (_, label) in enumerate(self._options):
+            chosen = index == self.chosen
+            tone: Tone = "accent" if chosen and self.has_focus else "plain" if chosen else "muted"
+            parts.append(toned(f"{'●' if chosen else '○'} {label}", tone, bold=chosen))
+        return Content("\n" if self._vertical else " " * _GAP).join(parts)
+
+    def watch_chosen(self) -> None:
+        """Tell the form."""
+        self.post_message(Edited(self.value))
+
+    def action_step(self, step: int) -> None:
+        """The next or previous option; stops at the ends for arrows, space goes around."""
+        self.chosen = (self.chosen + step) % len(self._options)
+
+    def action_jump(self, index: int) -> None:
+        """The first or last option."""
+        self.chosen = index % len(self._options)
+
+    def action_enter(self) -> None:
+        """On to the next field."""
+        self.post_message(Entered())
+
+    def on_key(self, event: events.Key) -> None:
+        """A letter chooses the next option that begins with it."""
+        letter = event.character
+        if letter is None or not letter.isalnum():
+            return
+        count = len(self._options)
+        for step in range(1, count + 1):
+            index = (self.chosen + step) % count
+            if self._options[index][1].lower().startswith(letter.lower()):
+                event.stop()
+                self.chosen = index
+                return
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose what was clicked."""
+        if self._vertical:
+            if event.y < len(self._options):
+                self.chosen = event.y
+            return
+        end = 0
+        for index, (_, label) in enumerate(self._options):
+            start = end
+            end = start + Content(label).cell_length + _GAP + _GAP
+            if start <= event.x < end - _GAP:
+                self.chosen = index
+                return
+
+
+class PickEditor(Widget, can_focus=True):
+    """One of many: shows the chosen one, opens a list on Enter, space or a click."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "open", show=False)]
+    DEFAULT_CSS = "PickEditor { height: 1; }"
+
+    def __init__(self, title: str, options: Sequence[tuple[str, str]], value: str) -> None:
+        super().__init__()
+        self._title = title
+        self._options = tuple(options)
+        self._value = value
+
+    def render(self) -> Content:
+        """The chosen one, and that there are others."""
+        label = dict(self._options).get(self._value, self._value)
+        tone: Tone = "accent" if self.has_focus else "plain"
+        return Content.assemble(toned(label, tone, bold=True), toned("  ▾ Enter chooses", "muted"))
+
+    def on_click(self) -> None:
+        """Open the list."""
+        self.action_open()
+
+    @work(group="pick", exclusive=True)
+    async def action_open(self) -> None:
+        """Let the person choose."""
+        choices = [Choice(value, label) for value, label in self._options]
+        chosen = await self.app.push_screen_wait(
+            ChooseScreen(self._title, choices, current=self._value)
+        )
+        if chosen is not None and chosen != self._value:
+            self._value = chosen
+            self.refresh()
+            self.post_message(Edited(chosen))

@@ -1,0 +1,216 @@
+"""The one screen that draws every form."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import ClassVar, Generic, TypeVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from gwtui.actions.plan import Applied, Outcome, Refused, Unknown
+from gwtui.contract.request import RequestModel
+from gwtui.domain.safe_text import safe_text
+from gwtui.ui.forms.fields import Facts, FormSpec
+from gwtui.ui.forms.row import FieldRow
+from gwtui.ui.forms.state import FormState
+from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.tones import toned
+
+T = TypeVar("T")
+
+Submit = Callable[[RequestModel], Awaitable[Outcome[T] | None]]
+"""Carries the request out. None: the person went back to the form before anything was sent."""
+
+SENDING = "Sending…"
+
+
+class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
+    """Fills in a request. Gives back what was applied, a lost answer, or None when left.
+
+    A refusal keeps the form and everything typed. While the request is under way nothing can be
+    changed or left; after a lost answer it can only be closed, never sent again.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "submit", show=False),
+        Binding("escape", "leave", show=False),
+        Binding("down", "app.focus_next", show=False),
+        Binding("up", "app.focus_previous", show=False),
+    ]
+    AUTO_FOCUS = "TextEditor, ChoiceEditor, PickEditor"
+
+    def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[T]) -> None:
+        super().__init__()
+        self.spec = spec
+        self.state = FormState(spec, facts)
+        self._submit = submit
+        self._sending = False
+        self._lost: Unknown | None = None
+        self._said = Content("")
+
+    def compose(self) -> ComposeResult:
+        """Title, fields, what the gateway said, buttons."""
+        with Vertical(id="form"):
+            yield Static(toned(self.spec.title, "accent", bold=True), id="form-title")
+            with VerticalScroll(id="form-fields", can_focus=False):
+                for field in self.spec.fields:
+                    yield FieldRow(field, self.state)
+            yield Static(Content(""), id="form-message")
+            with Horizontal(id="form-buttons"):
+                yield Button(toned(self.spec.submit), id="submit", compact=True)
+                yield Button(toned("Cancel"), id="cancel", compact=True)
+                yield Static(toned("Tab next · Ctrl+S sends · Esc leaves", "muted"), id="form-keys")
+
+    def on_mount(self) -> None:
+        """Say what every field is for; relative times move on."""
+        self._show()
+        self.set_interval(5.0, self._show)
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether leaving now would lose something."""
+        return self._sending or (self.state.changed and self._lost is None)
+
+    @property
+    def loss(self) -> str:
+        """What quitting now would lose."""
+        if self._sending:
+            return "The form is being sent; its outcome would only stand in the journal."
+        return "What was typed into the form was not sent."
+
+    # Keys and buttons -----------------------------------------------------------------------
+
+    @on(FieldRow.Changed)
+    def _changed(self, event: FieldRow.Changed) -> None:
+        event.stop()
+        self._show()
+
+    @on(FieldRow.Done)
+    def _next(self, event: FieldRow.Done) -> None:
+        event.stop()
+        self.focus_next()
+
+    @on(Button.Pressed)
+    async def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        if event.button.id == "submit":
+            self.action_submit()
+        else:
+            self.action_leave()
+
+    def action_submit(self) -> None:
+        """Send what was typed, unless something is wrong with it."""
+        if self._sending or self._lost is not None:
+            return
+        well = self.state.attempt()
+        request = self.state.request() if well else None
+        self._show()
+        if request is None:
+            self._focus_problem()
+            return
+        self._hold(True)
+        self._carry_out(request)
+
+    def action_leave(self) -> None:
+        """Close; ask first when something typed would be lost."""
+        if self._lost is not None:
+            self.dismiss(self._lost)
+        elif self._sending:
+            self.app.bell()
+        elif self.state.changed:
+            self._ask()
+        else:
+            self.dismiss(None)
+
+    @work(group="form-leave", exclusive=True)
+    async def _ask(self) -> None:
+        discard = await self.app.push_screen_wait(
+            AskScreen(
+                "Discard what you typed?",
+                "Nothing was sent yet.",
+                safe="Keep editing",
+                deliberate="Discard",
+            )
+        )
+        if discard:
+            self.dismiss(None)
+
+    # Sending --------------------------------------------------------------------------------
+
+    def _carry_out(self, request: RequestModel) -> None:
+        # Owned by the app: the worker of a screen would die with the screen.
+        self.app.run_worker(self._send(request), name="form", group="forms")
+
+    async def _send(self, request: RequestModel) -> None:
+        outcome = await self._submit(request)
+        match outcome:
+            case Applied():
+                self._sending = False
+                self.dismiss(outcome)
+                return
+            case Refused(error):
+                self.state.refuse(error)
+            case Unknown():
+                self._lost = outcome
+        self._hold(False)
+        self._show()
+        if self._lost is not None:
+            self._only_close()
+        elif outcome is not None:
+            self._focus_problem()
+
+    def _hold(self, sending: bool) -> None:
+        """Freeze the form while its request is under way."""
+        self._sending = sending
+        self.query_one("#form-fields").disabled = sending
+        for button in self.query(Button):
+            button.disabled = sending
+        if not sending and self.focused is None:
+            self.query_one("#submit").focus()
+        self._show_message()
+
+    def _only_close(self) -> None:
+        """After a lost answer: read what happened, then close."""
+        self.query_one("#form-fields").disabled = True
+        self.query_one("#submit").display = False
+        button = self.query_one("#cancel", Button)
+        button.label = toned("Close and look")
+        button.focus()
+
+    def _focus_problem(self) -> None:
+        wrong = self.state.first_problem
+        if wrong is not None:
+            self.query_one(f"#field-{wrong}", FieldRow).editor.focus()
+
+    # Showing --------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        for row in self.query(FieldRow):
+            row.show_state()
+        self._show_message()
+
+    def _show_message(self) -> None:
+        line = self.query_one("#form-message", Static)
+        content = self._message()
+        if not content.is_same(self._said):
+            self._said = content
+            line.display = bool(content.plain)
+            line.update(content)
+
+    def _message(self) -> Content:
+        if self._lost is not None:
+            return Content.assemble(
+                toned(f"The answer was lost: {safe_text(self._lost.error.message, 200)} ", "bad"),
+                toned(f"It is not sent again. {self.spec.unknown_help}", "plain"),
+            )
+        if self._sending:
+            return toned(SENDING, "accent")
+        if self.state.refusal:
+            return toned(f"✗ {self.state.refusal}", "bad")
+        return Content("")

@@ -1,0 +1,146 @@
+"""A new key's value, shown once: masked until asked, left only by saying that it is stored."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import SecretStr
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Checkbox, Static
+
+from gwtui.domain.safe_text import safe_text
+from gwtui.ui.clipboard import Copied, copy_text, save_private
+from gwtui.ui.resources.spec import Tone
+from gwtui.ui.tones import toned
+
+MASK = "•" * 24
+_NOT_YET = "Say first that you have stored the key: it cannot be shown again."
+_LONGEST = 4096
+
+
+class SecretView(Static):
+    """The only place where the value is drawn; it cannot be selected."""
+
+    ALLOW_SELECT = False
+
+
+class SecretScreen(ModalScreen[None]):
+    """Shows the value of a new key until the person says that it is stored, then forgets it."""
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "reveal", show=False),
+        Binding("c,y", "copy", show=False),
+        Binding("s", "save", show=False),
+        Binding("escape,q", "leave", show=False),
+        Binding("left,up", "app.focus_previous", show=False),
+        Binding("right,down", "app.focus_next", show=False),
+    ]
+    AUTO_FOCUS = "#copy"
+
+    def __init__(self, name: str, value: SecretStr) -> None:
+        super().__init__()
+        self._name_shown = safe_text(name, 60)
+        self._value: SecretStr | None = value
+        self._revealed = False
+
+    def compose(self) -> ComposeResult:
+        """The value, what can be done with it, the acknowledgement."""
+        with Vertical(id="secret", classes="dialog"):
+            yield Static(
+                Content.assemble(
+                    toned("Key created: ", "good", bold=True),
+                    toned(self._name_shown, "plain", bold=True),
+                ),
+                classes="title",
+            )
+            yield Static(
+                toned("This is its value. It is shown this once only: store it now.", "warn"),
+                classes="effect",
+            )
+            yield SecretView(toned(MASK), id="secret-value")
+            with Horizontal(classes="buttons"):
+                yield Button(toned("Copy (c)"), id="copy", compact=True)
+                yield Button(toned("Show (v)"), id="reveal", compact=True)
+                yield Button(toned("Save to a file (s)"), id="save", compact=True)
+            yield Static(Content(""), id="secret-note")
+            yield Checkbox(toned("I have stored this key"), id="stored", compact=True)
+            with Horizontal(classes="buttons"):
+                yield Button(toned("Done"), id="done", compact=True, disabled=True)
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether leaving now would lose the value for good."""
+        return self._value is not None
+
+    @property
+    def loss(self) -> str:
+        """What quitting now would lose."""
+        return "The new key's value was not acknowledged as stored; it cannot be shown again."
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        match event.button.id:
+            case "copy":
+                self.action_copy()
+            case "reveal":
+                self.action_reveal()
+            case "save":
+                self.action_save()
+            case "done":
+                self.action_leave()
+
+    @on(Checkbox.Changed)
+    def _acknowledged(self, event: Checkbox.Changed) -> None:
+        event.stop()
+        done = self.query_one("#done", Button)
+        done.disabled = not event.value
+        if event.value:
+            done.focus()
+
+    def action_reveal(self) -> None:
+        """Show the value, or mask it again."""
+        if self._value is None:
+            return
+        self._revealed = not self._revealed
+        shown = safe_text(self._value.get_secret_value(), _LONGEST) if self._revealed else MASK
+        self.query_one("#secret-value", SecretView).update(toned(shown, "accent", bold=True))
+        label = "Hide (v)" if self._revealed else "Show (v)"
+        self.query_one("#reveal", Button).label = toned(label)
+
+    @work(group="secret-copy", exclusive=True)
+    async def action_copy(self) -> None:
+        """Copy by the route that works."""
+        if self._value is not None:
+            self._say(await copy_text(self.app, self._value.get_secret_value(), secret=True))
+
+    @work(group="secret-copy", exclusive=True)
+    async def action_save(self) -> None:
+        """Save to a private file, the one route that can be confirmed."""
+        if self._value is not None:
+            self._say(await save_private(self._value.get_secret_value()))
+
+    def action_leave(self) -> None:
+        """Leave, once the person said that the value is stored; forget it."""
+        if not self.query_one("#stored", Checkbox).value:
+            self.app.bell()
+            self.query_one("#secret-note", Static).update(toned(_NOT_YET, "warn"))
+            self.query_one("#stored").focus()
+            return
+        self._value = None
+        self.query_one("#secret-value", SecretView).update(toned(MASK))
+        self.dismiss(None)
+
+    def on_unmount(self) -> None:
+        """However the screen ends, the value ends with it."""
+        self._value = None
+
+    def _say(self, copied: Copied) -> None:
+        tone: Tone = "good" if copied.ok else "bad"
+        self.query_one("#secret-note", Static).update(toned(safe_text(copied.sentence, 400), tone))
