@@ -66,9 +66,11 @@ async def demo_gateway(
             socket_path = directory / _SOCKET_NAME
             gateway.revoke_management_keys(KEY_NAME)
             token = SecretStr(gateway.issue_key(management=True, name=KEY_NAME))
-            async with host_on_socket(gateway, socket_path):
-                yield DemoSite(f"http://localhost{PREFIX}", socket_path, token)
-            gateway.revoke_management_keys(KEY_NAME)
+            try:
+                async with host_on_socket(gateway, socket_path):
+                    yield DemoSite(f"http://localhost{PREFIX}", socket_path, token)
+            finally:
+                gateway.revoke_management_keys(KEY_NAME)
     finally:
         gateway.close()
 

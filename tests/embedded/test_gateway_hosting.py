@@ -256,13 +256,13 @@ async def test_a_failing_dashboard_still_cleans_up(tmp_path: Path):
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
-def test_a_server_process_ends_cleanly_with_a_request_under_way(tmp_path: Path, stop):
+def test_a_server_process_does_not_wait_for_a_request_that_never_ends(tmp_path: Path, stop):
     script = (
         "import asyncio, sys; from pathlib import Path\n"
         "from gwtui.embedded.gateway import EmbeddedGateway\n"
         "from gwtui.embedded.hosting import serve_tcp\n"
         "gateway = EmbeddedGateway.open(Path(sys.argv[1]), content='empty')\n"
-        "ready = lambda url: print(url, flush=True)\n"
+        "ready = lambda url: print(url, gateway.issue_key(management=True), flush=True)\n"
         "code = asyncio.run(serve_tcp(gateway, '127.0.0.1', 0, on_ready=ready))\n"
         "gateway.close(); sys.exit(code)"
     )
@@ -273,11 +273,16 @@ def test_a_server_process_ends_cleanly_with_a_request_under_way(tmp_path: Path, 
         text=True,
     ) as process:
         assert process.stdout is not None
-        url = httpx.URL(process.stdout.readline().strip())
+        assert process.stderr is not None
+        text, token = process.stdout.readline().split()
+        url = httpx.URL(text)
         with socket.create_connection((url.host, url.port)) as half_open:
-            half_open.sendall(b"POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+            half_open.sendall(
+                b"POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n"
+                b"Authorization: Bearer " + token.encode() + b"\r\n\r\n{"
+            )
+            assert httpx.get(f"{text}/credits").status_code == 401, "the half request is in"
             process.send_signal(stop)
             assert process.wait(timeout=20) == 0
-        assert process.stderr is not None
         assert process.stderr.read() == ""
-    assert not (tmp_path / "gateway.sqlite3-wal").exists()
+    assert not (tmp_path / "gateway.sqlite3-wal").exists(), "the database was closed"
