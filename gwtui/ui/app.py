@@ -25,6 +25,7 @@ from gwtui.ui.connecting import Connecting
 from gwtui.ui.context import ActionContext
 from gwtui.ui.crash import crash_report
 from gwtui.ui.handlers import handler
+from gwtui.ui.health import Health
 from gwtui.ui.line_filter import ControlCharacterFilter
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.resources.spec import Scope
@@ -73,6 +74,7 @@ class GwtuiApp(App[int], inherit_bindings=False):
         self.scope = Scope()
         self.scope_name: str | None = None
         """Name of the workspace that lists are narrowed to, None for all of them."""
+        self.health = Health()
         self.navigation = Navigation(self)
         self._start = start
         self._connecting = Connecting(connect, journal, clock, self._link_changed)

@@ -213,7 +213,8 @@ async def copy_identity(context: ActionContext) -> None:
     from gwtui.ui.clipboard import copy_text  # noqa: PLC0415
 
     if context.identity is not None:
-        context.app.say(await copy_text(context.app, context.identity))
+        copied = await copy_text(context.app, context.identity)
+        context.app.say(copied.sentence, severity="information" if copied.ok else "warning")
 
 
 async def mark(context: ActionContext) -> None:

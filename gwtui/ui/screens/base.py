@@ -18,7 +18,7 @@ from gwtui.actions.action import APP
 from gwtui.domain.times import age
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.context import ActionContext
-from gwtui.ui.health import Health, clock_time, next_try, trouble
+from gwtui.ui.health import clock_time, next_try, trouble
 from gwtui.ui.messages import FeedChanged
 from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.subscriptions import FeedUse, Subscriptions
@@ -94,7 +94,6 @@ class GatewayScreen(Screen[None]):
         self.spec = spec
         self.scopes = (resource, *extra_scopes, APP)
         self._subscriptions = Subscriptions(self.post_message)
-        self._health = Health()
         for action in offered(self.scopes):
             if action.scope != APP:
                 for key in action.keys:
@@ -239,7 +238,7 @@ class GatewayScreen(Screen[None]):
 
     def _show_banner(self, now: datetime) -> None:
         named = [(feed.name, feed.state) for feed in self._subscriptions.feeds]
-        text = self._health.banner(named, now)
+        text = self.gwtui.health.banner(named, now)
         banner = self.query_one("#banner", OneLine)
         banner.display = bool(text)
         banner.show(Content(f" ! {text}"))

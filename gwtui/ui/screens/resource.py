@@ -97,6 +97,8 @@ class ResourceScreen(GatewayScreen):
 
     def status_parts(self) -> Sequence[Content]:
         """Rows shown of rows there are, sorting, marks, hidden columns; a filter error first."""
+        if not self.states or self.states[0].fetched_at is None:
+            return ()
         table = self.table
         shown, total = table.visible_count, table.total_count
         parts: list[Content] = []

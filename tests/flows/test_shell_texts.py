@@ -1,0 +1,136 @@
+"""What the shell writes of the data: raw JSON, detail pane, and only the lines that changed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from textual.app import App, ComposeResult
+from textual.content import Content
+from textual.geometry import Region
+
+from gwtui.contract.keys import ApiKey
+from gwtui.ui.detail_lines import detail_lines
+from gwtui.ui.raw_json import raw_lines
+from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, ResourceSpec, Section
+from gwtui.ui.widgets.lines import LinesView
+
+NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+
+
+def text_of(lines: list[Content]) -> str:
+    return "\n".join(line.plain for line in lines)
+
+
+def test_raw_json_keeps_numbers_and_order_as_they_came() -> None:
+    raw = {"usage": Decimal("0.10"), "limit": None, "tags": ["a", {"b": 1}], "none": {}, "no": []}
+    assert text_of(raw_lines(raw, None)) == (
+        "{\n"
+        '  "usage": 0.10,\n'
+        '  "limit": null,\n'
+        '  "tags": [\n'
+        '    "a",\n'
+        "    {\n"
+        '      "b": 1\n'
+        "    }\n"
+        "  ],\n"
+        '  "none": {},\n'
+        '  "no": []\n'
+        "}"
+    )
+
+
+def test_raw_json_marks_unknown_fields_and_lists_gaps() -> None:
+    key = ApiKey.model_validate({"hash": "h", "name": "n", "surprise": 1, "usage": "much"})
+    text = text_of(raw_lines(key.raw, key))
+    assert '"surprise": 1,  ◂' in text
+    assert '"name": "n",\n' in text
+    assert "Gaps against the contract" in text
+    assert "label: missing" in text
+    assert "usage: " in text
+
+
+def test_raw_json_shows_no_secret_and_no_control_character() -> None:
+    raw = {"key": "gw-v1-sentinel", "name": "\x1b[31m[red]\u202ex", "nested": {"token": "sentinel"}}
+    text = text_of(raw_lines(raw, None))
+    assert "sentinel" not in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "[red]" in text
+
+
+def spec_of(*content: Any) -> ResourceSpec[str]:
+    return ResourceSpec(
+        id="things",
+        title="Things",
+        singular="thing",
+        identity=lambda thing: thing,
+        name=lambda thing: thing,
+        columns=(),
+        sections=(Section("Facts", lambda _thing, _now: content),),
+        feed=lambda _hub, _scope: None,  # type: ignore[arg-type, return-value]
+        raw=lambda thing: thing,
+        empty="",
+    )
+
+
+def test_the_detail_pane_folds_long_values_beside_their_label() -> None:
+    spec = spec_of(DetailRow("name", Cell("alpha beta gamma delta")), DetailRow("id", Cell("x")))
+    assert [line.plain.rstrip() for line in detail_lines(spec, "it", NOW, 20)] == [
+        "it",
+        "",
+        "Facts",
+        "name  alpha beta",
+        "      gamma delta",
+        "id    x",
+    ]
+
+
+def test_the_detail_pane_never_writes_beyond_its_width() -> None:
+    spec = spec_of(
+        DetailRow("name", Cell("x" * 90), "a note of some length that does not fit"),
+        DetailRow("", Cell("free text " * 9)),
+    )
+    assert all(line.cell_length <= 44 for line in detail_lines(spec, "it", NOW, 44))
+
+
+def test_tables_in_the_detail_pane_line_up() -> None:
+    table = DetailTable(
+        ("workload", "p50"),
+        ((Cell("text"), Cell("1,200")), (Cell("image generation"), Cell("9"))),
+    )
+    lines = [line.plain for line in detail_lines(spec_of(table), "it", NOW, 60)][3:]
+    assert lines == [
+        "workload            p50",
+        "text              1,200",
+        "image generation      9",
+    ]
+
+
+class Reader(App[None]):
+    def compose(self) -> ComposeResult:
+        yield LinesView()
+
+
+async def test_only_lines_that_changed_are_repainted() -> None:
+    app = Reader()
+    async with app.run_test(size=(40, 10)) as pilot:
+        view = app.query_one(LinesView)
+        view.show([Content(f"line {number}") for number in range(50)])
+        await pilot.pause()
+        asked: list[Region] = []
+        refresh = view.refresh
+        view.refresh = lambda *regions, **more: (asked.extend(regions), refresh(*regions, **more))[
+            1
+        ]  # type: ignore[method-assign, assignment]
+        changed = [Content(f"line {number}") for number in range(50)]
+        view.show(changed)
+        assert asked == []
+        changed[3] = Content("other")
+        changed[40] = Content("out of sight")
+        view.show(changed)
+        assert [(region.y, region.height) for region in asked] == [(3, 1)]
+        view.scroll_to(y=35, animate=False)
+        await pilot.pause()
+        assert "out of sight" in "".join(s.text for s in view.render_line(5))
