@@ -28,8 +28,8 @@ def usd(amount: Decimal | None, *, places: int | None = None) -> str:
     if amount is None or not amount.is_finite():
         return UNKNOWN
     if amount and not _SMALLEST_PLAIN <= amount.adjusted() <= _LARGEST_PLAIN:
-        return f"{'-' if amount < 0 else ''}${_significant(abs(amount)):e}"
-    rounded = _round_usd(abs(amount), places)
+        return f"{'-' if amount < 0 else ''}${_significant(amount.copy_abs()):e}"
+    rounded = _round_usd(amount.copy_abs(), places)
     sign = "-" if amount < 0 and rounded else ""
     return f"{sign}${rounded:,f}"
 
@@ -104,7 +104,7 @@ def _round_usd(amount: Decimal, places: int | None) -> Decimal:
 
 def _significant(number: Decimal) -> Decimal:
     """Rounded to three significant digits."""
-    return Context(prec=SIGNIFICANT_DIGITS, rounding=ROUND_HALF_EVEN).plus(number)
+    return number.normalize(Context(prec=SIGNIFICANT_DIGITS, rounding=ROUND_HALF_EVEN))
 
 
 def _trim(number: Decimal, keep: int) -> Decimal:

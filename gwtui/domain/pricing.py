@@ -174,7 +174,7 @@ def _effective(
     rule = override or BASE_PRICE
     if listed is None or listed < 0 or not discount:
         return EffectivePrice(key, listed, listed, rule, override)
-    reduced = _EXACT.multiply(listed, 1 - discount)
+    reduced = _EXACT.multiply(listed, _EXACT.subtract(Decimal(1), discount))
     return EffectivePrice(key, listed, reduced, f"{rule}; {_discount_name(discount)}", override)
 
 

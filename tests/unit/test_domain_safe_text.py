@@ -1,0 +1,147 @@
+# ruff: noqa: RUF001 - odd characters are the subject here
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwtui.domain.safe_text import DEFAULT_LIMIT, ELLIPSIS, safe_line, safe_text
+
+ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("Production router", "Production router"),
+        ("Zürich – 東京 – Київ", "Zürich – 東京 – Київ"),
+        ("a\x00b", "a␀b"),
+        ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m"),
+        ("\x1b]52;c;aGk=\x07", "␛]52;c;aGk=␇"),
+        ("tab\tcr\rlf\n", "tab␉cr␍lf␊"),
+        ("del\x7f", "del␡"),
+        ("c1\x9b31m", "c1‹U+009B›31m"),
+        ("evil\u202egpj.exe", "evil‹U+202E›gpj.exe"),
+        ("\u061c\u200e\u200f\u2066\u2069", "‹U+061C›‹U+200E›‹U+200F›‹U+2066›‹U+2069›"),
+        ("zero\u200bwidth\u2060\ufeff", "zero‹U+200B›width‹U+2060›‹U+FEFF›"),
+        ("line\u2028para\u2029", "line‹U+2028›para‹U+2029›"),
+        ("lone\ud800", "lone‹U+D800›"),
+        ("private\ue000", "private‹U+E000›"),
+        ("soft\u00adhyphen", "soft‹U+00AD›hyphen"),
+        ("tag\U000e0041\U000e007f", "tag‹U+E0041›‹U+E007F›"),
+        ("selector\ufe0f", "selector‹U+FE0F›"),
+        ("selector\U000e0100", "selector‹U+E0100›"),
+        ("hangul\u3164filler", "hangul‹U+3164›filler"),
+        ("blank\u2800braille", "blank‹U+2800›braille"),
+        ("10\u00a0000\u202f€", "10 000 €"),
+        ("全角\u3000空白", "全角\u3000空白"),
+        ("⚠\ufe0f ❤\ufe0f 1\ufe0f", "⚠ ❤ 1"),
+        ("👩\u200d💻", "👩‹U+200D›💻"),
+        ("[bold]markup[/bold]", "[bold]markup[/bold]"),
+    ],
+)
+def test_what_disturbs_becomes_a_mark(raw: str, shown: str) -> None:
+    assert safe_text(raw) == shown
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("one\ntwo", "one\ntwo"),
+        ("one\r\ntwo\rthree", "one\ntwo\nthree"),
+        ("a\n\nb", "a\n\nb"),
+        ("\n\r\n", "\n\n"),
+        ("col\tumn", "col    umn"),
+        ("bell\x07", "bell␇"),
+    ],
+)
+def test_line_breaks_stay_when_asked_for(raw: str, shown: str) -> None:
+    assert safe_text(raw, newlines=True) == shown
+
+
+def test_accents_stay_and_towers_of_them_do_not() -> None:
+    assert safe_text("e\u0301") == "e\u0301"
+    assert safe_text("ế".encode().decode()) == "ế"
+    tower = safe_text("z" + "\u0301" * 300 + "algo")
+    assert tower == "z" + "\u0301" * 4 + ELLIPSIS + "algo"
+
+
+def test_an_accent_never_lands_on_what_stands_before_the_text() -> None:
+    assert safe_text("\u0301a") == "\u25cc\u0301a"
+    assert safe_text("a\n\u0301", newlines=True) == "a\n\u25cc\u0301"
+
+
+@pytest.mark.parametrize(
+    ("raw", "limit", "shown"),
+    [
+        ("abcdef", 6, "abcdef"),
+        ("abcdefg", 6, "abcde…"),
+        ("abcdefg", 1, "…"),
+        ("abc", 0, ""),
+        ("ab\u202e", 6, "ab…"),
+        ("\u202e\u202e", 3, "…"),
+        ("ééééé", 4, "ééé…"),
+    ],
+)
+def test_long_text_is_cut_between_whole_marks(raw: str, limit: int, shown: str) -> None:
+    assert safe_text(raw, limit) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(5, "5"), (None, "None"), (True, "True"), (["a\n"], "['a\\n']")]
+)
+def test_other_values_are_told_as_text(value: object, shown: str) -> None:
+    assert safe_text(value) == shown
+
+
+def test_a_value_that_cannot_say_what_it_is_does_not_raise() -> None:
+    class Rude:
+        def __str__(self) -> str:
+            raise ValueError("no")
+
+    class Sly(str):
+        __slots__ = ()
+
+        def __str__(self) -> str:
+            return "\x1b[2J"
+
+    assert safe_text(Rude()) == "<Rude>"
+    assert safe_text(Sly("\x07")) == "␇"
+    assert safe_text(10**5000) == "<int>"
+
+
+def test_a_line_has_no_runs_of_blanks() -> None:
+    assert safe_line("  two \u00a0  words ") == "two words"
+
+
+@given(ANY_TEXT, st.integers(0, 40), st.booleans())
+def test_nothing_shown_can_disturb_a_terminal(raw: str, limit: int, newlines: bool) -> None:
+    shown = safe_text(raw, limit, newlines=newlines)
+    assert len(shown) <= limit
+    for char in shown:
+        if newlines and char == "\n":
+            continue
+        assert unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}, char
+    shown.encode()
+
+
+@given(st.text(st.characters(categories=["L", "N", "P"])))
+def test_plain_letters_are_never_lost(raw: str) -> None:
+    kept = safe_text(raw, len(raw) * 10 + 1)
+    position = 0
+    for char in raw:
+        if safe_text(char) == char:
+            position = kept.index(char, position) + 1
+
+
+@given(ANY_TEXT)
+def test_what_is_safe_stays_as_it_is(raw: str) -> None:
+    once = safe_text(raw, 10_000)
+    assert safe_text(once, 10_000) == once
+
+
+def test_the_work_is_bounded_by_the_limit() -> None:
+    assert len(safe_text("\u202e" * 5_000_000)) <= DEFAULT_LIMIT
+    assert len(safe_text("a\u0301" + "\u0301" * 5_000_000 + "b")) <= DEFAULT_LIMIT

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwtui.domain import times
+
+NOW = datetime(2026, 11, 21, 7, 0, 0, 500, tzinfo=UTC)
+MOMENTS = st.datetimes(timezones=st.just(UTC))
+
+
+def after(**span: float) -> datetime:
+    return NOW + timedelta(**span)
+
+
+def test_a_moment_in_full() -> None:
+    assert times.utc(NOW) == "2026-11-21 07:00 UTC"
+    assert times.utc(NOW, seconds=True) == "2026-11-21 07:00:00 UTC"
+    assert times.utc(NOW.astimezone(ZoneInfo("Asia/Tokyo"))) == "2026-11-21 07:00 UTC"
+    assert times.utc(NOW.replace(tzinfo=None)) == "2026-11-21 07:00 UTC"
+    assert times.utc(datetime(1, 1, 1, tzinfo=UTC)) == "0001-01-01 00:00 UTC"
+    assert times.utc(None) == "—"
+
+
+@pytest.mark.parametrize(
+    ("span", "shown"),
+    [
+        ({"seconds": 0}, "just now"),
+        ({"seconds": -4}, "just now"),
+        ({"seconds": -12}, "12 s ago"),
+        ({"seconds": 59.6}, "in 1 min"),
+        ({"minutes": -3}, "3 min ago"),
+        ({"minutes": 59.8}, "in 1 h"),
+        ({"hours": 5}, "in 5 h"),
+        ({"hours": 23.9}, "in 1 day"),
+        ({"days": -2}, "2 days ago"),
+        ({"days": 30, "seconds": -3}, "in 30 days"),
+        ({"days": 59}, "in 59 days"),
+        ({"days": -90}, "3 months ago"),
+        ({"days": 365}, "in 12 months"),
+        ({"days": 1200}, "in 3 years"),
+    ],
+)
+def test_the_distance_to_now(span: dict[str, float], shown: str) -> None:
+    assert times.relative(after(**span), NOW) == shown
+
+
+def test_an_unknown_moment_has_no_distance() -> None:
+    assert times.relative(None, NOW) == "—"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (None, "—"),
+        (-3, "0 s"),
+        (12.9, "12 s"),
+        (59.9, "59 s"),
+        (240, "4 min"),
+        (7199, "1 h"),
+        (86400, "1 day"),
+        (200000, "2 days"),
+    ],
+)
+def test_an_age_is_rounded_down(seconds: float | None, shown: str) -> None:
+    assert times.age(seconds) == shown
+
+
+@given(MOMENTS, MOMENTS)
+def test_any_two_moments_have_a_distance(one: datetime, other: datetime) -> None:
+    shown = times.relative(one, other)
+    assert (shown == "just now") == (abs((one - other).total_seconds()) < 5)
+    assert shown.startswith("in ") == (one > other and shown != "just now")
+
+
+@pytest.mark.parametrize(
+    ("zone", "shown"),
+    [
+        (ZoneInfo("Europe/Berlin"), "Sat 2026-11-21 08:00 CET, UTC+01:00"),
+        (ZoneInfo("Asia/Kathmandu"), "Sat 2026-11-21 12:45 UTC+05:45"),
+        (ZoneInfo("America/New_York"), "Sat 2026-11-21 02:00 EST, UTC-05:00"),
+        (UTC, "Sat 2026-11-21 07:00 UTC+00:00"),
+        (timezone(timedelta(hours=-3, minutes=-30)), "Sat 2026-11-21 03:30 UTC-03:30"),
+    ],
+)
+def test_a_moment_on_a_local_wall_clock(zone: ZoneInfo, shown: str) -> None:
+    assert times.local_preview(NOW, zone) == shown
+
+
+def test_a_local_preview_at_the_ends_of_the_calendar() -> None:
+    last = datetime(9999, 12, 31, 23, 59, tzinfo=UTC)
+    assert times.local_preview(last, ZoneInfo("Asia/Tokyo")) == "9999-12-31 23:59 UTC"
+    assert times.local_preview(None) == "—"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("2026-12-31", "2026-12-31T00:00:00"),
+        ("2026-12-31 18:00", "2026-12-31T18:00:00"),
+        ("  2026-12-31   18:00:30 ", "2026-12-31T18:00:30"),
+        ("2026-12-31T18:00:00Z", "2026-12-31T18:00:00"),
+        ("2026-12-31t18:00z", "2026-12-31T18:00:00"),
+        ("2026-12-31 18:00 UTC", "2026-12-31T18:00:00"),
+        ("2026-12-31T18:00:00.123456Z", "2026-12-31T18:00:00"),
+        ("2026-12-31T18:00:00+02:00", "2026-12-31T16:00:00"),
+        ("2026-12-31 18:00 -0530", "2026-12-31T23:30:00"),
+        ("2026-1-5", "2026-01-05T00:00:00"),
+        ("in 30 days", "2026-12-21T07:00:00"),
+        ("IN 1 Week", "2026-11-28T07:00:00"),
+        ("+30d", "2026-12-21T07:00:00"),
+        ("+ 1h30min", "2026-11-21T08:30:00"),
+        ("in 1 day and 2 hours", "2026-11-22T09:00:00"),
+        ("in 3 months", "2027-02-21T07:00:00"),
+        ("in 1 year", "2027-11-21T07:00:00"),
+        ("now", "2026-11-21T07:00:00"),
+        ("today", "2026-11-21T00:00:00"),
+        ("Tomorrow", "2026-11-22T00:00:00"),
+    ],
+)
+def test_a_typed_moment(typed: str, meant: str) -> None:
+    assert times.parse_moment(typed, NOW) == datetime.fromisoformat(meant).replace(tzinfo=UTC)
+
+
+def test_a_month_from_its_last_day_is_the_last_day_of_the_next() -> None:
+    end = datetime(2027, 1, 31, 12, tzinfo=UTC)
+    assert times.parse_moment("in 1 month", end) == datetime(2027, 2, 28, 12, tzinfo=UTC)
+    assert times.parse_moment("+13mo", end) == datetime(2028, 2, 29, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("", "expected a moment"),
+        ("soon", "expected a moment"),
+        ("2026-02-30", "no such date"),
+        ("2026-12-31 25:00", "no such date or time"),
+        ("2026-12-31 18:00 +99:00", "no such time zone"),
+        ("in", "expected a moment"),
+        ("+", "expected a length of time"),
+        ("+30", "expected a length of time"),
+        ("in 5 parsecs", "unknown unit parsecs"),
+        ("in 999999 years", "too far away"),
+        ("+999999 weeks", "too far away"),
+        ("0001-01-01 00:00 +05:00", "too far away"),
+        ("٢٠٢٦-١٢-٣١", "expected a moment"),
+    ],
+)
+def test_a_moment_that_cannot_be_read_is_said_so(typed: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        times.parse_moment(typed, NOW)
+
+
+@given(st.text())
+def test_typing_raises_nothing_but_valueerror(typed: str) -> None:
+    for text in (typed, f"in {typed}", f"+1{typed}"):
+        with suppress(ValueError):
+            assert times.parse_moment(text, NOW).utcoffset() == timedelta()
+
+
+@given(MOMENTS)
+def test_what_is_shown_can_be_typed(moment: datetime) -> None:
+    whole = moment.replace(second=0, microsecond=0)
+    assert times.parse_moment(times.utc(moment), NOW) == whole
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("30d", timedelta(days=30)),
+        ("1h30min", timedelta(minutes=90)),
+        ("2 weeks", timedelta(days=14)),
+        ("1mo", timedelta(days=30)),
+        ("90 s", timedelta(seconds=90)),
+    ],
+)
+def test_a_typed_duration(typed: str, meant: timedelta) -> None:
+    assert times.parse_duration(typed) == meant

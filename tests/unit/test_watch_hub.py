@@ -1,0 +1,175 @@
+"""The hub: one feed per name, a bound on reads, all feeds held, refreshed and ended together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import cast
+
+import pytest
+from fake_clock import FakeClock
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.watch import cadence
+from gwtui.watch.cadence import Cadence
+from gwtui.watch.feed import FeedState
+from gwtui.watch.hub import READS_AT_A_TIME, FeedHub
+
+CADENCE = Cadence(10, stale_after=45)
+
+
+class Counter:
+    """Stands for a client: counts what was read of what, and how much at a time."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.running = 0
+        self.most_running = 0
+        self.release = asyncio.Event()
+        self.release.set()
+
+    async def read(self, what: str) -> int:
+        self.calls.append(what)
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        await self.release.wait()
+        self.running -= 1
+        return len(self.calls)
+
+
+@pytest.fixture
+def time() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def counter() -> Counter:
+    return Counter()
+
+
+@pytest.fixture
+async def hub(time: FakeClock, counter: Counter) -> AsyncIterator[FeedHub]:
+    made = FeedHub(cast("GatewayClient", counter), time.clock)
+    yield made
+    await made.close()
+
+
+def look(hub: FeedHub, name: str) -> list[FeedState[int]]:
+    states: list[FeedState[int]] = []
+
+    async def fetch(client: GatewayClient) -> int:
+        return await cast("Counter", client).read(name)
+
+    hub.feed(name, fetch, CADENCE).watch(states.append)
+    return states
+
+
+async def test_the_same_name_is_the_same_feed(hub: FeedHub, counter: Counter) -> None:
+    async def fetch(_client: GatewayClient) -> int:
+        return 1
+
+    feed = hub.feed("keys", fetch, CADENCE)
+    assert hub.feed("keys", fetch, cadence.MODELS) is feed
+    assert hub.feed("keys:w", fetch, CADENCE) is not feed
+    assert [known.name for known in hub.feeds] == ["keys", "keys:w"]
+    assert feed.cadence is CADENCE
+
+
+async def test_no_more_feeds_read_at_a_time_than_allowed(
+    hub: FeedHub, counter: Counter, time: FakeClock
+) -> None:
+    counter.release.clear()
+    for number in range(10):
+        look(hub, f"endpoints:{number}")
+    await time.settle()
+    assert counter.running == READS_AT_A_TIME
+    counter.release.set()
+    await time.settle()
+    assert len(counter.calls) == 10
+    assert counter.most_running == READS_AT_A_TIME
+
+
+async def test_a_blurred_terminal_reads_nothing_not_even_for_new_feeds(
+    hub: FeedHub, counter: Counter, time: FakeClock
+) -> None:
+    look(hub, "credits")
+    await time.settle()
+    hub.pause_all()
+    assert hub.paused
+    look(hub, "keys")
+    await time.advance(300)
+    assert counter.calls == ["credits"]
+    hub.resume_all()
+    await time.settle()
+    assert counter.calls == ["credits", "credits", "keys"]
+
+
+async def test_a_short_blur_reads_nothing_anew(
+    hub: FeedHub, counter: Counter, time: FakeClock
+) -> None:
+    look(hub, "credits")
+    await time.advance(3)
+    hub.pause_all()
+    await time.advance(3)
+    hub.resume_all()
+    await time.settle()
+    assert counter.calls == ["credits"]
+
+
+async def test_resuming_all_leaves_the_pause_of_one_feed_alone(
+    hub: FeedHub, counter: Counter, time: FakeClock
+) -> None:
+    look(hub, "credits")
+    await time.settle()
+    hub.feeds[0].pause()
+    hub.pause_all()
+    hub.resume_all()
+    await time.advance(100)
+    assert counter.calls == ["credits"]
+
+
+async def test_refresh_after_a_write_reads_the_family_and_marks_what_nobody_watches(
+    hub: FeedHub, counter: Counter, time: FakeClock
+) -> None:
+    async def fetch(client: GatewayClient) -> int:
+        return await cast("Counter", client).read("keys:away")
+
+    away = hub.feed("keys:away", fetch, CADENCE)
+    await away.refresh()
+    look(hub, "keys")
+    look(hub, "keys:w")
+    look(hub, "credits")
+    await time.settle()
+    counter.calls.clear()
+    await hub.refresh("keys")
+    assert sorted(counter.calls) == ["keys", "keys:w"]
+    away.watch(lambda _state: None)
+    await time.settle()
+    assert sorted(counter.calls) == ["keys", "keys:away", "keys:w"]
+
+
+async def test_a_closed_hub_is_quiet_and_makes_no_feeds(
+    hub: FeedHub, counter: Counter, time: FakeClock
+) -> None:
+    counter.release.clear()
+    states = look(hub, "credits")
+    await time.settle()
+    await hub.close()
+    told = len(states)
+    await time.advance(100)
+    assert counter.calls == ["credits"]
+    assert len(states) == told
+    with pytest.raises(RuntimeError, match="closed"):
+        look(hub, "keys")
+
+
+def test_every_cadence_leaves_room_for_a_failed_read() -> None:
+    for each in (
+        cadence.CREDITS,
+        cadence.KEYS,
+        cadence.ENDPOINTS,
+        cadence.WORKSPACES,
+        cadence.MODELS,
+        cadence.PROVIDERS,
+    ):
+        assert each.stale_after >= 2 * each.seconds
