@@ -1,0 +1,65 @@
+"""The real command on a real terminal: rows appear, and the terminal is given back."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from pty_terminal import PtyTerminal, pty_terminal
+
+DEMO = [sys.executable, "-m", "gwtui", "--demo", "keys"]
+
+
+@pytest.fixture
+def demo() -> Iterator[PtyTerminal]:
+    with pty_terminal(DEMO) as terminal:
+        terminal.wait_for("airflow-staging", 60)
+        yield terminal
+
+
+def test_a_row_appears_and_q_gives_the_terminal_back(demo: PtyTerminal) -> None:
+    assert demo.left_over_modes() == [
+        "alternate screen (1049)",
+        "mouse (1000)",
+        "mouse (1003)",
+        "paste (2004)",
+        "hidden cursor (25)",
+        "raw line settings",
+    ]
+    demo.send("q")
+    assert demo.wait_exit() == 0
+    assert demo.left_over_modes() == []
+    assert "Traceback" not in demo.text
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_gives_the_terminal_back(
+    demo: PtyTerminal, number: signal.Signals, code: int
+) -> None:
+    demo.signal(number)
+    started = time.monotonic()
+    assert demo.wait_exit() == code
+    assert time.monotonic() - started < 2
+    assert demo.left_over_modes() == []
+
+
+def test_a_lost_terminal_ends_the_process(demo: PtyTerminal) -> None:
+    demo.hang_up()
+    demo.process.wait(5)
+
+
+def test_idle_sends_nothing(demo: PtyTerminal) -> None:
+    demo.settle()
+    assert demo.pump(3) == b""
+
+
+def test_a_smaller_terminal_is_redrawn(demo: PtyTerminal) -> None:
+    demo.resize(120, 40)
+    demo.settle()
+    demo.resize(80, 24)
+    demo.settle()
+    assert "airflow-staging" in demo.text

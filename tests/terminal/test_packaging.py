@@ -1,0 +1,111 @@
+"""The same program from checkout, wheel and sdist, each with its style sheets.
+
+The editable install is what these tests themselves run from.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pty_terminal import pty_terminal
+
+ROOT = Path(__file__).resolve().parents[2]
+FIRST_ROW = "airflow-staging"
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging"), pytest.mark.timeout(300)]
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    result = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An sdist of the tree, and the wheel that is built from that sdist."""
+    folder = tmp_path_factory.mktemp("dist")
+    copy = folder / "tree"
+    names = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\0")
+    for name in filter(None, names):
+        source = ROOT / name
+        if source.is_file():
+            target = copy / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, copy, cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment that sees the libraries of this one, but not the checkout."""
+    folder = tmp_path_factory.mktemp("bare") / "venv"
+    run(sys.executable, "-m", "venv", folder, cwd=ROOT)
+    return folder / "bin" / "python"
+
+
+def install(python: Path, package: Path, folder: Path) -> None:
+    constraints = ROOT / "constraints.txt"
+    run(python, "-m", "pip", "install", "-q", "--force-reinstall", "--no-deps", package, cwd=folder)
+    run(python, "-m", "pip", "install", "-q", "-c", constraints, f"{package}[demo]", cwd=folder)
+
+
+def shows_a_row(command: list[str], environment: dict[str, str], folder: Path) -> None:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        with pty_terminal(command, environment=environment) as terminal:
+            terminal.wait_for(FIRST_ROW, 60)
+            terminal.send("q")
+            assert terminal.wait_exit() == 0
+    finally:
+        os.chdir(before)
+
+
+def test_sdist_and_wheel_hold_the_style_sheets(dist: Path) -> None:
+    sheets = {sheet.relative_to(ROOT / "styles") for sheet in (ROOT / "styles").rglob("*.tcss")}
+    assert sheets
+    wheel = next(dist.glob("*.whl"))
+    with zipfile.ZipFile(wheel) as archive:
+        inside = set(archive.namelist())
+    assert {f"gwtui/styles/{sheet}" for sheet in sheets} <= inside
+    assert not [name for name in inside if name.startswith(("tests/", "styles/"))]
+    sdist = next(dist.glob("*.tar.gz"))
+    with tarfile.open(sdist) as archive:
+        packed = {name.partition("/")[2] for name in archive.getnames()}
+    assert {f"styles/{sheet}" for sheet in sheets} <= packed
+    assert {"pyproject.toml", "README.md", "constraints.txt"} <= packed
+
+
+@pytest.mark.parametrize("kind", ["*.whl", "*.tar.gz"])
+def test_an_installed_package_opens_the_demo(
+    kind: str, dist: Path, bare: Path, tmp_path: Path
+) -> None:
+    install(bare, next(dist.glob(kind)), tmp_path)
+    where = run(bare, "-c", "import gwtui; print(gwtui.__file__)", cwd=tmp_path)
+    assert str(bare.parent.parent) in where
+    shows_a_row([str(bare.parent / "gwtui"), "--demo", "keys"], {}, tmp_path)
+
+
+def test_a_plain_checkout_opens_the_demo(tmp_path: Path) -> None:
+    shows_a_row(
+        [sys.executable, "-m", "gwtui", "--demo", "keys"], {"PYTHONPATH": str(ROOT)}, tmp_path
+    )
