@@ -3,9 +3,8 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 
-from resource_samples import NOW
-
 from gwtui.domain.burn import FARTHEST, Meter, Rate, runway, since_midnight
+from resource_samples import NOW
 
 
 def minutes(number: float) -> timedelta:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from resource_reading import cell_of, rows_of, sort_of, tables_of
-from resource_samples import NOW, model, nulls, provider, workspace
 
 from gwtui.contract.models import Model
 from gwtui.contract.providers import Provider
@@ -14,6 +12,8 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.ui.resources.models import MODELS
 from gwtui.ui.resources.providers import PROVIDERS
 from gwtui.ui.resources.workspaces import WORKSPACES
+from resource_reading import cell_of, rows_of, sort_of, tables_of
+from resource_samples import NOW, model, nulls, provider, workspace
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
-from resource_samples import OTHER_WORKSPACE_ID, WORKSPACE_ID, key, workspace
 
 from gwtui.client.errors import GatewayError, NotFoundError, ServerError
 from gwtui.client.gateway import GatewayClient
@@ -18,6 +17,7 @@ from gwtui.ui.resources.fetching import CONCURRENCY, fetch_each
 from gwtui.ui.resources.keys import fetch_keys, keys_feed
 from gwtui.ui.resources.spec import Scope
 from gwtui.watch.hub import FeedHub
+from resource_samples import OTHER_WORKSPACE_ID, WORKSPACE_ID, key, workspace
 
 
 def listing(*items: Any) -> Listing[Any]:

@@ -7,6 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+
+from gwtui.contract.keys import ApiKey
+from gwtui.contract.models import Endpoint, Model
+from gwtui.contract.providers import Provider
+from gwtui.contract.workspaces import Workspace
+from gwtui.ui.resources.endpoint_row import EndpointRow
+from gwtui.ui.resources.endpoints import ENDPOINTS, rows_of
+from gwtui.ui.resources.keys import KEYS, KeyRow
+from gwtui.ui.resources.models import MODELS
+from gwtui.ui.resources.providers import PROVIDERS
+from gwtui.ui.resources.workspaces import WORKSPACES
 from resource_reading import every_text
 from resource_samples import (
     HOSTILE,
@@ -19,17 +30,6 @@ from resource_samples import (
     provider,
     workspace,
 )
-
-from gwtui.contract.keys import ApiKey
-from gwtui.contract.models import Endpoint, Model
-from gwtui.contract.providers import Provider
-from gwtui.contract.workspaces import Workspace
-from gwtui.ui.resources.endpoint_row import EndpointRow
-from gwtui.ui.resources.endpoints import ENDPOINTS, rows_of
-from gwtui.ui.resources.keys import KEYS, KeyRow
-from gwtui.ui.resources.models import MODELS
-from gwtui.ui.resources.providers import PROVIDERS
-from gwtui.ui.resources.workspaces import WORKSPACES
 
 BAD_CATEGORIES = {"Cc", "Cs", "Cf", "Zl", "Zp"}
 

@@ -4,11 +4,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
-from resource_samples import NOW, WORKSPACE_ID, key, nulls, wire_time, workspace
 
 from gwtui.contract.keys import ApiKey
 from gwtui.ui.resources.keys import COLUMNS, KEYS, KeyRow
+from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
+from resource_samples import NOW, WORKSPACE_ID, key, nulls, wire_time, workspace
 
 
 def row(**changes: object) -> KeyRow:

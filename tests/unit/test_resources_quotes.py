@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from resource_samples import NOW, endpoint_body, model_endpoints, pricing
 
 from gwtui.domain.pricing import Usage
 from gwtui.ui.resources.endpoints import rows_of
@@ -16,6 +15,7 @@ from gwtui.ui.resources.quotes import (
     parse_when,
     rules_text,
 )
+from resource_samples import NOW, endpoint_body, model_endpoints, pricing
 
 
 def offers(*prices: dict[str, object] | None, prompt: int = 10_000) -> tuple[Offer, ...]:

@@ -4,13 +4,13 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from resource_samples import NOW, OTHER_WORKSPACE_ID, key, workspace
 
 from gwtui.contract.credits import Credits
 from gwtui.domain.burn import Rate
 from gwtui.ui.resources.balance import balance_lines, balance_text, balance_tone, burn_lines
 from gwtui.ui.resources.keys import KeyRow
 from gwtui.ui.resources.spending import share_cell, spending
+from resource_samples import NOW, OTHER_WORKSPACE_ID, key, workspace
 
 STAGING = workspace(id=OTHER_WORKSPACE_ID, name="Staging")
 

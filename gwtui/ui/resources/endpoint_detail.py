@@ -83,9 +83,7 @@ def _performance(row: EndpointRow, _now: datetime) -> Sequence[DetailRow | Detai
     if shown:
         content.append(DetailTable(("last 30 min", *_PERCENTILES), shown))
     if throughput is not None:
-        content.append(
-            DetailRow("", Cell("throughput pN: what N% of requests reach", "muted"))
-        )
+        content.append(DetailRow("", Cell("throughput pN: what N% of requests reach", "muted")))
     if latency is None:
         content.append(DetailRow("latency", cells.NOTHING, row.why_no("latency_last_30m")))
     if throughput is None:

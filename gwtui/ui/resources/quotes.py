@@ -140,7 +140,7 @@ OFFER_COLUMNS: tuple[Column[Offer], ...] = (
         "provider",
         "Provider",
         lambda offer: offer.row.title,
-        14,
+        18,
         0,
         help="who serves the model",
     ),
@@ -163,7 +163,7 @@ OFFER_COLUMNS: tuple[Column[Offer], ...] = (
         right=True,
         help="how many times the cheapest",
     ),
-    text_column("rules", "Rules applied", rules_text, 30, 3, help="overrides and discount"),
+    text_column("rules", "Rules applied", rules_text, 26, 3, help="overrides and discount"),
     text_column(
         "others",
         "Not counted",

@@ -65,10 +65,10 @@ class CreditsScreen(GatewayScreen):
         self._window: Window = WINDOWS[0]
         self._spending: Spending | None = None
         self._keys_table: ResourceTable[Spender] = ResourceTable(
-            KEY_COLUMNS, lambda one: one.identity, lambda: self.now
+            KEY_COLUMNS, lambda one: one.identity, lambda: self.now, id="burner-keys"
         )
         self._workspaces_table: ResourceTable[Spender] = ResourceTable(
-            WORKSPACE_COLUMNS, lambda one: one.identity, lambda: self.now
+            WORKSPACE_COLUMNS, lambda one: one.identity, lambda: self.now, id="burner-workspaces"
         )
 
     def compose_body(self) -> ComposeResult:
@@ -86,10 +86,8 @@ class CreditsScreen(GatewayScreen):
 
     def on_mount(self) -> None:
         """Rank by usage."""
-        self._keys_table.sort_by("amount", True)
-        self._workspaces_table.sort_by("amount", True)
-        self._keys_table.id = "burner-keys"
-        self._workspaces_table.id = "burner-workspaces"
+        self._keys_table.sort_by("amount", descending=True)
+        self._workspaces_table.sort_by("amount", descending=True)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The account's credits and the keys of every workspace."""

@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
+from gwtui.contract.values import WEEKDAYS
 from gwtui.domain import money, times
 from gwtui.domain.clock import Clock
 from gwtui.domain.pricing import QuoteLine, Usage
@@ -79,9 +80,11 @@ class PriceScreen(ModalScreen[None]):
         self._begin_on = endpoint
         self._rows: Sequence[EndpointRow] | None = None
         self._quoted_for: Usage | None = None
+        self._unread = False
+        """Whether a field holds what cannot be read."""
         self._subscriptions = Subscriptions(self.post_message)
         self._table: ResourceTable[Offer] = ResourceTable(
-            OFFER_COLUMNS, lambda offer: offer.row.identity, clock.now
+            OFFER_COLUMNS, lambda offer: offer.row.identity, clock.now, id="price-offers"
         )
 
     def compose(self) -> ComposeResult:
@@ -119,7 +122,7 @@ class PriceScreen(ModalScreen[None]):
                 "muted",
             )
         )
-        self._table.sort_by("total", False)
+        self._table.sort_by("total", descending=False)
         self.set_interval(_EVERY, self._quote)
         self._quote()
 
@@ -165,12 +168,24 @@ class PriceScreen(ModalScreen[None]):
     # Showing --------------------------------------------------------------------------------
 
     def _show_endpoints(self, state: FeedState[Sequence[EndpointRow]]) -> None:
-        self.query_one("#price-state", OneLine).show(self._state_line(state))
+        self._show_state()
         if state.value is None or state.value is self._rows:
             return
-        self._rows = state.value
+        first, self._rows = self._rows is None, state.value
         self._quoted_for = None
         self._quote()
+        if first and self._begin_on is not None:
+            self._table.select(self._begin_on)
+
+    def _show_state(self) -> None:
+        """The state of the feed, unless a field needs the line: then figures are not of it."""
+        if self._rows and self._unread:
+            text = toned(
+                "Not readable as typed: the figures are for what was typed before.", "warn"
+            )
+        else:
+            text = self._state_line(self._feed.state)
+        self.query_one("#price-state", OneLine).show(text)
 
     def _state_line(self, state: FeedState[Sequence[EndpointRow]]) -> Content:
         now = self._clock.now()
@@ -188,6 +203,8 @@ class PriceScreen(ModalScreen[None]):
 
     def _quote(self) -> None:
         usage = self._usage()
+        self._unread = usage is None
+        self._show_state()
         if usage is None or self._rows is None or usage == self._quoted_for:
             return
         self._quoted_for = usage
@@ -225,7 +242,7 @@ def _tokens_note(tokens: int) -> str:
 
 
 def _moment_note(moment: datetime) -> str:
-    return f"{moment:%a} {times.utc(moment)}"
+    return f"{WEEKDAYS[moment.weekday()].capitalize()} {times.utc(moment)}"
 
 
 def _offer_lines(offer: Offer) -> list[Content]:
@@ -234,24 +251,24 @@ def _offer_lines(offer: Offer) -> list[Content]:
     if offer.quote is None:
         return [toned(f"{provider} gives no price", "warn")]
     lines = [toned(f"{provider}: {rules_text(offer)}", "plain", bold=True)]
-    lines += [_quote_line(line) for line in offer.quote.lines]
+    lines += [_quote_line(line, offer.places) for line in offer.quote.lines]
     lines += [toned(note, "warn") for note in offer.quote.notes]
     others = other_prices(offer.row.endpoint.pricing)
     if others is not None:
         lines.append(toned(f"not counted: {others}", "warn"))
-    total = money.usd(offer.quote.total)
+    total = money.usd(offer.total, places=offer.places)
     left = _KEY + _QUANTITY + len(" x ") + _PRICE
     lines.append(toned(f"{'total':<{left}}{total:>{_AMOUNT}}", "accent", bold=True))
     return lines
 
 
-def _quote_line(line: QuoteLine) -> Content:
+def _quote_line(line: QuoteLine, places: int) -> Content:
     """Key, quantity, unit price, amount and the rule that set the price."""
     unit = cells.NOTHING if line.unit_price is None else unit_price(line.key, line.unit_price)
     price = f"{unit.text}/{unit_of(line.key)}"
     return Content.assemble(
         toned(f"{line.key:<{_KEY}}", "muted"),
         toned(f"{line.quantity:>{_QUANTITY},} x {price:<{_PRICE}}"),
-        toned(f"{money.usd(line.amount):>{_AMOUNT}}"),
+        toned(f"{money.usd(line.amount, places=places):>{_AMOUNT}}"),
         toned(f"  {line.rule}", "muted"),
     )

@@ -1,0 +1,158 @@
+"""The credits screen on the real gateway: balance, burn, and what burns it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import Digits
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.credits import Credits
+from gwtui.domain import money
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.resources import credits as credits_resource
+from gwtui.ui.resources.keys import fetch_keys
+from gwtui.ui.screens.credits import CreditsScreen
+from gwtui.ui.widgets.table import ResourceTable
+from shell_kit import dashboard, line, listing, shown, site, until
+
+
+def screen_of(app: GwtuiApp) -> CreditsScreen:
+    screen = app.navigation.screen
+    assert isinstance(screen, CreditsScreen)
+    return screen
+
+
+def ranking(app: GwtuiApp) -> ResourceTable[Any]:
+    return screen_of(app).query_one("#burner-keys", ResourceTable)
+
+
+async def ranked(app: GwtuiApp, pilot: Any) -> ResourceTable[Any]:
+    await until(pilot, lambda: ranking(app).total_count, "the ranking")
+    return ranking(app)
+
+
+async def test_the_balance_is_the_gateways(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
+        credits = await app.gateway.credits.get()
+        await pilot.pause()
+        assert credits.balance is not None
+        assert screen_of(app).query_one("#balance-figure", Digits).value == money.usd(
+            credits.balance
+        )
+        assert money.usd(credits.total_credits) in shown(app)
+        assert money.percent(credits.used_share) in shown(app)
+
+
+async def test_keys_of_every_workspace_are_ranked_by_usage_whatever_the_scope(
+    tmp_path: Path,
+) -> None:
+    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
+        table = await ranked(app, pilot)
+        keys = [row.key for row in await fetch_keys(app.gateway, None)]
+        assert table.total_count == len(keys)
+        spenders = sorted(keys, key=lambda key: -(key.usage_daily or 0))
+        assert table.identities[0] == spenders[0].hash
+        workspaces = (await app.gateway.workspaces.list()).items
+        app.narrow(workspaces[0].id, "one")
+        await pilot.pause()
+        assert ranking(app).total_count == len(keys)
+
+
+async def test_u_ranks_by_the_next_window(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
+        table = await ranked(app, pilot)
+        keys = [row.key for row in await fetch_keys(app.gateway, None)]
+        for words, field in (("this week", "usage_weekly"), ("this month", "usage_monthly")):
+            await pilot.press("u")
+            await until(pilot, lambda words=words: f"[{words}]" in shown(app), words)
+            biggest = max(keys, key=lambda key, field=field: getattr(key, field) or Decimal(0))
+            assert table.identities[0] == biggest.hash
+        await pilot.press("u")
+        await until(pilot, lambda: "[today]" in shown(app), "today again")
+
+
+async def test_enter_opens_the_key_that_burns(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
+        table = await ranked(app, pilot)
+        await pilot.press("down", "enter")
+        wanted = table.identities[1]
+        await until(pilot, lambda: app.navigation.screen is not screen_or_none(app), "the keys")
+        await until(pilot, lambda: listing(app).table.selected_identity == wanted, "that key")
+
+
+def screen_or_none(app: GwtuiApp) -> CreditsScreen | None:
+    screen = app.navigation.screen
+    return screen if isinstance(screen, CreditsScreen) else None
+
+
+async def test_the_burn_is_measured_from_what_is_seen(tmp_path: Path) -> None:
+    async with (
+        site(speed=120) as place,
+        dashboard(place, tmp_path, start="credits") as (app, pilot),
+    ):
+        assert "measuring since it opened" in shown(app)
+        await until(pilot, lambda: "measured here over" in shown(app), "a measured rate")
+
+
+async def test_workspaces_have_a_line_or_a_table_as_there_is_room(tmp_path: Path) -> None:
+    async with site() as place:
+        async with dashboard(place, tmp_path, start="credits", size=(80, 24)) as (app, pilot):
+            await ranked(app, pilot)
+            screen = screen_of(app)
+            assert screen.query_one("#workspace-line").display
+            assert not screen.query_one("#burner-workspaces").display
+            assert "Data pipelines" in line(screen, "workspace-line")
+        async with dashboard(place, tmp_path, start="credits", size=(120, 40)) as (app, pilot):
+            await ranked(app, pilot)
+            screen = screen_of(app)
+            assert not screen.query_one("#workspace-line").display
+            table = screen.query_one("#burner-workspaces", ResourceTable)
+            keys = [row.key for row in await fetch_keys(app.gateway, None)]
+            assert set(table.identities) == {key.workspace_id for key in keys}
+
+
+async def test_an_overdrawn_account_says_so_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def overdrawn(_client: GatewayClient) -> Credits:
+        return Credits.model_validate({"total_credits": 10, "total_usage": 12.5})
+
+    monkeypatch.setattr(credits_resource, "fetch_credits", overdrawn)
+    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
+        await pilot.pause()
+        text = shown(app)
+        assert "overdrawn by $2.50" in text
+        assert "none: buy credits" in text
+        assert screen_of(app).query_one("#balance-figure").has_class("-bad")
+
+
+async def test_figures_stay_with_their_age_when_the_gateway_is_gone(tmp_path: Path) -> None:
+    async with (
+        site(speed=20) as place,
+        dashboard(place, tmp_path, start="credits") as (app, pilot),
+    ):
+        await ranked(app, pilot)
+        before = screen_of(app).query_one("#balance-figure", Digits).value
+        await place.stop()
+        await until(pilot, lambda: "last good data" in line(screen_of(app), "status"), "the age")
+        assert line(screen_of(app), "banner")
+        assert screen_of(app).query_one("#balance-figure", Digits).value == before
+        assert ranking(app).total_count
+        await place.start()
+        await until(pilot, lambda: not line(screen_of(app), "banner"), "the recovery", 30)
+
+
+async def test_a_second_without_news_repaints_nothing_but_what_moved(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
+        await ranked(app, pilot)
+        await pilot.pause()
+        figure = screen_of(app).query_one("#balance-figure", Digits)
+        painted: list[object] = []
+        figure.refresh = lambda *args, **kwargs: painted.append(args)  # type: ignore[method-assign,assignment]
+        for _ in range(3):
+            screen_of(app).tick(place.clock.now())
+        assert painted == []

@@ -1,0 +1,127 @@
+"""The declared lists on the real gateway: every tab reads, filters speak the columns' language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gwtui.domain.key_state import key_state
+from gwtui.domain.uptime import verdict
+from gwtui.ui.resources.gaps import every_gap, every_unknown
+from gwtui.ui.resources.keys import fetch_keys
+from gwtui.ui.resources.registry import RESOURCES, SCREENS, TABS
+from gwtui.ui.resources.spec import Scope
+from gwtui.ui.widgets.detail import DetailPane
+from shell_kit import dashboard, line, listing, shown, site, until
+
+
+def test_every_tab_has_a_screen_and_every_opened_resource_exists() -> None:
+    for tab in TABS:
+        assert (tab in RESOURCES) != (tab in SCREENS), tab
+    for spec in RESOURCES.values():
+        assert spec.opens is None or spec.opens in RESOURCES
+        assert spec.default_sort[0] in {column.id for column in spec.columns}
+
+
+def test_every_list_has_one_name_column_and_an_order_of_importance() -> None:
+    for spec in RESOURCES.values():
+        priorities = [column.priority for column in spec.columns]
+        assert priorities.count(0) == 1, spec.id
+        assert len(set(priorities)) == len(priorities), spec.id
+        assert len({column.id for column in spec.columns}) == len(priorities), spec.id
+        assert spec.columns[0].grow, spec.id
+        assert all(column.help for column in spec.columns), spec.id
+
+
+@pytest.mark.parametrize("tab", [tab for tab in TABS if tab in RESOURCES])
+async def test_every_tab_shows_what_the_gateway_has(tab: str, tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start=tab) as (app, pilot):
+        await until(pilot, lambda: listing(app).table.total_count, "rows")
+        table = listing(app).table
+        spec = RESOURCES[tab]
+        items = app.hub.feed(tab, None, None).state.value  # type: ignore[arg-type,var-annotated]
+        assert table.total_count == len(items)
+        assert spec.name(table.selected) in shown(app)
+
+
+async def test_the_gateway_keeps_its_own_contract(tmp_path: Path) -> None:
+    """No gap and no unknown field in anything that the simulated world shows."""
+    async with site() as place, dashboard(place, tmp_path) as (app, _pilot):
+        answers = [row.key for row in await fetch_keys(app.gateway, None)]
+        models = (await app.gateway.catalog.models()).items
+        endpoints = [
+            await app.gateway.catalog.endpoints(model.id)
+            for model in models
+            if model.id is not None
+        ]
+        others = [
+            *(await app.gateway.workspaces.list()).items,
+            *(await app.gateway.providers.list()).items,
+        ]
+        for answer in (*answers, *models, *endpoints, *others):
+            assert list(every_gap(answer)) == [], answer
+            assert list(every_unknown(answer)) == [], answer
+
+
+async def test_keys_are_filtered_by_state_share_and_workspace(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        rows = await fetch_keys(app.gateway, None)
+        now = place.clock.now()
+        expected = {
+            "state:expired": {r.identity for r in rows if key_state(r.key, now).word == "expired"},
+            "used>80": {r.identity for r in rows if r.used_share and r.used_share * 100 > 80},
+            "workspace:Research": {r.identity for r in rows if r.workspace_name == "Research"},
+            "limit:null": {r.identity for r in rows if r.key.limit is None},
+        }
+        table = listing(app).table
+        for text, identities in expected.items():
+            assert table.filter_by(text) is None, text
+            assert set(table.identities) == identities, text
+            assert identities, f"the simulated world has none of {text}"
+            await pilot.pause()
+
+
+async def test_a_workspace_scope_reads_that_workspace_alone(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        total = listing(app).table.total_count
+        spaces = (await app.gateway.workspaces.list()).items
+        research = next(space for space in spaces if space.name == "Research")
+        app.narrow(research.id, "Research")
+        await until(pilot, lambda: 0 < listing(app).table.total_count < total, "fewer keys")
+        expected = await fetch_keys(app.gateway, research.id)
+        assert set(listing(app).table.identities) == {row.identity for row in expected}
+        assert "Research" in line(listing(app), "status")
+
+
+async def test_a_model_opens_its_endpoints_with_every_figure(tmp_path: Path) -> None:
+    route = "models/northwind/atlas-large"
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, start=route, size=(200, 60)) as (app, pilot),
+    ):
+        await until(pilot, lambda: listing(app).resource == "endpoints", "the endpoints")
+        await until(pilot, lambda: listing(app).table.total_count, "rows")
+        row = listing(app).table.selected
+        pane = listing(app).query_one(DetailPane)
+        await until(pilot, lambda: "Parameters" in pane.text, "the detail")
+        assert verdict(row.endpoint).why in pane.text
+        for title in ("Identity", "Health", "Prices", "Performance", "Workloads", "Tools"):
+            assert title in pane.text
+        assert "p90" in pane.text
+
+
+async def test_two_models_have_feeds_of_their_own(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, _pilot):
+        endpoints = RESOURCES["endpoints"]
+        one = endpoints.feed(app.hub, Scope(parent="a/b"))
+        other = endpoints.feed(app.hub, Scope(parent="a/c"))
+        assert one is not other
+        assert {one.name, other.name} == {"endpoints:a/b", "endpoints:a/c"}
+
+
+async def test_essentials_of_keys_fit_into_eighty_columns(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+        await until(pilot, lambda: listing(app).table.total_count, "rows")
+        hidden = set(listing(app).table.hidden_columns)
+        assert hidden.isdisjoint({"name", "state", "used", "limit", "today", "expires"})
