@@ -156,3 +156,14 @@ async def test_a_second_without_news_repaints_nothing_but_what_moved(tmp_path: P
         for _ in range(3):
             screen_of(app).tick(place.clock.now())
         assert painted == []
+
+
+async def test_workspaces_that_find_no_room_are_counted(tmp_path: Path) -> None:
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, start="credits", size=(80, 24)) as (app, pilot),
+    ):
+        await ranked(app, pilot)
+        text = line(screen_of(app), "workspace-line")
+        assert len(text) <= 78
+        assert text.endswith("+1")

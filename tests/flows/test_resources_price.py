@@ -69,7 +69,7 @@ async def test_totals_are_the_domains_and_the_cheapest_is_first(tmp_path: Path) 
         )
         table = offers(app)
         assert [total_of(table, identity) for identity in table.identities] == totals
-        assert "Monday 2026-11-23 03:00 UTC" in shown(app)
+        assert "Mon 2026-11-23 03:00 UTC" in shown(app)
         assert "cheapest" in shown(app)
 
 

@@ -99,7 +99,7 @@ COLUMNS: tuple[Column[Model], ...] = (
         "other",
         "Other prices",
         lambda model: other_prices(model.pricing),
-        14,
+        16,
         4,
         help="what is charged besides tokens of text, discount applied",
     ),

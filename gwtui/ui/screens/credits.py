@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _LINES = ("balance", "used", "burn", "measured", "runway")
 _WORKSPACES_BESIDE = 110
 """From this width on the workspaces have a table of their own."""
-_NAMED_WORKSPACES = 4
+_MARGINS = 2
 
 
 class CreditsScreen(GatewayScreen):
@@ -62,8 +62,8 @@ class CreditsScreen(GatewayScreen):
         self._credits: Credits | None = None
         self._keys: Sequence[KeyRow] | None = None
         self._keys_feed: Feed[Sequence[KeyRow]] | None = None
+        self._used_today: Decimal | None = None
         self._window: Window = WINDOWS[0]
-        self._spending: Spending | None = None
         self._keys_table: ResourceTable[Spender] = ResourceTable(
             KEY_COLUMNS, lambda one: one.identity, lambda: self.now, id="burner-keys"
         )
@@ -142,6 +142,7 @@ class CreditsScreen(GatewayScreen):
     def on_resize(self, event: events.Resize) -> None:
         """Workspaces get a table beside the keys where there is room, else one line."""
         self.set_class(event.size.width >= _WORKSPACES_BESIDE, "-beside")
+        self._show_spending()
 
     # Showing --------------------------------------------------------------------------------
 
@@ -157,6 +158,7 @@ class CreditsScreen(GatewayScreen):
     def _show_keys(self, state: FeedState[Sequence[KeyRow]]) -> None:
         if state.value is not None and state.value is not self._keys:
             self._keys = state.value
+            self._used_today = spending(state.value, "today").total
             self._show_spending()
             self._show_standing(self.now)
 
@@ -173,22 +175,20 @@ class CreditsScreen(GatewayScreen):
             figure.set_classes(f"-{tone}")
         lines = (
             *balance_lines(credits),
-            *burn_lines(credits, self._used_today(), self._meter.rate(), now),
+            *burn_lines(credits, self._used_today, self._meter.rate(), now),
         )
         for name, line in zip(_LINES, lines, strict=True):
             self.query_one(f"#credits-{name}", OneLine).show(_content(line))
 
-    def _used_today(self) -> Decimal | None:
-        return None if self._keys is None else spending(self._keys, "today").total
-
     def _show_spending(self) -> None:
         if self._keys is None:
             return
-        found = self._spending = spending(self._keys, self._window)
+        found = spending(self._keys, self._window)
         self._keys_table.show(found.keys)
         self._workspaces_table.show(found.workspaces)
         self.query_one("#burners", OneLine).show(_heading(found))
-        self.query_one("#workspace-line", OneLine).show(_workspace_line(found))
+        room = self.app.size.width - _MARGINS
+        self.query_one("#workspace-line", OneLine).show(_workspace_line(found, room))
 
 
 def _content(line: Line) -> Content:
@@ -211,14 +211,16 @@ def _heading(found: Spending) -> Content:
     )
 
 
-def _workspace_line(found: Spending) -> Content:
-    """The workspaces in one line, for where a table has no room."""
-    parts = []
-    for one in found.workspaces[:_NAMED_WORKSPACES]:
+def _workspace_line(found: Spending, room: int) -> Content:
+    """As many workspaces as the line has room for, the biggest first, and how many more."""
+    line = toned("Workspaces", "muted")
+    for number, one in enumerate(found.workspaces):
         share = "" if one.share is None else f" {money.percent(one.share)}"
-        name = cells.text(one.name).text
-        parts.append(Content.assemble(toned(name, "plain"), toned(share, "muted")))
-    hidden = len(found.workspaces) - _NAMED_WORKSPACES
-    if hidden > 0:
-        parts.append(toned(f"+{hidden}", "muted"))
-    return Content.assemble(toned("Workspaces  ", "muted"), Content("  ").join(parts))
+        part = Content.assemble("  ", toned(cells.text(one.name).text), toned(share, "muted"))
+        more = toned(f"  +{len(found.workspaces) - number}", "muted")
+        last = number + 1 == len(found.workspaces)
+        needed = part.cell_length + (0 if last else more.cell_length)
+        if line.cell_length + needed > room:
+            return Content.assemble(line, more)
+        line = Content.assemble(line, part)
+    return line

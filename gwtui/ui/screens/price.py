@@ -242,7 +242,7 @@ def _tokens_note(tokens: int) -> str:
 
 
 def _moment_note(moment: datetime) -> str:
-    return f"{WEEKDAYS[moment.weekday()].capitalize()} {times.utc(moment)}"
+    return f"{WEEKDAYS[moment.weekday()][:3].capitalize()} {times.utc(moment)}"
 
 
 def _offer_lines(offer: Offer) -> list[Content]:
