@@ -52,6 +52,7 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "!=": operator.ne,
     ":": operator.eq,
 }
+_EQUALITY = frozenset({":", "=", "!="})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -78,7 +79,7 @@ class _Term:
 
     def _accepts(self, value: SortValue, now: datetime) -> bool:
         if value is None:
-            return _COMPARE[self.op](True, self.text in _NOTHING) if self.op in ":=!=" else False
+            return self.op in _EQUALITY and (self.text in _NOTHING) != (self.op == "!=")
         if isinstance(value, bool):
             return self._accepts_flag(value)
         if isinstance(value, datetime):
@@ -91,6 +92,8 @@ class _Term:
         return _COMPARE[self.op](number, self.number)
 
     def _accepts_flag(self, value: bool) -> bool:
+        if self.op not in _EQUALITY:
+            return False
         meant = any(word.startswith(self.text) for word in (_YES if value else _NO))
         return meant != (self.op == "!=")
 
