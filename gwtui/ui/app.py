@@ -8,11 +8,9 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from rich.segment import Segment, Segments
 from textual import events, on
-from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.filter import LineFilter
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
@@ -23,10 +21,9 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import by_id, offered, tab_actions, tab_of
 from gwtui.ui.connecting import Connecting
 from gwtui.ui.context import ActionContext
-from gwtui.ui.crash import crash_report
+from gwtui.ui.guarded import GuardedApp
 from gwtui.ui.handlers import handler
 from gwtui.ui.health import Health
-from gwtui.ui.line_filter import ControlCharacterFilter
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.resources.spec import Scope
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
@@ -46,7 +43,7 @@ if TYPE_CHECKING:
 _ACTIONS = "actions"
 
 
-class GwtuiApp(App[int], inherit_bindings=False):
+class GwtuiApp(GuardedApp, inherit_bindings=False):
     """The dashboard.
 
     ``connect`` is entered after the first paint and left at the end; while it fails, the reason is
@@ -78,7 +75,6 @@ class GwtuiApp(App[int], inherit_bindings=False):
         self.navigation = Navigation(self)
         self._start = start
         self._connecting = Connecting(connect, journal, clock, self._link_changed)
-        self._filter = ControlCharacterFilter()
         self._unhook_signals: Callable[[], None] = lambda: None
         self.animation_level = "none"
         for known in THEMES:
@@ -301,20 +297,6 @@ class GwtuiApp(App[int], inherit_bindings=False):
             read_only=connection.read_only,
         )
 
-    def say(self, message: str, *, severity: Any = "information") -> None:
-        """A short notice. The text is shown as it is, control characters excepted."""
-        self.notify(safe_text(message, 300), severity=severity, markup=False)
-
-    # Walls ------------------------------------------------------------------------------------
-
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """Every line passes the control character filter on its way to the terminal."""
-        return [*super().get_line_filters(), self._filter]
-
-    def _fatal_error(self) -> None:
-        """Print where it happened; Textual's own report prints values, tokens among them."""
-        self.bell()
-        error = self._exception
-        report = crash_report(error) if error is not None else "gwtui stopped.\n"
-        self._exit_renderables.append(Segments([Segment(report)]))
-        self._close_messages_no_wait()
+    def say(self, message: str, *, severity: SeverityLevel = "information") -> None:
+        """A short notice."""
+        self.notify(message, severity=severity)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, ResourceSpec
-from gwtui.ui.tones import STYLES, cell_content, toned
+from gwtui.ui.tones import cell_content, toned
+from gwtui.ui.widgets.table.paint import fit
 
 _LABEL = 22
 _GAP = "  "
@@ -20,7 +22,7 @@ def detail_lines(spec: ResourceSpec[Any], item: Any, now: datetime, width: int) 
     lines = [toned(spec.name(item), "plain", bold=True)]
     contents = [(section.title, section.content(item, now)) for section in spec.sections]
     rows = [part for _title, parts in contents for part in parts if isinstance(part, DetailRow)]
-    label = min(_LABEL, max((len(row.label) for row in rows), default=0))
+    label = min(_LABEL, max((cell_len(row.label) for row in rows), default=0))
     for title, content in contents:
         if not content:
             continue
@@ -40,12 +42,12 @@ def _row(row: DetailRow, label: int, width: int) -> list[Content]:
     value = cell_content(row.value)
     folded = _wrap(value, room)
     if row.note:
-        if folded[-1].cell_length + len(_GAP) + len(row.note) <= room:
+        if folded[-1].cell_length + len(_GAP) + cell_len(row.note) <= room:
             folded[-1] = Content.assemble(folded[-1], _GAP, toned(row.note, "muted"))
         else:
             folded += _wrap(toned(row.note, "muted"), room)
     indent = Content(" " * start)
-    name = toned(_cut(row.label, label).ljust(label) + _GAP, "muted") if start else indent
+    name = toned(fit(row.label, label) + _GAP, "muted") if start else indent
     return [
         Content.assemble(name if number == 0 else indent, line)
         for number, line in enumerate(folded)
@@ -63,21 +65,13 @@ def _table(table: DetailTable) -> list[Content]:
     heads = [Cell(title, "muted") for title in table.columns]
     grid: Sequence[Sequence[Cell]] = [heads, *table.rows]
     widths = [
-        max((len(row[column].text) for row in grid if column < len(row)), default=0)
+        max((cell_len(row[column].text) for row in grid if column < len(row)), default=0)
         for column in range(len(table.columns))
     ]
     return [
         Content(_GAP).join(
-            _aligned(cell, widths[column], left=column == 0) for column, cell in enumerate(row)
+            toned(fit(cell.text, widths[column], right=column > 0), cell.tone)
+            for column, cell in enumerate(row)
         )
         for row in grid
     ]
-
-
-def _aligned(cell: Cell, width: int, *, left: bool) -> Content:
-    text = cell.text.ljust(width) if left else cell.text.rjust(width)
-    return Content.styled(text, STYLES[cell.tone])
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"

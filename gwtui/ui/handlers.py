@@ -17,14 +17,14 @@ async def _go(tab: str, context: ActionContext) -> None:
 @cache
 def immediate() -> Mapping[str, Handler]:
     """Handlers that never wait for a person: they run before the next key is read."""
-    from gwtui.ui.general_actions import IMMEDIATE  # noqa: PLC0415
+    from gwtui.ui import general_actions, list_actions  # noqa: PLC0415
 
     tabs: dict[str, Handler] = {}
     for action in tab_actions():
         tab = tab_of(action)
         if tab is not None:
             tabs[action.id] = partial(_go, tab)
-    return {**IMMEDIATE, **tabs}
+    return {**general_actions.IMMEDIATE, **list_actions.IMMEDIATE, **tabs}
 
 
 @cache
@@ -33,11 +33,16 @@ def patient() -> Mapping[str, Handler]:
 
     Forms and what they need are loaded at the first use, not before the first paint.
     """
+    from gwtui.ui import general_actions, list_actions  # noqa: PLC0415
     from gwtui.ui.forms import key_actions  # noqa: PLC0415
-    from gwtui.ui.general_actions import PATIENT  # noqa: PLC0415
     from gwtui.ui.resources import model_actions  # noqa: PLC0415
 
-    return {**PATIENT, **key_actions.HANDLERS, **model_actions.HANDLERS}
+    return {
+        **general_actions.PATIENT,
+        **list_actions.PATIENT,
+        **key_actions.HANDLERS,
+        **model_actions.HANDLERS,
+    }
 
 
 def handler(action: Action) -> tuple[Handler, bool]:

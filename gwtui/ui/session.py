@@ -74,5 +74,12 @@ def _default_journal() -> Path:
 
 
 def reason(error: BaseException) -> str:
-    """One line on a failure to connect, for a person."""
-    return safe_text(str(error) or type(error).__name__, 300)
+    """One line on a failure to connect, for a person.
+
+    Only errors of this program and of the system are quoted: the text of any other may repeat a
+    token or a body.
+    """
+    ours = type(error).__module__.startswith("gwtui.")
+    if (ours or isinstance(error, OSError)) and str(error):
+        return safe_text(str(error), 300)
+    return f"unexpected {type(error).__name__}"

@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from shell_kit import dashboard, has_data, listing, notices, shown, site, until
 
 from gwtui.actions.action import APP, LIST
 from gwtui.actions.registry import ACTIONS, for_scope
@@ -17,6 +16,7 @@ from gwtui.ui.keys import shown_all
 from gwtui.ui.palette import PaletteScreen, matching
 from gwtui.ui.resources.registry import RESOURCES, TABS
 from gwtui.ui.screens.ask import AskScreen
+from shell_kit import dashboard, has_data, listing, notices, shown, site, until
 
 
 def test_every_action_has_a_handler_and_every_handler_an_action() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from rich.segment import Segment
-from shell_kit import dashboard, line, listing, shown, site
 from textual.color import Color
 from textual.theme import Theme
 
@@ -22,6 +21,7 @@ from gwtui.ui.screens.too_small import TooSmallScreen
 from gwtui.ui.themes import THEMES
 from gwtui.ui.widgets.footer import footer_parts
 from gwtui.ui.widgets.header import READ_ONLY, HeaderFacts, Tab, header_parts
+from shell_kit import dashboard, line, listing, notices, shown, site
 
 TABS = tuple(
     Tab(f"go.{title.lower()}", str(number), title, current=number == 2)
@@ -161,6 +161,26 @@ def test_the_last_wall_lets_no_control_character_through(hostile: str) -> None:
 def test_the_last_wall_leaves_ordinary_text_alone() -> None:
     segments = [Segment("Ünïcode — 日本語 👩‍💻 ✔️"), Segment("plain")]
     assert ControlCharacterFilter().apply(segments, Color.parse("black")) == segments
+
+
+async def test_a_notice_is_never_markup(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        app.notify("key [/foo] [red]gone\x1b[2J", markup=True)
+        app.say("workspace [/")
+        await pilot.pause()
+        assert "[/foo] [red]gone" in notices(app)
+        assert "\x1b" not in notices(app)
+        assert "workspace [/" in shown(app)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_wide_characters_do_not_push_the_badge_out(width: int) -> None:
+    facts = HeaderFacts(
+        TABS, "研究開発部門の作業領域", profile="本番環境のゲートウェイ", read_only=True
+    )
+    parts = header_parts(facts, width)
+    assert width_of(parts) <= width
+    assert READ_ONLY in "".join(part.content.plain for part in parts)
 
 
 def test_a_crash_report_tells_where_but_no_values() -> None:

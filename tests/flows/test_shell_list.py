@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shell_kit import dashboard, line, listing, notices, shown, site, until
-
 from gwtui.ui.screens.reading import ReadingScreen
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.prompt import FilterPrompt
+from shell_kit import dashboard, line, listing, notices, shown, site, until
 
 
 async def test_the_filter_narrows_while_typing_and_escape_takes_it_away(tmp_path: Path) -> None:

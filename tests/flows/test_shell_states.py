@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shell_kit import dashboard, has_data, line, listing, shown, site, until
-
 from gwtui.ui.widgets.state_panel import StatePanel
+from shell_kit import dashboard, has_data, line, listing, shown, site, until
 
 
 async def test_before_the_first_answer_the_screen_says_that_it_is_connecting(

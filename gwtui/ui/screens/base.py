@@ -15,12 +15,11 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from gwtui.actions.action import APP
-from gwtui.domain.times import age
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.context import ActionContext
-from gwtui.ui.health import clock_time, next_try, trouble
 from gwtui.ui.messages import FeedChanged
 from gwtui.ui.resources.spec import ResourceSpec
+from gwtui.ui.state_words import freshness, say_unconnected, say_without_value
 from gwtui.ui.subscriptions import FeedUse, Subscriptions
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.footer import KeyFooter
@@ -259,7 +258,11 @@ class GatewayScreen(Screen[None]):
 
     def _show_panel(self, now: datetime) -> None:
         panel, body = self.query_one("#panel", StatePanel), self.query_one("#body")
-        covered = self._say_state(panel, now)
+        if self.gwtui.session is None:
+            say_unconnected(panel, self.gwtui.link, now)
+            covered = True
+        else:
+            covered = self._say_state(panel, now)
         if panel.display != covered:
             panel.display = covered
             body.display = not covered
@@ -268,32 +271,10 @@ class GatewayScreen(Screen[None]):
 
     def _say_state(self, panel: StatePanel, now: datetime) -> bool:
         """Fill the panel when it must stand in for the body; whether it must."""
-        link = self.gwtui.link
-        if self.gwtui.session is None:
-            if link.error is None:
-                panel.say("Connecting…", "The dashboard fills in as soon as the gateway answers.")
-            else:
-                retry = next_try(link.retry_at, now, refreshing=False)
-                panel.say(
-                    "No connection", link.error, f"{retry} · r tries now · q quits", tone="bad"
-                )
-            return True
         if not self.states:
             return False
-        state = self.states[0]
-        match state.phase(now):
-            case "loading":
-                panel.say(f"Loading {self.heading.lower()}…")
-                return True
-            case "failed" if state.error is not None:
-                retry = next_try(state.retry_at, now, refreshing=state.refreshing)
-                panel.say(
-                    f"{self.heading} could not be read",
-                    trouble(state.error),
-                    f"{retry} · r tries now",
-                    tone="bad",
-                )
-                return True
+        if say_without_value(panel, self.heading, self.states[0], now):
+            return True
         empty = self.empty_text()
         if empty is not None:
             panel.say(self.empty_title(), empty)
@@ -302,15 +283,5 @@ class GatewayScreen(Screen[None]):
     def _status(self, now: datetime) -> Content:
         parts = list(self.status_parts())
         if self.states and self.states[0].fetched_at is not None:
-            parts.append(_freshness(self.states[0], now))
+            parts.append(freshness(self.states[0], now))
         return Content.assemble(" ", Content(" · ").join(parts))
-
-
-def _freshness(state: FeedState[Any], now: datetime) -> Content:
-    """The clock time while fresh, so that nothing ticks; the age once it matters."""
-    seconds = state.age(now) or 0.0
-    if state.error is not None:
-        return toned(f"last good data {age(seconds)} old", "bad")
-    if state.is_stale(now) or state.fetched_at is None:
-        return toned(f"stale, {age(seconds)} old", "warn")
-    return toned(f"updated {clock_time(state.fetched_at)}", "muted")

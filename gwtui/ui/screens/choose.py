@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,6 +17,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.table.paint import fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class ChooseScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         """Title, list, keys."""
-        width = max(len(choice.title) for choice in self._choices)
+        width = max(cell_len(choice.title) for choice in self._choices)
         with Vertical(classes="dialog"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             yield OptionList(
@@ -81,6 +83,6 @@ class ChooseScreen(ModalScreen[str | None]):
         sign = "● " if choice.id == self._current else "  "
         return Content.assemble(
             toned(sign, "accent"),
-            toned(choice.title.ljust(width)),
+            toned(fit(choice.title, width)),
             toned(f"  {choice.note}", "muted"),
         )

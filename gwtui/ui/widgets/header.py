@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import Part, PartsLine
+from gwtui.ui.widgets.table.paint import fit
 
 READ_ONLY = "READ-ONLY"
 
@@ -66,7 +68,7 @@ def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, bool]]:
 
 
 def _cut(text: str, cells: int) -> str:
-    return text if len(text) <= cells else f"{text[: cells - 1]}…"
+    return text if cell_len(text) <= cells else fit(text, cells)
 
 
 def _left(facts: HeaderFacts, *, short_tabs: bool) -> list[Part]:

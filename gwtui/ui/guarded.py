@@ -1,0 +1,50 @@
+"""Walls that every screen and every notice stands behind, whatever it was handed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.segment import Segment, Segments
+from textual.app import App
+from textual.filter import LineFilter
+from textual.notifications import SeverityLevel
+
+from gwtui.domain.safe_text import safe_text
+from gwtui.ui.crash import crash_report
+from gwtui.ui.line_filter import ControlCharacterFilter
+
+_LAST_LOOK = ControlCharacterFilter()
+
+
+class GuardedApp(App[int], inherit_bindings=False):
+    """An app that shows no markup from data, no control character and no value in a crash."""
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Every line passes the control character filter on its way to the terminal."""
+        return [*super().get_line_filters(), _LAST_LOOK]
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,  # noqa: ARG002 - whatever is asked for
+    ) -> None:
+        """A notice is text from anywhere: never markup, control characters made visible."""
+        super().notify(
+            safe_text(message, 300, newlines=True),
+            title=safe_text(title, 80),
+            severity=severity,
+            timeout=timeout,
+            markup=False,
+        )
+
+    def _fatal_error(self) -> None:
+        """Print where it happened; Textual's own report prints values, tokens among them."""
+        self.bell()
+        error = self._exception
+        report = crash_report(error) if error is not None else "gwtui stopped.\n"
+        self._exit_renderables.append(Segments([Segment(report)]))
+        self._close_messages_no_wait()
