@@ -53,7 +53,7 @@ SMALLEST = Program(
     "smallest app", [sys.executable, str(ROOT / "benchmarks/smallest_app.py")], "row-0"
 )
 DASHBOARD = Program(
-    "gwtui --demo", [sys.executable, "-m", "gwtui", "--demo", "keys"], "█first-row█"
+    "gwtui --demo", [sys.executable, "-m", "gwtui", "--demo", "keys"], "airflow-staging"
 )
 
 

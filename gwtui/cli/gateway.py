@@ -90,9 +90,10 @@ def _issue(arguments: argparse.Namespace) -> int:
 
     key = issue_key(
         _database(arguments),
-        dialect=_dialect(arguments),
+        # As the database was last served, unless said otherwise.
+        dialect=DIALECTS[arguments.dialect] if arguments.dialect else None,
         management=arguments.management,
-        name=arguments.name,
+        **({"name": arguments.name} if arguments.name else {}),
     )
     print(key)
     return exits.OK

@@ -19,9 +19,10 @@ Messages never hold a token, a body or a secret. Contract: "Errors".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from gwtui.contract.request import Problem
+if TYPE_CHECKING:
+    from gwtui.contract.request import Problem
 
 Effect = Literal["none", "unknown"]
 

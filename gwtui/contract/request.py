@@ -21,7 +21,9 @@ from pydantic_core import ErrorDetails
 class RequestModel(BaseModel):
     """Base of every request body. Types are strict, unknown fields are refused."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, defer_build=True
+    )
 
     def body(self) -> dict[str, JsonValue]:
         """The JSON body: only the fields that were given; null stays null (it means clear)."""

@@ -46,7 +46,11 @@ class ResponseModel(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra="ignore", frozen=True, hide_input_in_errors=True, protected_namespaces=()
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
+        protected_namespaces=(),
+        defer_build=True,
     )
 
     _raw: Mapping[str, Any] = PrivateAttr(default_factory=dict)
