@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from decimal import Decimal
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
+from gwtui.domain import cells
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
 
 T = TypeVar("T")
 
-Tone = Literal["plain", "muted", "good", "warn", "bad", "accent"]
-"""The meaning of a cell; themes decide its colour. Never the only carrier of the meaning."""
-
-SortValue = str | int | float | Decimal | datetime | bool | None
-"""None sorts last in both directions."""
+Tone = cells.Tone
+SortValue = cells.SortValue
 
 
 @dataclass(frozen=True, slots=True)
