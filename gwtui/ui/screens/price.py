@@ -15,25 +15,24 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
 from gwtui.contract.values import WEEKDAYS
-from gwtui.domain import money, times
+from gwtui.domain import times
 from gwtui.domain.clock import Clock
-from gwtui.domain.pricing import QuoteLine, Usage
+from gwtui.domain.pricing import Usage
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.health import next_try, trouble
 from gwtui.ui.messages import FeedChanged
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.endpoint_row import EndpointRow
 from gwtui.ui.resources.endpoints import endpoints_feed
-from gwtui.ui.resources.prices import other_prices, unit_of, unit_price
 from gwtui.ui.resources.quotes import (
     OFFER_COLUMNS,
     Offer,
     compare,
     parse_tokens,
     parse_when,
-    rules_text,
 )
 from gwtui.ui.resources.spec import Scope
+from gwtui.ui.screens.price_lines import offer_lines
 from gwtui.ui.subscriptions import Subscriptions
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.lines import LinesView
@@ -46,8 +45,6 @@ from gwtui.watch.hub import FeedHub
 R = TypeVar("R")
 
 _DEFAULT_PROMPT, _DEFAULT_COMPLETION = "10k", "1k"
-_KEY, _QUANTITY, _PRICE, _AMOUNT = 12, 11, 22, 12
-"""Widths of a quote's line."""
 _EVERY = 5.0
 """Seconds between looks at the clock while the moment is "now"."""
 
@@ -233,7 +230,7 @@ class PriceScreen(ModalScreen[None]):
 
     def _show_lines(self) -> None:
         offer = self._table.selected
-        lines = [] if offer is None else _offer_lines(offer)
+        lines = [] if offer is None else offer_lines(offer)
         self.query_one("#price-lines", LinesView).show(lines)
 
 
@@ -243,32 +240,3 @@ def _tokens_note(tokens: int) -> str:
 
 def _moment_note(moment: datetime) -> str:
     return f"{WEEKDAYS[moment.weekday()][:3].capitalize()} {times.utc(moment)}"
-
-
-def _offer_lines(offer: Offer) -> list[Content]:
-    """The quote line by line, each with the rule that set its price."""
-    provider = cells.text(offer.row.title).text
-    if offer.quote is None:
-        return [toned(f"{provider} gives no price", "warn")]
-    lines = [toned(f"{provider}: {rules_text(offer)}", "plain", bold=True)]
-    lines += [_quote_line(line, offer.places) for line in offer.quote.lines]
-    lines += [toned(note, "warn") for note in offer.quote.notes]
-    others = other_prices(offer.row.endpoint.pricing)
-    if others is not None:
-        lines.append(toned(f"not counted: {others}", "warn"))
-    total = money.usd(offer.total, places=offer.places)
-    left = _KEY + _QUANTITY + len(" x ") + _PRICE
-    lines.append(toned(f"{'total':<{left}}{total:>{_AMOUNT}}", "accent", bold=True))
-    return lines
-
-
-def _quote_line(line: QuoteLine, places: int) -> Content:
-    """Key, quantity, unit price, amount and the rule that set the price."""
-    unit = cells.NOTHING if line.unit_price is None else unit_price(line.key, line.unit_price)
-    price = f"{unit.text}/{unit_of(line.key)}"
-    return Content.assemble(
-        toned(f"{line.key:<{_KEY}}", "muted"),
-        toned(f"{line.quantity:>{_QUANTITY},} x {price:<{_PRICE}}"),
-        toned(f"{money.usd(line.amount, places=places):>{_AMOUNT}}"),
-        toned(f"  {line.rule}", "muted"),
-    )
