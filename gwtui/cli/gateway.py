@@ -6,9 +6,13 @@ import argparse
 import asyncio
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
+
+if TYPE_CHECKING:
+    from gwtui.embedded.gateway import EmbeddedGateway
 
 _DEFAULT_PORT = 8088
 _MAX_PORT = 65535
@@ -22,8 +26,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--port", type=_port, default=_DEFAULT_PORT, help=f"0 picks a free one ({_DEFAULT_PORT})"
     )
-    serve.add_argument("--seed", type=int, default=1, help="another seed is another world (1)")
-    serve.add_argument("--empty", action="store_true", help="no keys, no usage, only the catalog")
     issue = commands.add_parser(
         "issue-key", help="make an API key; prints the key alone on stdout, once"
     )
@@ -32,6 +34,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for command in (serve, issue):
         command.add_argument(
             "--database", type=Path, metavar="FILE", help="SQLite file (in your data directory)"
+        )
+        command.add_argument(
+            "--seed", type=int, default=1, help="new database: another seed, another world (1)"
+        )
+        command.add_argument(
+            "--empty", action="store_true", help="new database: no keys, no usage, only the catalog"
         )
         command.add_argument(
             "--dialect",
@@ -63,16 +71,10 @@ def missing_extra(error: ModuleNotFoundError) -> str:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    from gwtui.embedded.gateway import EmbeddedGateway  # noqa: PLC0415 - loads the server
     from gwtui.embedded.hosting import serve_tcp  # noqa: PLC0415
 
     database = _database(arguments)
-    gateway = EmbeddedGateway.open(
-        database,
-        dialect=_dialect(arguments),
-        seed=arguments.seed,
-        content="empty" if arguments.empty else "simulated",
-    )
+    gateway = _open(database, arguments)
 
     def ready(base_url: str) -> None:
         print(base_url, flush=True)
@@ -85,16 +87,32 @@ def _serve(arguments: argparse.Namespace) -> int:
         gateway.close()
 
 
-def _issue(arguments: argparse.Namespace) -> int:
-    from gwtui.embedded.issuing import issue_key  # noqa: PLC0415 - loads the store
+def _open(database: Path, arguments: argparse.Namespace) -> EmbeddedGateway:
+    from gwtui.embedded.gateway import EmbeddedGateway  # noqa: PLC0415 - loads the server
 
-    key = issue_key(
-        _database(arguments),
-        # As the database was last served, unless said otherwise.
-        dialect=DIALECTS[arguments.dialect] if arguments.dialect else None,
-        management=arguments.management,
-        **({"name": arguments.name} if arguments.name else {}),
+    return EmbeddedGateway.open(
+        database,
+        dialect=_dialect(arguments),
+        seed=arguments.seed,
+        content="empty" if arguments.empty else "simulated",
     )
+
+
+def _issue(arguments: argparse.Namespace) -> int:
+    from gwtui.embedded.errors import DatabaseMissingError  # noqa: PLC0415
+    from gwtui.embedded.issuing import ISSUED_KEY_NAME, issue_key  # noqa: PLC0415 - the store
+
+    database = _database(arguments)
+    name = arguments.name or ISSUED_KEY_NAME
+    # As the database was last served, unless said otherwise.
+    dialect = DIALECTS[arguments.dialect] if arguments.dialect else None
+    try:
+        key = issue_key(database, dialect=dialect, management=arguments.management, name=name)
+    except DatabaseMissingError:
+        gateway = _open(database, arguments)
+        key = gateway.issue_key(management=arguments.management, name=name)
+        gateway.close()
+        _narrate(f"made the database {database}")
     print(key)
     return exits.OK
 

@@ -1,0 +1,126 @@
+"""``gwtui gateway`` as a process: a real socket, keys on stdout, clean ends."""
+
+from __future__ import annotations
+
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gwtui.cli import exits
+
+GATEWAY = [sys.executable, "-m", "gwtui", "gateway"]
+
+
+def gateway(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*GATEWAY, *(str(word) for word in words)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "gateway.sqlite3"
+
+
+@pytest.fixture
+def server(database: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    process = subprocess.Popen(
+        [*GATEWAY, "serve", "--port", "0", "--database", str(database)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    base_url = process.stdout.readline().strip()
+    yield process, base_url
+    if process.poll() is None:
+        process.kill()
+    process.communicate(timeout=10)
+
+
+def get(url: str, key: str | None) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    with httpx.Client(trust_env=False) as client:
+        return client.get(url, headers=headers)
+
+
+def test_a_client_gets_in_with_an_issued_key(
+    server: tuple[subprocess.Popen[str], str], database: Path
+) -> None:
+    _, base_url = server
+    assert base_url.endswith("/api/v1")
+    issued = gateway("issue-key", "--management", "--database", database)
+    assert issued.returncode == exits.OK
+    key = issued.stdout.strip()
+    assert issued.stdout == f"{key}\n"
+    answer = get(f"{base_url}/keys", key)
+    assert answer.status_code == 200
+    assert answer.json()["data"]
+    assert get(f"{base_url}/keys", None).status_code == 401
+    ordinary = gateway("issue-key", "--database", database).stdout.strip()
+    refused = get(f"{base_url}/keys", ordinary)
+    assert refused.status_code == 403
+    assert refused.json()["error"]["message"] == "Only management keys can perform this operation"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_stops_cleanly(
+    server: tuple[subprocess.Popen[str], str], number: signal.Signals
+) -> None:
+    process, _ = server
+    process.send_signal(number)
+    assert process.wait(5) == exits.OK
+    assert process.stderr is not None
+    assert "Traceback" not in process.stderr.read()
+
+
+def test_a_second_start_on_the_same_database_says_so(
+    server: tuple[subprocess.Popen[str], str], database: Path
+) -> None:
+    second = gateway("serve", "--port", "0", "--database", database)
+    assert second.returncode == exits.IN_USE
+    assert str(database) in second.stderr
+    assert "Traceback" not in second.stderr
+    assert second.stdout == ""
+
+
+def test_a_port_in_use_is_said_plainly(
+    server: tuple[subprocess.Popen[str], str], tmp_path: Path
+) -> None:
+    port = server[1].rsplit(":", 1)[1].split("/")[0]
+    second = gateway("serve", "--port", port, "--database", tmp_path / "other.sqlite3")
+    assert second.returncode == exits.FAILED
+    assert port in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+def test_a_key_can_be_issued_before_the_first_start(database: Path) -> None:
+    issued = gateway("issue-key", "--management", "--database", database, "--empty")
+    assert issued.returncode == exits.OK
+    assert len(issued.stdout.split()) == 1
+    assert "made the database" in issued.stderr
+    assert stat.S_IMODE(database.stat().st_mode) == 0o600
+
+
+def test_the_database_never_holds_a_key_in_clear(database: Path) -> None:
+    key = gateway("issue-key", "--management", "--database", database).stdout.strip()
+    for file in database.parent.glob("gateway.sqlite3*"):
+        assert key.encode() not in file.read_bytes()
+
+
+def test_a_broken_database_is_named(database: Path) -> None:
+    database.write_text("this is no database, not at all" * 40)
+    broken = gateway("serve", "--port", "0", "--database", database)
+    assert broken.returncode == exits.FAILED
+    assert str(database) in broken.stderr
+    assert "Traceback" not in broken.stderr
