@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from table_kit import TableApp, Thing, things
 
 from gwtui.ui.widgets.table import (
     CountsChanged,
@@ -15,6 +14,7 @@ from gwtui.ui.widgets.table import (
     SelectionLost,
     SortChanged,
 )
+from table_kit import TableApp, Thing, things
 
 SIZE = (80, 24)
 PAGE = SIZE[1] - 1

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from table_kit import TableApp, things
 from textual import events
 from textual.pilot import Pilot
 
 from gwtui.ui.widgets.table import Highlighted, Opened, ResourceTable, SortChanged
+from table_kit import TableApp, things
 
 SIZE = (80, 24)
 

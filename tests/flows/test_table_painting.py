@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pty_terminal import pty_terminal
-from table_kit import TableApp, things
 from textual.geometry import Region
 
 from gwtui.ui.themes import THEMES
+from pty_terminal import pty_terminal
+from table_kit import TableApp, things
 
 SIZE = (80, 24)
 SAMPLE = Path(__file__).resolve().parent.parent.parent / "benchmarks" / "table_sample.py"

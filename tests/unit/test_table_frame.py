@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
-from table_kit import COLUMNS, Thing, Wall, things
 
 from gwtui.ui.resources.spec import Cell
 from gwtui.ui.widgets.table.frame import Frame, Row, Span, changed
 from gwtui.ui.widgets.table.layout import GUTTER, arrange
 from gwtui.ui.widgets.table.model import TableModel
 from gwtui.ui.widgets.table.paint import Palette, fit, header_strip, row_strip
+from table_kit import COLUMNS, Thing, Wall, things
 
 WIDTH = 80
 LAYOUT = arrange(COLUMNS, WIDTH)
@@ -126,7 +126,7 @@ def test_a_row_is_exactly_as_wide_as_the_table_whatever_it_says(
     text: str, width: int, right: bool
 ) -> None:
     layout = arrange(COLUMNS, width)
-    row = Row("id", tuple(Cell(text) for _ in layout.slots), cursor=right, marked=not right)
+    row = Row("id", None, tuple(Cell(text) for _ in layout.slots), cursor=right, marked=not right)
     strip = row_strip(row, layout, COLUMNS, PALETTE)
     assert strip.cell_length == cell_len(strip.text) == width
     assert strip.text.isprintable()
@@ -134,7 +134,7 @@ def test_a_row_is_exactly_as_wide_as_the_table_whatever_it_says(
 
 def test_control_characters_and_markup_are_shown_as_text() -> None:
     row = Row(
-        "id", (Cell("[red]\x1b[31mX\u202e\r[/]"), *(Cell("") for _ in range(4))), False, False
+        "id", None, (Cell("[red]\x1b[31mX\u202e\r[/]"), *(Cell("") for _ in range(4))), False, False
     )
     text = row_strip(row, LAYOUT, COLUMNS, PALETTE).text
     assert "[red]" in text
@@ -145,9 +145,9 @@ def test_control_characters_and_markup_are_shown_as_text() -> None:
 def test_cursor_and_mark_have_a_shape() -> None:
     cells = tuple(Cell("x") for _ in LAYOUT.slots)
     shapes = {
-        (cursor, marked): row_strip(Row("i", cells, cursor, marked), LAYOUT, COLUMNS, PALETTE).text[
-            :2
-        ]
+        (cursor, marked): row_strip(
+            Row("i", None, cells, cursor, marked), LAYOUT, COLUMNS, PALETTE
+        ).text[:2]
         for cursor in (False, True)
         for marked in (False, True)
     }
@@ -163,7 +163,7 @@ def test_tones_colour_their_cell_and_neighbours_of_one_style_are_one_segment() -
     state = LAYOUT.slots[1]
     cells = [Cell("x") for _ in LAYOUT.slots]
     cells[1] = Cell("expired", "bad")
-    strip = row_strip(Row("i", tuple(cells), False, False), LAYOUT, COLUMNS, PALETTE)
+    strip = row_strip(Row("i", None, tuple(cells), False, False), LAYOUT, COLUMNS, PALETTE)
     assert [segment.style for segment in strip] == [
         PALETTE.base,
         PALETTE.tones["bad"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -10,12 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from table_kit import COLUMNS, MOMENT, Thing, Wall, things
 
 from gwtui.ui.resources.spec import Cell, Column
 from gwtui.ui.widgets.table.model import TableModel
 from gwtui.ui.widgets.table.ordering import ordered
 from gwtui.ui.widgets.table.selection import nearest
+from table_kit import COLUMNS, MOMENT, Thing, Wall, things
 
 
 def model(items: list[Thing] | None = None, wall: Wall | None = None) -> TableModel[Thing]:
@@ -163,26 +164,66 @@ def test_a_changed_item_is_searched_anew() -> None:
 def test_text_that_depends_on_the_time_is_read_anew_after_a_while() -> None:
     wall = Wall()
     table = model(things(3), wall)
-    while table.warm(1):
+    while table.work(1):
         pass
     table.filter_by('"7 min"')
     assert len(table.order) == 0
     wall.pass_seconds(7 * 60)
-    assert table.refilter() is None
+    assert table.settle() is None
     assert len(table.order) == 0
-    while table.warm(1):
+    while table.work(1):
         pass
-    table.refilter()
+    table.settle()
     assert len(table.order) == 3
 
 
 def test_warming_stops_when_all_is_known() -> None:
     table = model(things(100))
     slices = 0
-    while table.warm(0):
+    while table.work(0):
         slices += 1
-    assert 1 < slices < 100
-    assert not table.warm(1)
+    assert 1 < slices <= 100
+    assert not table.work(1)
+
+
+def slow_model(count: int) -> TableModel[Thing]:
+    """Each row takes a millisecond to read: too long for one key press."""
+
+    def cell(thing: Thing, _now: datetime) -> Cell:
+        time.sleep(0.001)
+        return Cell(thing.name)
+
+    column: Column[Thing] = Column("name", "Name", cell, lambda t, _: t.name, 10, 0)
+    table: TableModel[Thing] = TableModel([column], lambda t: t.id, Wall(), {})
+    table.show(things(count))
+    return table
+
+
+def test_a_filter_that_takes_long_finishes_in_slices() -> None:
+    table = slow_model(100)
+    table.filter_by("row-00")
+    assert table.provisional
+    assert list(table.order[:10]) == [f"id-{n:03}" for n in range(10)]
+    sizes = [len(table.order)]
+    while table.provisional:
+        assert table.work(0.01)
+        table.settle()
+        sizes.append(len(table.order))
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] == 10
+
+
+def test_a_slow_query_never_shows_what_the_one_before_had_hidden() -> None:
+    table = slow_model(100)
+    table.filter_by("row-00")
+    while table.provisional:
+        table.work(1)
+    table.settle()
+    table.show([replace(thing, used=-1) for thing in things(100)])
+    assert table.provisional
+    assert len(table.order) == 10
+    table.filter_by("row-003")
+    assert len(table.order) <= 10
 
 
 def test_an_unknown_column_is_refused() -> None:

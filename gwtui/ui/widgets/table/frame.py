@@ -17,6 +17,7 @@ class Row:
     """One drawn row: the cells of the shown columns, in the order of the layout's slots."""
 
     identity: str
+    item: object
     cells: tuple[Cell, ...]
     cursor: bool
     marked: bool

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from gwtui.domain.filters import Query, parse
+from gwtui.domain.filters import parse
 from gwtui.ui.widgets.table.frame import Frame, Row
-from gwtui.ui.widgets.table.haystack import Haystacks, RowFields
+from gwtui.ui.widgets.table.haystack import Haystacks
 from gwtui.ui.widgets.table.layout import Layout
+from gwtui.ui.widgets.table.matching import Facets, Matcher
 from gwtui.ui.widgets.table.ordering import ordered
 from gwtui.ui.widgets.table.selection import Lost, Selection
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Facets = Mapping[str, Callable[[T, datetime], str]]
+_KEY_PRESS = 0.025
+"""Seconds that the filter may take before what it found so far is shown."""
 
 
 class TableModel(Generic[T]):
@@ -49,10 +51,13 @@ class TableModel(Generic[T]):
         self._items: dict[str, T] = {}
         self._sorted: Sequence[str] = ()
         self._index: dict[str, int] = {}
-        self._query: Query | None = None
         self._selection = Selection()
         self._haystacks = Haystacks(self.columns)
+        self._matcher: Matcher[T] | None = None
         self._outdated = False
+        """Whether texts have changed since the filter looked at them."""
+        self._unsettled = False
+        """Whether the filter knows more than is shown."""
 
     # What is there ----------------------------------------------------------------------------
 
@@ -64,7 +69,12 @@ class TableModel(Generic[T]):
     @property
     def filtering(self) -> bool:
         """Whether a filter narrows the rows."""
-        return self._query is not None
+        return self._matcher is not None
+
+    @property
+    def provisional(self) -> bool:
+        """Whether the filter has not looked at every row yet: there was no time."""
+        return self._matcher is not None and self._matcher.unfinished
 
     @property
     def selected(self) -> T | None:
@@ -115,6 +125,7 @@ class TableModel(Generic[T]):
         self._haystacks.keep_only(fresh)
         self.marks &= fresh.keys()
         self._sort()
+        self._match()
         return self._arrange()
 
     def filter_by(self, text: str) -> Lost | None:
@@ -123,7 +134,10 @@ class TableModel(Generic[T]):
         self.filter_error = query.error or None
         if self.filter_error is not None:
             return None
-        self._query = None if query.empty else query
+        before, self._matcher = self._matcher, None
+        if not query.empty:
+            self._matcher = Matcher(query, self.columns, self._facets, self._haystacks, before)
+        self._match()
         return self._arrange()
 
     def sort_by(self, column: str, descending: bool) -> None:
@@ -150,30 +164,50 @@ class TableModel(Generic[T]):
         """Mark a row or take its mark away."""
         self.marks ^= {identity}
 
-    def warm(self, seconds: float) -> bool:
-        """Prepare the filter for about ``seconds``; False when nothing was left to do."""
+    def work(self, seconds: float) -> bool:
+        """Filter rows that wait for it, else prepare the filter; False when nothing is left to do.
+
+        What comes of it is seen after ``settle``.
+        """
+        if self._matcher is not None and self._matcher.unfinished:
+            self._matcher.work(self._items, self.now(), seconds)
+            self._unsettled = True
+            return True
         differs = self._haystacks.warm(self._items, self.now(), seconds)
         self._outdated |= bool(differs)
         return differs is not None
 
-    def refilter(self) -> Lost | None:
-        """Apply the present filter to text that changed with the time, where any did."""
-        return self._arrange() if self._outdated and self._query is not None else None
+    def settle(self) -> Lost | None:
+        """Show what ``work`` has found out."""
+        if self._matcher is not None and self._outdated:
+            self._match()
+        elif not self._unsettled:
+            return None
+        return self._arrange()
 
     # What is seen -----------------------------------------------------------------------------
 
-    def frame(self, top: int, height: int, layout: Layout) -> Frame:
-        """The rows of a viewport of ``height`` lines whose first line shows row ``top``."""
+    def frame(
+        self, top: int, height: int, layout: Layout, known: Mapping[str, Row] | None = None
+    ) -> Frame:
+        """The rows of a viewport of ``height`` lines whose first line shows row ``top``.
+
+        Cells of ``known`` rows, drawn in the same layout, are taken over where the item is still
+        the same object.
+        """
         now = self.now()
         cells = [self.columns[slot.index].cell for slot in layout.slots]
         selected = self._selection.identity
         rows: list[Row | None] = []
         for identity in self.order[top : top + height]:
             item = self._items[identity]
+            old = known.get(identity) if known else None
+            same = old is not None and old.item is item
             rows.append(
                 Row(
                     identity,
-                    tuple([cell(item, now) for cell in cells]),
+                    item,
+                    old.cells if old and same else tuple([cell(item, now) for cell in cells]),
                     identity == selected,
                     identity in self.marks,
                 )
@@ -206,22 +240,19 @@ class TableModel(Generic[T]):
             self._items.items(), lambda item: value(item, now), descending=descending
         )
 
+    def _match(self) -> None:
+        """Look at every row again, as far as the time of one key press allows."""
+        self._outdated = False
+        if self._matcher is not None:
+            self._matcher.ask(self._sorted)
+            self._matcher.work(self._items, self.now(), _KEY_PRESS)
+
     def _arrange(self) -> Lost | None:
         before, place = self.order, self.cursor
-        self.order = self._sorted if self._query is None else self._matching(self._query)
+        self.order = self._sorted if self._matcher is None else self._matcher.visible(self._sorted)
         self._index = {identity: index for index, identity in enumerate(self.order)}
-        self._outdated = False
+        self._unsettled = False
         return self._selection.follow(before, place or 0, self._index, self._items)
-
-    def _matching(self, query: Query) -> Sequence[str]:
-        now = self.now()
-        fields = RowFields(self.columns, self._facets, now)
-        found: list[str] = []
-        for identity in self._sorted:
-            item = fields.item = self._items[identity]
-            if query.matches(fields, self._haystacks.text(identity, item, now), now):
-                found.append(identity)
-        return found
 
 
 _ABSENT = object()

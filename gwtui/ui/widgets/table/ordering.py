@@ -26,7 +26,9 @@ def sort_key(value: SortValue) -> tuple[int, Any] | None:
     if isinstance(value, str):
         return _TEXT, value.casefold()
     if isinstance(value, datetime):
-        return _MOMENT, value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+        # As seconds: comparing aware moments asks each of them for its offset every time.
+        aware = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+        return _MOMENT, aware.timestamp()
     if isinstance(value, Decimal):
         return None if value.is_nan() else (_NUMBER, value)
     return None if value != value else (_NUMBER, value)  # noqa: PLR0124 - only NaN differs from itself

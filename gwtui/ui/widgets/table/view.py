@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Generic, Self, TypeVar, get_args
 
 from rich.style import Style
@@ -10,7 +11,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from gwtui.domain.cells import Tone
-from gwtui.ui.widgets.table.frame import Frame, changed
+from gwtui.ui.widgets.table.frame import Frame, Row, changed
 from gwtui.ui.widgets.table.layout import Layout, arrange
 from gwtui.ui.widgets.table.model import TableModel
 from gwtui.ui.widgets.table.paint import Palette, header_strip, row_strip
@@ -82,9 +83,13 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         """Index of the first row in view."""
         return self.scroll_offset.y
 
-    def redraw(self) -> None:
-        """Compare what should be seen with what is, and repaint the difference."""
-        frame = self._frame()
+    def redraw(self, *, anew: bool = False) -> None:
+        """Compare what should be seen with what is, and repaint the difference.
+
+        ``anew`` reads every cell again; otherwise cells of unchanged items stay as they were.
+        """
+        known = {} if anew else {row.identity: row for row in self._drawn if row is not None}
+        frame = self._frame(known)
         spans = changed(self._drawn, frame, self.shape)
         self._drawn = frame
         if spans:
@@ -97,7 +102,7 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
     def lay_out(self, page: int) -> None:
         """Choose the columns of a page for the present width, and repaint everything."""
         self.shape = arrange(self.model.columns, self.size.width, page)
-        self._drawn = self._frame()
+        self._drawn = self._frame({})
         self.refresh()
 
     def fit_height(self) -> None:
@@ -148,10 +153,10 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         self._palette = None
         super().notify_style_update()
 
-    def _frame(self) -> Frame:
+    def _frame(self, known: Mapping[str, Row]) -> Frame:
         if not self.size:
             return ()
-        return self.model.frame(self.top, self.size.height - HEADER, self.shape)
+        return self.model.frame(self.top, self.size.height - HEADER, self.shape, known)
 
     def _styles_now(self) -> Palette:
         if self._palette is None:

@@ -12,7 +12,8 @@ from textual.scrollbar import ScrollDown, ScrollTo, ScrollUp
 from textual.timer import Timer
 
 from gwtui.ui.widgets.table import keys, messages
-from gwtui.ui.widgets.table.model import Facets, TableModel
+from gwtui.ui.widgets.table.matching import Facets
+from gwtui.ui.widgets.table.model import TableModel
 from gwtui.ui.widgets.table.selection import Lost
 from gwtui.ui.widgets.table.view import HEADER, TableView
 
@@ -23,9 +24,10 @@ T = TypeVar("T")
 
 WHEEL = 3
 """Rows that one notch of the wheel scrolls."""
-_WARM_PAUSE = 0.03
-_WARM_SLICE = 0.005
-"""Seconds between and of the slices in which the filter is prepared after new data."""
+_CALM = (0.025, 0.008)
+_EAGER = (0.005, 0.015)
+"""Seconds between and of the slices in which the filter is prepared after new data, and in which it
+finishes while somebody waits for it."""
 
 
 class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=False):
@@ -58,7 +60,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         self._page = 0
         self._counts = (0, 0, 0, 0)
         self._highlighted: str | None = None
-        self._warming: Timer | None = None
+        self._working: Timer | None = None
 
     # What others see --------------------------------------------------------------------------
 
@@ -112,12 +114,12 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
     def show(self, items: Sequence[T]) -> None:
         """Show another list of items, repainting the cells that differ."""
         self._follow(lambda: self.model.show(items))
-        self._warm()
+        self._work_later()
 
     def filter_by(self, text: str) -> str | None:
         """Narrow the rows; returns what is wrong with the text, or None."""
         self._follow(lambda: self.model.filter_by(text))
-        self._warm()
+        self._work_later()
         return self.filter_error
 
     def sort_by(self, column: str, descending: bool = False) -> None:
@@ -137,9 +139,9 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
 
     def tick(self) -> None:
         """Repaint the cells whose text depends on the time and has changed."""
-        self.redraw()
+        self.redraw(anew=True)
         if self.model.filtering:
-            self._warm()
+            self._work_later()
 
     def mark_all_visible(self) -> None:
         """Mark every row that the filter lets through."""
@@ -325,14 +327,18 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
             self._counts = counts
             self.post_message(self.CountsChanged(self, *counts))
 
-    def _warm(self) -> None:
+    def _work_later(self) -> None:
         """Prepare the filter in small slices, so that its first key is as fast as the next."""
-        if self._warming is None and self.is_mounted:
-            self._warming = self.set_timer(_WARM_PAUSE, self._warm_slice)
+        if self._working is None and self.is_mounted:
+            pause, _ = _EAGER if self.model.provisional else _CALM
+            self._working = self.set_timer(pause, self._work)
 
-    def _warm_slice(self) -> None:
-        self._warming = None
-        if self.model.warm(_WARM_SLICE):
-            self._warm()
-        elif self.model.filtering:
-            self._follow(self.model.refilter)
+    def _work(self) -> None:
+        self._working = None
+        waited_for = self.model.provisional
+        _, seconds = _EAGER if waited_for else _CALM
+        more = self.model.work(seconds)
+        if waited_for or not more:
+            self._follow(self.model.settle)
+        if more or self.model.provisional:
+            self._work_later()
