@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
-from typing import Any
 
 from gwtui.actions import registry
 from gwtui.actions.action import APP, Action
-from gwtui.ui.resources.spec import ResourceSpec
+from gwtui.ui.resources.registry import TABS, TITLES
 
 _GO = "go."
 _NUMBER_KEYS = 9
@@ -17,15 +16,11 @@ _NUMBER_KEYS = 9
 @cache
 def tab_actions() -> tuple[Action, ...]:
     """One action per tab, on the number keys, in the order of the tabs."""
-    # The resources name screens, and every screen needs its actions: only at run time is
-    # there an order in which both exist.
-    from gwtui.ui.resources.registry import RESOURCES, TABS  # noqa: PLC0415
-
     return tuple(
         Action(
             f"{_GO}{tab}",
-            f"Go to {_title(tab, RESOURCES)}",
-            f"Show {_title(tab, RESOURCES).lower()}",
+            f"Go to {TITLES[tab]}",
+            f"Show {TITLES[tab].lower()}",
             APP,
             (str(number),) if number <= _NUMBER_KEYS else (),
         )
@@ -35,14 +30,7 @@ def tab_actions() -> tuple[Action, ...]:
 
 def tab_title(tab: str) -> str:
     """What a tab is called."""
-    from gwtui.ui.resources.registry import RESOURCES  # noqa: PLC0415
-
-    return _title(tab, RESOURCES)
-
-
-def _title(tab: str, resources: Mapping[str, ResourceSpec[Any]]) -> str:
-    spec = resources.get(tab)
-    return spec.title if spec is not None else tab.capitalize()
+    return TITLES[tab]
 
 
 def tab_of(action: Action) -> str | None:

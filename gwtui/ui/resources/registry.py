@@ -1,28 +1,81 @@
-"""Every resource and every screen of the dashboard: one line each."""
+"""Every resource and every screen of the dashboard: one line each.
+
+A declaration is loaded when it is first looked up: the first paint waits for one screen, not for
+all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
-
-from gwtui.ui.resources.endpoints import ENDPOINTS
-from gwtui.ui.resources.keys import KEYS
-from gwtui.ui.resources.models import MODELS
-from gwtui.ui.resources.providers import PROVIDERS
-from gwtui.ui.resources.spec import ResourceSpec
-from gwtui.ui.resources.workspaces import WORKSPACES
-from gwtui.ui.screens.credits import CreditsScreen
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from gwtui.ui.resources.spec import ResourceSpec
     from gwtui.ui.screens.base import GatewayScreen
 
-RESOURCES: Mapping[str, ResourceSpec[Any]] = {
-    spec.id: spec for spec in (KEYS, MODELS, ENDPOINTS, WORKSPACES, PROVIDERS)
-}
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A resource: its id and title, and where its declaration stands ("module:NAME").
+
+    The declaration is a ResourceSpec, or a screen class where ``screen`` says so. ``tab`` gives
+    it a tab; without one it is reached from another resource.
+    """
+
+    id: str
+    title: str
+    declaration: str
+    tab: bool = True
+    screen: bool = False
+
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry("credits", "Credits", "gwtui.ui.screens.credits:CreditsScreen", screen=True),
+    Entry("keys", "Keys", "gwtui.ui.resources.keys:KEYS"),
+    Entry("models", "Models", "gwtui.ui.resources.models:MODELS"),
+    Entry("endpoints", "Endpoints", "gwtui.ui.resources.endpoints:ENDPOINTS", tab=False),
+    Entry("workspaces", "Workspaces", "gwtui.ui.resources.workspaces:WORKSPACES"),
+    Entry("providers", "Providers", "gwtui.ui.resources.providers:PROVIDERS"),
+)
+
+
+class _Declarations(Mapping[str, T]):
+    """Declarations by resource id, each imported when it is asked for."""
+
+    def __init__(self, entries: tuple[Entry, ...]) -> None:
+        self._entries = {entry.id: entry for entry in entries}
+
+    def __getitem__(self, resource: str) -> T:
+        module, _, name = self._entries[resource].declaration.partition(":")
+        declaration: T = getattr(import_module(module), name)
+        return declaration
+
+    def __contains__(self, resource: object) -> bool:
+        return resource in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+RESOURCES: Mapping[str, ResourceSpec[Any]] = _Declarations(
+    tuple(entry for entry in ENTRIES if not entry.screen)
+)
 """What the generic list-and-detail screen can draw, by resource id."""
 
-SCREENS: Mapping[str, Callable[[], GatewayScreen]] = {"credits": CreditsScreen}
-"""Tabs with a screen of their own."""
+SCREENS: Mapping[str, Callable[[], GatewayScreen]] = _Declarations(
+    tuple(entry for entry in ENTRIES if entry.screen)
+)
+"""Resources with a screen of their own."""
 
-TABS: tuple[str, ...] = ("credits", "keys", "models", "workspaces", "providers")
+TABS: tuple[str, ...] = tuple(entry.id for entry in ENTRIES if entry.tab)
 """The tabs from left to right; each is in RESOURCES or in SCREENS."""
+
+TITLES: Mapping[str, str] = {entry.id: entry.title for entry in ENTRIES}
+"""What each resource is called on its tab."""

@@ -1,0 +1,46 @@
+"""The registry names what the declarations call themselves, and loads nothing before its time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from textual.screen import Screen
+
+from gwtui.ui.resources.registry import ENTRIES, RESOURCES, SCREENS, TABS, TITLES, Entry
+from gwtui.ui.resources.spec import ResourceSpec
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
+def test_an_entry_leads_to_its_declaration(entry: Entry) -> None:
+    if entry.screen:
+        screen = SCREENS[entry.id]
+        assert isinstance(screen, type)
+        assert issubclass(screen, Screen)
+        return
+    spec = RESOURCES[entry.id]
+    assert isinstance(spec, ResourceSpec)
+    assert (spec.id, spec.title) == (entry.id, entry.title)
+    assert spec.opens is None or spec.opens in RESOURCES
+
+
+def test_the_mappings_agree() -> None:
+    assert {*RESOURCES, *SCREENS} == set(TITLES)
+    assert len(RESOURCES) + len(SCREENS) == len(ENTRIES)
+    assert set(TABS) <= set(TITLES)
+    assert "kyes" not in RESOURCES
+    with pytest.raises(KeyError):
+        RESOURCES["kyes"]
+
+
+def test_the_first_paint_waits_for_no_library_of_the_connection() -> None:
+    program = (
+        "import sys, gwtui.ui.app\n"
+        "print([name for name in ('pydantic', 'httpx', 'keyring', 'starlette', 'uvicorn',"
+        " 'sqlite3', 'cryptography') if name in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert result.stdout.strip() == "[]"
