@@ -37,7 +37,7 @@ def detail_lines(spec: ResourceSpec[Any], item: Any, now: datetime, width: int) 
 
 def _row(row: DetailRow, label: int, width: int) -> list[Content]:
     """The label, the value folded beside it, and the note beneath or behind."""
-    start = label + len(_GAP) if row.label else 0
+    start = label + len(_GAP)
     room = max(8, width - start)
     value = cell_content(row.value)
     folded = _wrap(value, room)
@@ -47,7 +47,7 @@ def _row(row: DetailRow, label: int, width: int) -> list[Content]:
         else:
             folded += _wrap(toned(row.note, "muted"), room)
     indent = Content(" " * start)
-    name = toned(fit(row.label, label) + _GAP, "muted") if start else indent
+    name = toned(fit(row.label, label) + _GAP, "muted")
     return [
         Content.assemble(name if number == 0 else indent, line)
         for number, line in enumerate(folded)

@@ -153,3 +153,14 @@ async def test_leaving_asks_while_something_would_be_lost(
         await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
         await pilot.press("y")
         await until(pilot, lambda: not app.is_running, "the end")
+
+
+async def test_ctrl_c_in_a_form_asks_before_typed_text_is_lost(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await pilot.press("n")
+        await until(pilot, lambda: app.screen is not listing(app), "the form")
+        await pilot.press(*"half a name", "ctrl+c")
+        await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
+        await until(pilot, lambda: "Quit now?" in shown(app), "the words of the question")
+        await pilot.press("escape")
+        await until(pilot, lambda: "half a name" in shown(app), "the form as it was")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 BESIDE = 110
 """From this width on the detail pane stands beside the list."""
+
+_TICK = timedelta(seconds=15)
 
 FILTER_HELP = 'word  -without  "two words"  column:text  column=exact  used>80  created<7d'
 
@@ -59,6 +61,7 @@ class ResourceScreen(GatewayScreen):
         self._parent_row = parent
         self._opener = opener
         self._wanted: str | None = None
+        self._ticked: datetime | None = None
         self._detail: bool | None = None
         """What the person chose; None leaves it to the width."""
         self.table: ResourceTable[Any] = ResourceTable(
@@ -114,7 +117,10 @@ class ResourceScreen(GatewayScreen):
         return parts
 
     def tick(self, now: datetime) -> None:
-        """Cells and figures that depend on the time."""
+        """Cells and figures that depend on the time, now and then: their seconds matter little."""
+        if self._ticked is not None and now - self._ticked < _TICK:
+            return
+        self._ticked = now
         self.table.tick()
         self._show_detail(now)
 

@@ -10,7 +10,7 @@ from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.lines import LinesView
 
-_PADDING = 2
+_NARROWEST = 20
 
 
 class DetailPane(LinesView):
@@ -30,5 +30,5 @@ class DetailPane(LinesView):
         if identity != self._identity:
             self._identity = identity
             self.scroll_to(0, 0, animate=False)
-        width = max(20, self.container_size.width - _PADDING if not self.size else self.size.width)
+        width = max(_NARROWEST, self.scrollable_content_region.width)
         self.show(detail_lines(spec, item, now, width))
