@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
-from fake_clock import START, FakeClock
 
+from fake_clock import START, FakeClock
 from gwtui.client.errors import (
     ConnectFailedError,
     ForbiddenError,
@@ -153,6 +153,8 @@ async def test_the_last_viewer_that_leaves_ends_the_reading(
     other.leave()
     other.leave()
     assert not feed.polling
+    await time.settle()
+    assert time.sleeping == 0
     await time.advance(100)
     assert source.calls == 2
     assert time.sleeping == 0
@@ -184,6 +186,8 @@ async def test_a_pause_holds_until_everyone_who_paused_resumes(
     await time.settle()
     feed.pause("blur")
     feed.pause("modal")
+    await time.settle()
+    assert time.sleeping == 0
     await time.advance(60)
     feed.resume("blur")
     await time.advance(60)
@@ -306,6 +310,21 @@ async def test_a_queued_read_that_nobody_wants_any_more_is_dropped(
     again = Viewer(feed)
     await time.settle()
     assert again.values == [None, 1]
+    await feed.close()
+
+
+async def test_a_queued_read_that_somebody_waits_for_outlives_the_viewer(
+    time: FakeClock, source: Source
+) -> None:
+    gate = asyncio.Semaphore(1)
+    feed = Feed("keys", source, CADENCE, clock=time.clock, gate=gate)
+    await gate.acquire()
+    viewer = Viewer(feed)
+    waiting = asyncio.create_task(feed.refresh())
+    await time.settle()
+    viewer.leave()
+    gate.release()
+    assert (await waiting).value == 1
     await feed.close()
 
 
@@ -459,6 +478,22 @@ async def test_coming_and_going_does_not_break_the_back_off(
     assert source.calls == 1
 
 
+async def test_an_old_value_does_not_break_the_back_off_either(
+    feed: Feed[int], source: Source, time: FakeClock
+) -> None:
+    viewer = Viewer(feed)
+    await time.settle()
+    source.answer = RateLimitedError("slow down", retry_after=200)
+    await time.advance(10)
+    assert source.calls == 2
+    viewer.leave()
+    await time.advance(60)
+    Viewer(feed)
+    await time.settle()
+    assert source.calls == 2
+    assert feed.state.value == 1
+
+
 async def test_a_fault_that_nobody_foresaw_becomes_an_error_without_its_text(
     feed: Feed[int], source: Source, time: FakeClock
 ) -> None:
@@ -541,8 +576,8 @@ async def test_close_ends_reads_timers_and_waiters(source: Source, time: FakeClo
     await time.settle()
     told = len(viewer.states)
     await feed.close()
-    assert (await waiting).value is None
     assert source.running == 0
+    assert (await waiting).value is None
     assert source.held[0].cancelled()
     assert len(viewer.states) == told
     assert (await feed.refresh()).value is None

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from typing import cast
 
 import pytest
-from fake_clock import FakeClock
 
+from fake_clock import FakeClock
 from gwtui.client.gateway import GatewayClient
 from gwtui.watch import cadence
 from gwtui.watch.cadence import Cadence
