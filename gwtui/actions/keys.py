@@ -217,6 +217,11 @@ def plan_delete(fresh: ApiKey, now: datetime) -> Plan[None]:
             "Requests with this key are refused at once.",
             "This cannot be undone; disabling can.",
             *_usage(fresh, now),
+            *(
+                [f"Its value looks like {safe_line(fresh.label, _NAME_LIMIT)}."]
+                if fresh.label
+                else []
+            ),
         ),
         danger="high",
         summary={"name": fresh.name, "label": fresh.label},
@@ -279,11 +284,10 @@ def _usage(key: ApiKey, now: datetime) -> list[str]:
         if amount is not None
     ]
     lines = []
-    if parts:
-        if any((key.usage_daily, key.usage_weekly, key.usage_monthly)):
-            lines.append(f"In use: {', '.join(parts)} (UTC).")
-        else:
-            lines.append("Not used this month.")
+    if key.usage_monthly == 0 and not key.usage_weekly and not key.usage_daily:
+        lines.append("Not used this month.")
+    elif parts:
+        lines.append(f"Used: {', '.join(parts)} (UTC).")
     if key.last_used_at is not None:
         lines.append(f"Last request {relative(key.last_used_at, now)}.")
     return lines

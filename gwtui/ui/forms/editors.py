@@ -110,7 +110,7 @@ class ChoiceEditor(Widget, can_focus=True):
         self.post_message(Edited(self.value))
 
     def action_step(self, step: int) -> None:
-        """The next or previous option; stops at the ends for arrows, space goes around."""
+        """The next or previous option; goes around at the ends."""
         self.chosen = (self.chosen + step) % len(self._options)
 
     def action_jump(self, index: int) -> None:

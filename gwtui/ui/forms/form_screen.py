@@ -29,6 +29,11 @@ Submit = Callable[[RequestModel], Awaitable[Outcome[T] | None]]
 
 SENDING = "Sending…"
 
+_FRAME_LINES = 4
+"""Lines of the title and the buttons with the blank ones between."""
+_MESSAGE_LINES = 4
+"""Lines kept free for what the gateway said."""
+
 
 class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
     """Fills in a request. Gives back what was applied, a lost answer, or None when left.
@@ -202,6 +207,15 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
             self._said = content
             line.display = bool(content.plain)
             line.update(content)
+            self._fit()
+
+    def on_resize(self) -> None:
+        """Title and buttons stay in sight; the fields scroll."""
+        self._fit()
+
+    def _fit(self) -> None:
+        taken = _FRAME_LINES + (_MESSAGE_LINES if self._said.plain else 0)
+        self.query_one("#form-fields").styles.max_height = max(2, self.app.size.height - taken)
 
     def _message(self) -> Content:
         if self._lost is not None:

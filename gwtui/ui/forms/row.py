@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from gwtui.domain.safe_text import safe_line
 from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered, PickEditor, TextEditor
 from gwtui.ui.forms.fields import FormField
 from gwtui.ui.forms.reading import Typed
@@ -52,20 +53,28 @@ class FieldRow(Vertical):
         if field.fixed is not None:
             return Static(toned(field.fixed[0]), classes="editor")
         typed = state.typed(field.name)
-        rules = state.rules(field.name)
         editor: Widget
         match field.kind:
             case "switch":
                 editor = ChoiceEditor([(False, "no"), (True, "yes")], typed)
             case "choice":
-                none = [("", field.empty)] if rules.nullable else []
-                editor = ChoiceEditor([*none, *((c, c) for c in rules.choices)], typed)
+                editor = ChoiceEditor(self._choices(str(typed)), typed)
             case "workspace":
                 editor = PickEditor(field.label, self._workspaces(str(typed)), str(typed))
             case _:
                 editor = TextEditor(str(typed), field.placeholder)
         editor.add_class("editor")
         return editor
+
+    def _choices(self, present: str) -> list[tuple[Typed, str]]:
+        """The model's choices; one that only the gateway knows can be kept."""
+        known = self._state.rules(self.field.name)
+        empty = "unknown" if self._state.is_unknown(self.field.name) else self.field.empty
+        options: list[tuple[Typed, str]] = [("", empty)] if known.nullable else []
+        options += [(choice, choice) for choice in known.choices]
+        if present and present not in known.choices:
+            options.append((present, safe_line(present, 30)))
+        return options
 
     def _workspaces(self, present: str) -> list[tuple[str, str]]:
         known = dict(self._state.facts.workspaces)

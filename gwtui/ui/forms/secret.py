@@ -11,10 +11,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Button, Checkbox, Static
+from textual.widgets import Button, Static
 
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.clipboard import Copied, copy_text, save_private
+from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered
 from gwtui.ui.resources.spec import Tone
 from gwtui.ui.tones import toned
 
@@ -69,9 +70,12 @@ class SecretScreen(ModalScreen[None]):
                 yield Button(toned("Show (v)"), id="reveal", compact=True)
                 yield Button(toned("Save to a file (s)"), id="save", compact=True)
             yield Static(Content(""), id="secret-note")
-            yield Checkbox(toned("I have stored this key"), id="stored", compact=True)
+            yield ChoiceEditor(
+                [(False, "not stored yet"), (True, "I have stored this key")], False, id="stored"
+            )
             with Horizontal(classes="buttons"):
                 yield Button(toned("Done"), id="done", compact=True, disabled=True)
+                yield Static(toned("Tab moves · → or Space chooses", "muted"), classes="hint")
 
     @property
     def unsaved(self) -> bool:
@@ -96,13 +100,15 @@ class SecretScreen(ModalScreen[None]):
             case "done":
                 self.action_leave()
 
-    @on(Checkbox.Changed)
-    def _acknowledged(self, event: Checkbox.Changed) -> None:
+    @on(Edited)
+    def _acknowledged(self, event: Edited) -> None:
         event.stop()
-        done = self.query_one("#done", Button)
-        done.disabled = not event.value
-        if event.value:
-            done.focus()
+        self.query_one("#done", Button).disabled = not event.typed
+
+    @on(Entered)
+    def _entered(self, event: Entered) -> None:
+        event.stop()
+        self.focus_next()
 
     def action_reveal(self) -> None:
         """Show the value, or mask it again."""
@@ -128,7 +134,7 @@ class SecretScreen(ModalScreen[None]):
 
     def action_leave(self) -> None:
         """Leave, once the person said that the value is stored; forget it."""
-        if not self.query_one("#stored", Checkbox).value:
+        if not self.query_one("#stored", ChoiceEditor).value:
             self.app.bell()
             self.query_one("#secret-note", Static).update(toned(_NOT_YET, "warn"))
             self.query_one("#stored").focus()

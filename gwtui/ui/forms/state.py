@@ -79,10 +79,21 @@ class FormState:
         except ValueError:
             return ABSENT
 
+    def is_unknown(self, name: str) -> bool:
+        """Whether the gateway did not say what the field is, and nothing was typed instead."""
+        return (
+            self.spec.partial
+            and name not in self.spec.initial
+            and self._typed[name] == self._initial[name]
+        )
+
     def _read(self, name: str) -> Any:
         typed = self._typed[name]
-        if typed == self._initial[name] and name in self.spec.initial:
-            return self.spec.initial[name]
+        if typed == self._initial[name]:
+            if name in self.spec.initial:
+                return self.spec.initial[name]
+            if self.is_unknown(name):
+                return ABSENT
         return to_value(self.fields[name], self._rules[name], typed, self.facts.now())
 
     def values(self) -> dict[str, Any]:
@@ -152,6 +163,8 @@ class FormState:
 
     def note(self, name: str) -> Cell | None:
         """What the value means, from the field's preview."""
+        if self.is_unknown(name):
+            return Cell("unknown: the gateway did not say; stays as it is", "muted")
         preview = self.fields[name].preview
         value = self.value(name)
         if preview is None or value is ABSENT:
@@ -170,8 +183,8 @@ class FormState:
             near = length >= rules.max_length * _CLOSE_TO_FULL
             tone: Tone = "bad" if over else "warn" if near else "muted"
             return Cell(f"{length}/{rules.max_length}", tone)
-        if rules.min_length is not None:
-            short = length < rules.min_length and (bool(length) or not rules.nullable)
+        if rules.min_length is not None and (length or not rules.nullable):
+            short = length < rules.min_length
             return Cell(f"{length}, min {rules.min_length}" if short else str(length), "muted")
         return None
 

@@ -1,0 +1,75 @@
+"""A small app that hosts forms without a gateway, and a road that the test scripts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from textual.app import App
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from gwtui.actions.plan import Outcome
+from gwtui.contract.request import RequestModel
+from gwtui.ui.forms.fields import Facts, FormSpec
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.key_form import create_form
+from gwtui.ui.styles import style_sheets
+from gwtui.ui.themes import DEFAULT_THEME, THEMES
+
+NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+SPACE = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
+FACTS = Facts(now=lambda: NOW, zone=UTC, workspaces={SPACE: "Research"})
+
+
+class HostApp(App[None]):
+    """Shows one modal screen and keeps what it gave back."""
+
+    def __init__(self, modal: Screen[Any]) -> None:
+        super().__init__(css_path=style_sheets())
+        self.modal = modal
+        self.results: list[Any] = []
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = DEFAULT_THEME
+
+    async def on_mount(self) -> None:
+        await self.push_screen(self.modal, self.results.append)
+
+
+class ScriptedSubmit:
+    """Answers each submission the way the test says; waits where it is told to."""
+
+    def __init__(self, *outcomes: Outcome[Any] | None) -> None:
+        self.outcomes = list(outcomes)
+        self.bodies: list[dict[str, Any]] = []
+        self.go = asyncio.Event()
+        self.go.set()
+
+    async def __call__(self, request: RequestModel) -> Outcome[Any] | None:
+        self.bodies.append(request.body())
+        await self.go.wait()
+        return self.outcomes.pop(0)
+
+
+def form(submit: ScriptedSubmit, spec: FormSpec | None = None) -> FormScreen[Any]:
+    return FormScreen(spec or create_form(None), FACTS, submit)
+
+
+async def until(pilot: Pilot[Any], holds: Callable[[], Any], what: str) -> None:
+    for _ in range(200):
+        if holds():
+            await pilot.pause()
+            return
+        await pilot.pause(0.02)
+    raise AssertionError(f"waited in vain for {what}")
+
+
+def shown(app: App[Any]) -> str:
+    """Every character on the screen."""
+    return "\n".join(
+        "".join(segment.text for segment in strip)
+        for strip in app.screen._compositor.render_strips()
+    )

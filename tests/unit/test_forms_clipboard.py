@@ -1,0 +1,203 @@
+"""Copying: the route that works, an honest sentence, nothing kept in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from textual.app import App
+
+from gwtui.ui import clipboard
+from gwtui.ui.clipboard import OSC52_LIMIT, Copied, copy_text, save_private
+
+SECRET = "gw-v1-0123456789abcdef"
+TERMINAL = {"TERM": "xterm-256color"}
+
+
+class Terminal:
+    """What the driver of an app with a terminal writes."""
+
+    def __init__(self) -> None:
+        self.written = ""
+
+    def write(self, text: str) -> None:
+        self.written += text
+
+    def flush(self) -> None:
+        self.written += "|"
+
+
+class TerminalApp:
+    def __init__(self, *, headless: bool = False) -> None:
+        self.is_headless = headless
+        self._driver = Terminal()
+        self._clipboard = ""
+
+
+def copying(
+    app: TerminalApp, text: str, environment: dict[str, str], *, secret: bool = False
+) -> Any:
+    return copy_text(cast("App[Any]", app), text, secret=secret, environment=environment)
+
+
+async def test_a_terminal_gets_osc_52_and_the_sentence_promises_nothing() -> None:
+    app = TerminalApp()
+    copied = await copying(app, SECRET, TERMINAL)
+    encoded = base64.b64encode(SECRET.encode()).decode()
+    assert app._driver.written == f"\x1b]52;c;{encoded}\a|"
+    assert copied.route == "terminal"
+    assert "OSC 52" in copied.sentence
+    assert "does not confirm" in copied.sentence
+    assert SECRET not in repr(copied)
+    assert app._clipboard == "", "nothing stays in memory"
+
+
+async def test_a_secret_warns_where_copies_stay() -> None:
+    plain = await copying(TerminalApp(), "x", TERMINAL)
+    secret = await copying(TerminalApp(), "x", TERMINAL, secret=True)
+    assert "history" in secret.sentence
+    assert "history" not in plain.sentence
+
+
+async def test_the_size_that_terminals_take_is_kept() -> None:
+    fits = "x" * (OSC52_LIMIT // 4 * 3)
+    app = TerminalApp()
+    assert (await copying(app, fits, TERMINAL)).route == "terminal"
+    app = TerminalApp()
+    assert (await copying(app, fits + "xxx", TERMINAL)).route == "file"
+    assert app._driver.written == ""
+
+
+@pytest.mark.parametrize(
+    ("environment", "headless"),
+    [
+        ({"TERM": "dumb"}, False),
+        ({"TERM": "linux"}, False),
+        ({}, False),
+        ({**TERMINAL, "STY": "1.pts"}, False),
+        (TERMINAL, True),
+    ],
+)
+async def test_without_a_clipboard_a_private_file_is_written(
+    environment: dict[str, str], headless: bool
+) -> None:
+    app = TerminalApp(headless=headless)
+    copied = await copying(app, SECRET, environment)
+    assert app._driver.written == ""
+    assert copied.route == "file"
+    assert copied.path is not None
+    assert copied.path.read_text() == SECRET
+    assert stat.S_IMODE(copied.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(copied.path.parent.stat().st_mode) == 0o700
+    assert str(copied.path) in copied.sentence
+
+
+async def test_every_file_is_a_new_one() -> None:
+    first, second = await save_private("a"), await save_private("b")
+    assert first.path != second.path
+
+
+async def test_the_state_folder_serves_where_there_is_no_runtime_folder(
+    monkeypatch: pytest.MonkeyPatch, private_home: Path
+) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR")
+    monkeypatch.setattr(clipboard.Paths, "of_user", lambda: _paths(private_home))
+    copied = await save_private(SECRET)
+    assert copied.path is not None
+    assert copied.path.parent == private_home / "state" / "gwtui"
+
+
+def _paths(home: Path) -> clipboard.Paths:
+    folders = [home / name / "gwtui" for name in ("config", "data", "state", "cache", "run")]
+    return clipboard.Paths(*folders)
+
+
+async def test_no_route_at_all_is_said(private_home: Path) -> None:
+    (private_home / "run" / "gwtui").write_text("a file where the folder should be")
+    copied = await save_private(SECRET)
+    assert copied == Copied("none", copied.sentence)
+    assert not copied.ok
+    assert "Not copied" in copied.sentence
+
+
+# tmux ------------------------------------------------------------------------------------------
+
+needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+
+@pytest.fixture
+def tmux(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment of a process inside a tmux of our own."""
+    socket = tmp_path_factory.mktemp("t") / "s"
+
+    def run(*command: str) -> str:
+        return subprocess.run(
+            ["tmux", "-S", str(socket), "-f", "/dev/null", *command],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+
+    run("new-session", "-d", "-x", "80", "-y", "24", "sleep 60")
+    try:
+        yield {**TERMINAL, "TMUX": f"{socket},{run('display-message', '-p', '#{pid}')},0"}
+    finally:
+        run("kill-server")
+
+
+@needs_tmux
+async def test_inside_tmux_its_buffer_is_used(
+    tmux: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMUX", tmux["TMUX"])
+    app = TerminalApp()
+    text = SECRET + "\n$(touch /nowhere) ü"
+    copied = await copying(app, text, tmux, secret=True)
+    assert copied.route == "tmux"
+    assert "tmux delete-buffer -b gwtui" in copied.sentence
+    assert app._driver.written == ""
+    command = ["tmux", "show-buffer", "-b", clipboard.TMUX_BUFFER]
+    shown = await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True)
+    assert shown.stdout.decode() == text
+
+
+async def test_a_tmux_that_is_gone_leaves_the_file(tmp_path: Path) -> None:
+    environment = {**TERMINAL, "TMUX": f"{tmp_path / 'gone'},1,0", "PATH": "/nowhere"}
+    copied = await copying(TerminalApp(), SECRET, environment)
+    assert copied.route == "file"
+
+
+def _fake_tmux(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    program = folder / "tmux"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    return program
+
+
+async def test_an_old_tmux_without_w_still_gets_the_buffer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    _fake_tmux(tmp_path, f'case "$*" in *-w*) exit 1;; esac; cat > {out}', monkeypatch)
+    copied = await copying(TerminalApp(), SECRET, {**TERMINAL, "TMUX": "x"})
+    assert copied.route == "tmux"
+    assert "buffer" in copied.sentence
+    assert out.read_text() == SECRET
+
+
+async def test_a_tmux_that_hangs_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _fake_tmux(tmp_path, "exec sleep 30", monkeypatch)
+    monkeypatch.setattr(clipboard, "_TMUX_SECONDS", 0.2)
+    async with asyncio.timeout(5):
+        copied = await copying(TerminalApp(), SECRET, {**TERMINAL, "TMUX": "x"})
+    assert copied.route == "file"

@@ -1,0 +1,231 @@
+"""The plans of writes to keys: what they say and what they send."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, cast
+
+import pytest
+
+from gwtui.actions import keys, registry
+from gwtui.actions.action import LIST
+from gwtui.actions.plan import Change, Plan
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest
+from gwtui.ui.forms.key_actions import HANDLERS
+
+NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+SPACE = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
+OTHER = "1b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
+NAMES = {SPACE: "Research", OTHER: "Support"}
+
+
+def api_key(**changes: Any) -> ApiKey:
+    given = {
+        "hash": "abc123",
+        "name": "ci",
+        "label": "gw-v1-abc...123",
+        "disabled": False,
+        "limit": 100,
+        "limit_remaining": 60,
+        "limit_reset": "monthly",
+        "include_byok_in_limit": False,
+        "usage_daily": 1.25,
+        "usage_weekly": 9,
+        "usage_monthly": 40,
+        "workspace_id": SPACE,
+        "expires_at": None,
+        **changes,
+    }
+    return ApiKey.model_validate({k: v for k, v in given.items() if v is not ...})
+
+
+class Recorder:
+    """Stands for the client; notes what a plan sends."""
+
+    def __init__(self) -> None:
+        self.keys = self
+        self.sent: list[tuple[Any, ...]] = []
+
+    async def create(self, request: CreateKeyRequest) -> CreatedKey:
+        self.sent.append(("create", request.body()))
+        return CreatedKey.model_validate({"data": {"hash": "new"}, "key": "gw-v1-secret"})
+
+    async def update(self, identity: str, request: UpdateKeyRequest) -> ApiKey:
+        self.sent.append(("update", identity, request.body()))
+        return api_key()
+
+    async def delete(self, identity: str) -> None:
+        self.sent.append(("delete", identity))
+
+
+async def sent(plan: Plan[Any]) -> list[tuple[Any, ...]]:
+    recorder = Recorder()
+    await plan.send(cast("GatewayClient", recorder))
+    return recorder.sent
+
+
+def changes(plan: Plan[Any]) -> dict[str, tuple[str | None, str | None]]:
+    return {change.field: (change.before, change.after) for change in plan.changes}
+
+
+def test_every_action_has_a_handler_and_a_key_of_its_own() -> None:
+    assert set(HANDLERS) == {action.id for action in keys.ACTIONS}
+    assert set(keys.ACTIONS) <= set(registry.ACTIONS)
+    offered = [a for a in registry.ACTIONS if a.scope in {"keys", "app", LIST}]
+    used = [key for action in offered for key in action.keys]
+    assert len(used) == len(set(used))
+    assert all(action.mutates for action in keys.ACTIONS)
+
+
+async def test_creation() -> None:
+    request = CreateKeyRequest(
+        name="ci",
+        limit=Decimal("1000.5"),
+        limit_reset="monthly",
+        expires_at=datetime(2026, 12, 21, 7, tzinfo=UTC),
+        workspace_id=SPACE,
+    )
+    plan = keys.plan_create(request, NOW, NAMES)
+    assert changes(plan) == {
+        "Name": (None, "ci"),
+        "Spending limit": (None, "$1,000.50"),
+        "Limit resets": (None, "monthly, next Tuesday 2026-12-01 00:00 UTC, in 10 days"),
+        "Expires": (None, "2026-12-21 07:00 UTC, in 30 days"),
+        "Workspace": (None, "Research"),
+    }
+    assert plan.identity is None
+    assert await sent(plan) == [("create", request.body())]
+    assert plan.summary == request.body()
+    assert plan.identify is not None
+    created = CreatedKey.model_validate({"data": {"hash": "new"}, "key": "gw-v1-secret"})
+    assert plan.identify(created) == "new"
+    assert plan.identify(CreatedKey.model_validate({"key": "gw-v1-secret"})) is None
+
+
+def test_creation_with_nothing_but_a_name_says_what_that_means() -> None:
+    plan = keys.plan_create(CreateKeyRequest(name="ci"), NOW)
+    assert changes(plan)["Spending limit"] == (None, "no limit")
+    assert changes(plan)["Limit resets"] == (None, "never")
+    assert changes(plan)["Workspace"] == (None, "the default workspace")
+    assert "The key can spend without a limit." in plan.effects
+    past = CreateKeyRequest(name="ci", expires_at=datetime(2020, 1, 1, tzinfo=UTC))
+    assert any("past" in effect for effect in keys.plan_create(past, NOW).effects)
+
+
+async def test_an_update_says_and_sends_only_what_changes() -> None:
+    request = UpdateKeyRequest(limit=Decimal(200), workspace_id=OTHER)
+    plan = keys.plan_update(api_key(), request, NOW, NAMES)
+    assert plan.changes == (
+        Change("Spending limit", "$100.00", "$200.00"),
+        Change("Workspace", "Research", "Support"),
+    )
+    assert await sent(plan) == [("update", "abc123", {"limit": 200, "workspace_id": OTHER})]
+    assert plan.summary == {"limit": 200, "workspace_id": OTHER}
+    assert plan.effects == (
+        "$40.00 is used already, $160.00 will be left.",
+        "Guardrail assignments of the key move along.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("request_", "effects"),
+    [
+        (
+            UpdateKeyRequest(limit=Decimal(40)),
+            ("$40.00 is used already: requests with this key are refused at once.",),
+        ),
+        (UpdateKeyRequest(limit=None), ("The key can spend without a limit.",)),
+        (UpdateKeyRequest(limit=Decimal(10), limit_reset="daily"), ()),
+        (
+            UpdateKeyRequest(limit_reset=None),
+            ("The limit no longer starts over: it counts all usage.",),
+        ),
+        (UpdateKeyRequest(name="x"), ()),
+    ],
+)
+def test_what_an_update_brings_about(request_: UpdateKeyRequest, effects: tuple[str, ...]) -> None:
+    assert keys.plan_update(api_key(), request_, NOW, NAMES).effects == effects
+
+
+def test_what_is_not_known_is_a_dash() -> None:
+    plan = keys.plan_update(
+        api_key(limit=..., limit_reset=3), UpdateKeyRequest(limit=None, limit_reset="daily"), NOW
+    )
+    assert [change.before for change in plan.changes] == ["—", "—"]
+    nothing_known = api_key(limit_remaining=None)
+    plan = keys.plan_update(nothing_known, UpdateKeyRequest(limit=Decimal(1)), NOW)
+    assert plan.effects == ()
+
+
+@pytest.mark.parametrize(("disabled", "words"), [(True, "disabled"), (False, "enabled")])
+async def test_switching(disabled: bool, words: str) -> None:
+    plan = keys.plan_set_disabled(api_key(disabled=not disabled), disabled, NOW)
+    assert changes(plan)["State"][1] == words
+    assert await sent(plan) == [("update", "abc123", {"disabled": disabled})]
+    assert plan.danger == "low"
+
+
+def test_disabling_says_what_is_cut_off() -> None:
+    plan = keys.plan_set_disabled(api_key(last_used_at="2026-11-21T06:57:00Z"), True, NOW)
+    assert plan.effects == (
+        "Requests with this key are refused at once.",
+        "Used: $1.25 today, $9.00 this week, $40.00 this month (UTC).",
+        "Last request 3 min ago.",
+    )
+
+
+def test_enabling_an_expired_key_says_that_it_stays_refused() -> None:
+    expired = api_key(disabled=True, expires_at="2026-11-18T07:00:00Z")
+    plan = keys.plan_set_disabled(expired, False, NOW)
+    assert plan.effects == ("It expired 3 days ago: it stays refused.",)
+
+
+async def test_deletion() -> None:
+    plan = keys.plan_delete(api_key(usage_daily=0, usage_weekly=0, usage_monthly=0), NOW)
+    assert plan.danger == "high"
+    assert plan.effects == (
+        "Requests with this key are refused at once.",
+        "This cannot be undone; disabling can.",
+        "Not used this month.",
+        "Its value looks like gw-v1-abc...123.",
+    )
+    assert await sent(plan) == [("delete", "abc123")]
+    assert plan.summary == {"name": "ci", "label": "gw-v1-abc...123"}
+
+
+def test_unknown_usage_is_not_called_unused() -> None:
+    plan = keys.plan_delete(
+        api_key(usage_daily=None, usage_weekly=None, usage_monthly=None, label=None), NOW
+    )
+    assert plan.effects[2:] == ()
+    partly = keys.plan_delete(api_key(usage_daily=0, usage_weekly=..., usage_monthly=...), NOW)
+    assert "Not used" not in " ".join(partly.effects)
+
+
+def test_a_key_without_a_hash_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="no hash"):
+        keys.plan_delete(api_key(hash=...), NOW)
+
+
+def test_hostile_names_are_made_harmless() -> None:
+    hostile = "a\x1b[2J\u202eb[/red]"
+    plan = keys.plan_delete(api_key(name=hostile), NOW)
+    assert "\x1b" not in plan.title
+    assert "\u202e" not in plan.title
+    renamed = keys.plan_update(api_key(name=hostile), UpdateKeyRequest(name="x"), NOW)
+    assert "\x1b" not in str(renamed.changes)
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"),
+    [
+        (api_key(), "“ci”"),
+        (api_key(name=""), "gw-v1-abc...123"),
+        (api_key(name=None, label=None), "abc123"),
+        (api_key(name=None, label=None, hash=None), "without a name"),
+    ],
+)
+def test_a_key_is_named_by_what_there_is(key: ApiKey, shown: str) -> None:
+    assert keys.shown_name(key) == shown

@@ -1,0 +1,465 @@
+"""The screens of forms, driven by keys: what is said, what is kept, what leaving takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from textual.widgets import Button
+
+from form_kit import FACTS, HostApp, ScriptedSubmit, form, shown, until
+from gwtui.actions.plan import Applied, Change, Plan, Refused, Unknown
+from gwtui.client import errors
+from gwtui.contract.keys import ApiKey
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.conflict import ConflictScreen, Dispute
+from gwtui.ui.forms.editors import ChoiceEditor, PickEditor
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.key_form import edit_form
+from gwtui.ui.forms.row import FieldRow
+from gwtui.ui.forms.secret import MASK, SecretScreen
+from gwtui.ui.screens.ask import AskScreen
+
+SIZES = [(80, 24), (120, 40)]
+SECRET = "gw-v1-" + "0123456789abcdef" * 4
+MADE = Applied("made")
+
+
+def focused_field(screen: FormScreen[Any]) -> str | None:
+    focus = screen.focused
+    rows = [
+        row for row in screen.query(FieldRow) if focus is not None and focus in row.walk_children()
+    ]
+    return rows[0].field.name if rows else None
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_form_fits(size: tuple[int, int]) -> None:
+    app = HostApp(form(ScriptedSubmit()))
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        text = shown(app)
+        for word in ("New API key", "Name", "Made for member", "Create key", "Cancel"):
+            assert word in text
+        buttons = app.screen.query_one("#submit").region
+        assert buttons.bottom <= size[1]
+
+
+async def test_a_small_terminal_scrolls_to_the_field_with_the_keys() -> None:
+    app = HostApp(form(ScriptedSubmit()))
+    async with app.run_test(size=(80, 14)) as pilot:
+        await pilot.press(*["tab"] * 6)
+        await pilot.pause()
+        assert "Made for member" in shown(app)
+        assert "Create key" in shown(app)
+
+
+async def test_typing_and_sending() -> None:
+    submit = ScriptedSubmit(MADE)
+    app = HostApp(form(submit))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"ci", "enter", *"1,000.50", "enter", "m", "enter", "space", "enter")
+        await pilot.press(*"in 30 days")
+        await pilot.pause()
+        text = shown(app)
+        assert "$1,000.50 each UTC month" in text
+        assert "next reset Tuesday 2026-12-01 00:00 UTC, in 10 days" in text
+        assert "in 30 days · 2026-12-21 07:00 UTC" in text
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.results, "the end of the form")
+        assert app.results == [MADE]
+        assert submit.bodies == [
+            {
+                "name": "ci",
+                "limit": 1000.5,
+                "limit_reset": "monthly",
+                "include_byok_in_limit": True,
+                "expires_at": "2026-12-21T07:00:00Z",
+            }
+        ]
+
+
+async def test_enter_on_the_button_sends() -> None:
+    submit = ScriptedSubmit(MADE)
+    app = HostApp(form(submit))
+    async with app.run_test() as pilot:
+        await pilot.press(*"ci", *["tab"] * 7)
+        assert app.screen.focused is app.screen.query_one("#submit")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.results, "the end of the form")
+        assert submit.bodies == [{"name": "ci", "include_byok_in_limit": False}]
+
+
+async def test_shift_tab_goes_back() -> None:
+    screen = form(ScriptedSubmit())
+    app = HostApp(screen)
+    async with app.run_test() as pilot:
+        await pilot.press("tab", "tab", "shift+tab")
+        assert focused_field(screen) == "limit"
+
+
+async def test_what_is_wrong_is_said_beside_the_field_and_nothing_is_sent() -> None:
+    submit = ScriptedSubmit()
+    screen = form(submit)
+    app = HostApp(screen)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert "must have at least" not in shown(app)
+        await pilot.press("tab", *"abc", "ctrl+s")
+        await pilot.pause()
+        text = shown(app)
+        assert "✗ must have at least 1 character" in text
+        assert "✗ expected an amount in USD" in text
+        assert focused_field(screen) == "name"
+        assert submit.bodies == []
+        await pilot.press("x")
+        await pilot.pause()
+        assert "must have at least" not in shown(app)
+
+
+async def test_a_refusal_keeps_everything_and_goes_to_its_field() -> None:
+    refusal = errors.BadRequestError("limit: must be at most 3", status=400)
+    submit = ScriptedSubmit(Refused(refusal), MADE)
+    screen = form(submit)
+    app = HostApp(screen)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"ci", "tab", *"5", "tab", "tab", "tab", *"in 30 days", "ctrl+s")
+        await until(pilot, lambda: "must be at most 3" in shown(app), "the refusal")
+        assert focused_field(screen) == "limit"
+        assert "in 30 days" in shown(app)
+        assert app.results == []
+        await pilot.press("backspace", "2", "ctrl+s")
+        await until(pilot, lambda: app.results, "the end of the form")
+        assert [body["limit"] for body in submit.bodies] == [5, 2]
+        assert [body["expires_at"] for body in submit.bodies] == ["2026-12-21T07:00:00Z"] * 2
+
+
+async def test_a_refusal_of_the_whole_stands_above_the_buttons() -> None:
+    refusal = errors.ForbiddenError("Only management keys can", status=403, request_id="req-9")
+    app = HostApp(form(ScriptedSubmit(Refused(refusal))))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"ci", "ctrl+s")
+        await until(pilot, lambda: "Only management keys can" in shown(app), "the refusal")
+        assert "req-9" in shown(app)
+        assert "Create key" in shown(app), "the buttons are still in sight"
+
+
+async def test_the_form_is_inert_while_it_is_sent() -> None:
+    submit = ScriptedSubmit(Refused(errors.BadRequestError("no", status=400)))
+    submit.go.clear()
+    screen = form(submit)
+    app = HostApp(screen)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"ci", "ctrl+s")
+        await until(pilot, lambda: "Sending…" in shown(app), "the notice")
+        assert screen.unsaved
+        await pilot.press(*"zzz", "ctrl+s", "escape", "enter", "tab", "y")
+        await pilot.pause()
+        assert app.screen is screen
+        assert len(submit.bodies) == 1
+        submit.go.set()
+        await until(pilot, lambda: "Sending…" not in shown(app), "the answer")
+        assert screen.state.typed("name") == "ci"
+        assert screen.focused is not None
+
+
+async def test_a_lost_answer_is_explained_and_cannot_be_sent_again() -> None:
+    lost = Unknown(errors.NoAnswerError("No answer came within 30 s."))
+    submit = ScriptedSubmit(lost)
+    screen = form(submit)
+    app = HostApp(screen)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"ci", "ctrl+s")
+        await until(pilot, lambda: "The answer was lost" in shown(app), "the explanation")
+        text = " ".join(shown(app).split())
+        assert "No answer came within 30 s." in text
+        assert "The key may have been created." in text
+        assert "Close and look" in text
+        assert "Create key" not in text
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert len(submit.bodies) == 1
+        await pilot.press("enter")
+        await until(pilot, lambda: app.results, "the end of the form")
+        assert app.results == [lost]
+
+
+async def test_escape_asks_only_when_something_was_typed() -> None:
+    app = HostApp(form(ScriptedSubmit()))
+    async with app.run_test() as pilot:
+        await pilot.press("escape")
+        await until(pilot, lambda: app.results, "the end of the form")
+        assert app.results == [None]
+
+
+@pytest.mark.parametrize(("answer", "left"), [("escape", False), ("enter", False), ("y", True)])
+async def test_escape_asks_before_typed_text_is_lost(answer: str, left: bool) -> None:
+    screen = form(ScriptedSubmit())
+    app = HostApp(screen)
+    async with app.run_test() as pilot:
+        await pilot.press(*"ci", "escape")
+        await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
+        await pilot.press(answer)
+        await until(pilot, lambda: not isinstance(app.screen, AskScreen), "the answer")
+        assert (app.results == [None]) is left
+        assert screen.state.typed("name") == "ci"
+
+
+async def test_typing_and_taking_it_back_leaves_nothing_to_lose() -> None:
+    app = HostApp(form(ScriptedSubmit()))
+    async with app.run_test() as pilot:
+        await pilot.press(*"ci", "backspace", "backspace", "escape")
+        await until(pilot, lambda: app.results, "the end of the form")
+
+
+async def test_the_workspace_is_picked_from_a_list() -> None:
+    submit = ScriptedSubmit(MADE)
+    screen = form(submit)
+    app = HostApp(screen)
+    async with app.run_test() as pilot:
+        await pilot.press(*"ci")
+        screen.query_one(PickEditor).focus()
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is not screen, "the list")
+        assert "the default workspace" in shown(app)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: app.screen is screen, "the form")
+        assert "Research" in shown(app)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.results, "the end of the form")
+        assert submit.bodies[0]["workspace_id"] == next(iter(FACTS.workspaces))
+
+
+async def test_the_mouse_chooses_and_sends() -> None:
+    submit = ScriptedSubmit(MADE)
+    app = HostApp(form(submit))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"ci")
+        editor = app.screen.query(ChoiceEditor).first()
+        assert await pilot.click(editor, offset=(10, 0))
+        await pilot.pause()
+        assert editor.value == "daily"
+        assert await pilot.click("#submit")
+        await until(pilot, lambda: app.results, "the end of the form")
+        assert submit.bodies[0]["limit_reset"] == "daily"
+
+
+def existing(**changes: Any) -> ApiKey:
+    given = {"hash": "h", "name": "ci", "limit": 5, "limit_reset": None, "expires_at": None}
+    return ApiKey.model_validate({**given, **changes})
+
+
+async def test_going_back_from_the_confirmation_keeps_the_form() -> None:
+    submit = ScriptedSubmit(None, MADE)
+    screen = form(submit, edit_form(existing(), FACTS.now()))
+    app = HostApp(screen)
+    async with app.run_test() as pilot:
+        await pilot.press("end", "2", "ctrl+s")
+        await until(pilot, lambda: not screen._sending, "the way back")
+        assert app.results == []
+        assert screen.state.typed("name") == "ci2"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.results, "the end of the form")
+        assert submit.bodies == [{"name": "ci2"}] * 2
+
+
+async def test_hostile_values_do_not_reach_the_terminal_or_the_markup() -> None:
+    hostile = "[/red]\x1b[31m[@click=app.exit]x[/]\u202e"
+    screen = form(
+        ScriptedSubmit(), edit_form(existing(name=hostile, limit_reset=hostile), FACTS.now())
+    )
+    app = HostApp(screen)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        title = app.screen.query_one("#form-title").render()
+        assert "\x1b" not in str(title)
+        assert "[/red]" in shown(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.results, "the end of the form")
+
+
+# Confirming ------------------------------------------------------------------------------------
+
+
+async def _never(_client: object) -> None:
+    raise AssertionError("a confirmation sends nothing")
+
+
+def plan(danger: Any = "low") -> Plan[None]:
+    return Plan(
+        action="keys.edit",
+        title="Change key “ci”",
+        resource="keys",
+        identity="h",
+        send=_never,
+        changes=(Change("Name", "ci", "ci 2"), Change("Spending limit", "$5.00", "no limit")),
+        effects=("The key can spend without a limit.",),
+        danger=danger,
+    )
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_plan_is_shown_in_full(size: tuple[int, int]) -> None:
+    app = HostApp(ConfirmScreen(plan(), deliberate="Change it", notes=("Reset stays.",)))
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        text = shown(app)
+        for words in (
+            "Change key “ci”?",
+            "ci → ci 2",
+            "$5.00 → no limit",
+            "The key can spend without a limit.",
+            "Reset stays.",
+        ):
+            assert words in text
+        assert app.screen.focused is app.screen.query_one("#safe")
+
+
+@pytest.mark.parametrize(
+    ("danger", "keys", "result"),
+    [
+        ("low", ["y"], [True]),
+        ("low", ["n"], [False]),
+        ("low", ["escape"], [False]),
+        ("low", ["enter"], [False]),
+        ("low", ["tab", "enter"], [True]),
+        ("high", ["y"], []),
+        ("high", ["enter"], [False]),
+        ("high", ["escape"], [False]),
+        ("high", ["right", "enter"], [True]),
+    ],
+)
+async def test_confirming(danger: str, keys: list[str], result: list[bool]) -> None:
+    app = HostApp(ConfirmScreen(plan(danger), deliberate="Change it"))
+    async with app.run_test() as pilot:
+        await pilot.press(*keys)
+        await pilot.pause()
+        assert app.results == result
+
+
+async def test_a_long_plan_keeps_its_buttons_in_sight() -> None:
+    long = Plan(
+        action="keys.edit",
+        title="Change",
+        resource="keys",
+        identity="h",
+        send=_never,
+        changes=tuple(Change(f"Field {n}", "a" * 90, "b" * 90) for n in range(30)),
+    )
+    app = HostApp(ConfirmScreen(long, deliberate="Change it"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert "Change it" in shown(app)
+
+
+# Disputes --------------------------------------------------------------------------------------
+
+DISPUTES = [
+    Dispute("name", "Name", "ci", "theirs-name", "mine-name"),
+    Dispute("limit", "Spending limit", "$5.00", "$6.00", "$7.00"),
+]
+
+
+async def test_theirs_is_kept_unless_mine_is_chosen() -> None:
+    app = HostApp(ConflictScreen("Changed meanwhile", DISPUTES))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        text = shown(app)
+        for words in ("ci", "theirs-name", "mine-name", "$5.00", "$6.00", "$7.00"):
+            assert words in text
+        await pilot.press("tab", "down", "ctrl+s")
+        await pilot.pause()
+        assert app.results == [{"name": "theirs", "limit": "mine"}]
+
+
+async def test_going_back_from_a_dispute_chooses_nothing() -> None:
+    app = HostApp(ConflictScreen("Changed meanwhile", DISPUTES))
+    async with app.run_test() as pilot:
+        await pilot.press("down", "escape")
+        await pilot.pause()
+        assert app.results == [None]
+
+
+# The new key -----------------------------------------------------------------------------------
+
+
+def secret() -> SecretScreen:
+    return SecretScreen("ci", SecretStr(SECRET))
+
+
+def on_screen(app: HostApp) -> bool:
+    return SECRET in "".join(shown(app).replace("│", "").split())
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_value_is_masked_until_asked(size: tuple[int, int]) -> None:
+    app = HostApp(secret())
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        assert MASK in shown(app)
+        assert not on_screen(app)
+        assert SECRET[:12] not in app.export_screenshot()
+        await pilot.press("v")
+        await pilot.pause()
+        assert on_screen(app)
+        assert app.screen.query_one("#done").region.bottom <= size[1]
+        await pilot.press("v")
+        await pilot.pause()
+        assert not on_screen(app)
+        assert SECRET[:12] not in app.export_screenshot()
+
+
+@pytest.mark.parametrize("key", ["escape", "q", "enter", "ctrl+s"])
+async def test_the_value_is_not_left_by_accident(key: str) -> None:
+    screen = secret()
+    app = HostApp(screen)
+    async with app.run_test() as pilot:
+        await pilot.press(key)
+        await pilot.pause(0.1)
+        assert app.results == []
+        assert app.screen is screen
+        assert screen.unsaved
+        assert screen.query_one("#done", Button).disabled
+
+
+async def test_leaving_takes_saying_so_and_forgets_the_value() -> None:
+    screen = secret()
+    app = HostApp(screen)
+    async with app.run_test() as pilot:
+        await pilot.press("q")
+        await pilot.pause()
+        assert "Say first that you have stored the key" in shown(app)
+        await pilot.press("right", "tab", "enter")
+        await until(pilot, lambda: app.results, "the end of the screen")
+        assert not screen.unsaved
+        assert screen._value is None
+        assert app._clipboard == ""
+
+
+async def test_the_route_of_a_copy_is_named() -> None:
+    app = HostApp(secret())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("c")
+        await until(pilot, lambda: "Saved to" in shown(app), "the route")
+        assert app._clipboard == ""
+        assert not on_screen(app)
+
+
+async def test_the_value_cannot_be_selected() -> None:
+    screen = secret()
+    app = HostApp(screen)
+    async with app.run_test() as pilot:
+        await pilot.press("v")
+        await pilot.pause()
+        assert not screen.query_one("#secret-value").allow_select
+
+
+async def test_the_value_is_in_no_title_and_no_repr() -> None:
+    screen = secret()
+    app = HostApp(screen)
+    async with app.run_test() as pilot:
+        await pilot.press("v")
+        await pilot.pause()
+        assert SECRET not in repr(screen)
+        assert SECRET not in f"{screen.title}{screen.sub_title}{app.title}"
