@@ -19,6 +19,7 @@ COLUMNS, ROWS = 120, 40
 IDLE_SECONDS = 5
 STEPS = (
     ("one changed cell", "u"),
+    ("the rightmost changed cell", "w"),
     ("cursor down", "\x1b[B"),
     ("page down", "\x1b[6~"),
     ("page up", "\x1b[5~"),
@@ -64,8 +65,9 @@ def main() -> None:
     for title, count in ours.items():
         ratio = f"{count / theirs[title]:.2f}" if theirs[title] else "-"
         print(f"{title:30}{theirs[title]:>12,}{count:>10,}{ratio:>8}")
-    cell = ours["one changed cell"]
-    print(f"\none changed cell: {cell} bytes, goal {GOAL}: {'met' if cell <= GOAL else 'MISSED'}")
+    cell = max(ours["one changed cell"], ours["the rightmost changed cell"])
+    verdict = "met" if cell <= GOAL else "MISSED"
+    print(f"\none changed cell: at most {cell} bytes, goal {GOAL}: {verdict}")
 
 
 if __name__ == "__main__":

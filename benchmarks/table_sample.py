@@ -2,7 +2,7 @@
 
     python benchmarks/table_sample.py ours|datatable [rows]
 
-Keys: u changes one figure of the row below the cursor, f filters, q leaves.
+Keys: u changes one figure of a row, w the rightmost one, f filters, q leaves.
 """
 
 from __future__ import annotations
@@ -73,6 +73,14 @@ TABLE_COLUMNS: tuple[Column[Sample], ...] = (
     Column("used", "Used", lambda r, _: _usd(r.used), lambda r, _: r.used, 11, 2, right=True),
     Column("limit", "Limit", lambda r, _: _usd(r.limit), lambda r, _: r.limit, 11, 3, right=True),
     Column(
+        "hash",
+        "Hash",
+        lambda r, _: Cell(r.identity, "muted"),
+        lambda r, _: r.identity,
+        16,
+        5,
+    ),
+    Column(
         "requests",
         "Requests",
         lambda r, _: Cell(f"{r.requests:,}"),
@@ -80,14 +88,6 @@ TABLE_COLUMNS: tuple[Column[Sample], ...] = (
         10,
         4,
         right=True,
-    ),
-    Column(
-        "hash",
-        "Hash",
-        lambda r, _: Cell(r.identity, "muted"),
-        lambda r, _: r.identity,
-        16,
-        5,
     ),
 )
 
@@ -119,6 +119,13 @@ class OursApp(App[None]):
         """Change one figure."""
         row = self.rows[4]
         self.rows = [*self.rows[:4], replace(row, used=row.used + 1), *self.rows[5:]]
+        self.table.show(self.rows)
+
+    def key_w(self) -> None:
+        """Change the figure that costs most, at the right."""
+        row = self.rows[5]
+        changed = replace(row, requests=row.requests + 1)
+        self.rows = [*self.rows[:5], changed, *self.rows[6:]]
         self.table.show(self.rows)
 
     def key_f(self) -> None:
@@ -173,6 +180,11 @@ class DataTableApp(App[None]):
         """Change one figure."""
         row = self.rows[4] = replace(self.rows[4], used=self.rows[4].used + 1)
         self.table.update_cell(row.identity, "used", self._text(_usd(row.used)))
+
+    def key_w(self) -> None:
+        """Change the figure at the right."""
+        row = self.rows[5] = replace(self.rows[5], requests=self.rows[5].requests + 1)
+        self.table.update_cell(row.identity, "requests", Text(f"{row.requests:,}"))
 
     def key_f(self) -> None:
         """Filter, which this table can only do by being filled anew."""

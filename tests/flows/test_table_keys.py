@@ -149,6 +149,32 @@ async def test_a_view_scrolled_away_from_the_cursor_stays_where_it_is() -> None:
         assert app.table.selected_identity == "id-100"
 
 
+async def test_a_filter_that_hides_everything_gives_the_row_back() -> None:
+    app = TableApp(things(100))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.select("id-070")
+        app.table.filter_by("nothing is like this")
+        await pilot.pause()
+        assert app.table.selected is None
+        assert "".join(app.lines()[1:]).strip() == ""
+        app.table.filter_by("")
+        await pilot.pause()
+        assert "row-070" in app.cursor_line()
+        (lost,) = app.heard.of(SelectionLost)
+        assert (lost.identity, lost.reason, lost.neighbour) == ("id-070", "filtered", None)
+
+
+async def test_a_view_far_down_a_list_that_shrinks_shows_its_end() -> None:
+    app = TableApp(things(100))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.scroll_rows(60)
+        await pilot.pause()
+        app.table.show(things(30))
+        await pilot.pause()
+        assert "row-029" in app.lines()[-1]
+        assert app.table.selected_identity == "id-000"
+
+
 async def test_sorting_and_filtering_keep_the_row() -> None:
     app = TableApp(things(100))
     async with app.run_test(size=SIZE) as pilot:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from textual import events
 from textual.pilot import Pilot
 
 from gwtui.ui.widgets.table import Highlighted, Opened, ResourceTable, SortChanged
-from table_kit import TableApp, things
+from table_kit import COLUMNS, TableApp, things
 
 SIZE = (80, 24)
 
@@ -86,6 +88,25 @@ async def test_the_wheel_with_shift_turns_to_other_columns() -> None:
         assert app.table.hidden_columns == before
 
 
+async def test_a_click_on_the_count_of_hidden_columns_shows_them_in_turn() -> None:
+    app = TableApp(things(30))
+    async with app.run_test(size=(40, 10)) as pilot:
+        first = app.table.hidden_columns
+        seen = {first}
+        for _ in range(app.table.shape.pages - 1):
+            await click_marker(pilot, app)
+            seen.add(app.table.hidden_columns)
+        assert len(seen) == app.table.shape.pages > 1
+        await click_marker(pilot, app)
+        assert app.table.hidden_columns == first
+        assert app.heard.of(SortChanged) == []
+
+
+async def click_marker(pilot: Pilot[None], app: TableApp) -> None:
+    marker = app.table.shape.marker
+    await pilot.click(ResourceTable, offset=(app.lines()[0].index(marker) + 1, 0))
+
+
 async def test_the_scrollbar_is_one_column_and_jumps_by_a_screenful() -> None:
     app = TableApp(things(300))
     async with app.run_test(size=SIZE) as pilot:
@@ -95,6 +116,16 @@ async def test_the_scrollbar_is_one_column_and_jumps_by_a_screenful() -> None:
         assert app.table.top == 23
         await pilot.click(bar, offset=(0, 0))
         assert app.table.top == 0
+
+
+async def test_the_scrollbar_covers_no_figures() -> None:
+    columns = (*COLUMNS[:2], replace(COLUMNS[2], grow=True))
+    app = TableApp([replace(thing, used=98765) for thing in things(300)], columns)
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        assert app.table.vertical_scrollbar.display
+        for line in app.lines()[1:]:
+            assert line[:-1].endswith("98,765")
 
 
 async def test_columns_keep_their_place_when_the_scrollbar_comes_and_goes() -> None:

@@ -71,7 +71,7 @@ async def test_a_cursor_move_repaints_two_lines() -> None:
         await pilot.pause()
         with painted(app) as regions:
             await pilot.press("down")
-        width = app.table.size.width
+        width = app.table.shape.width
         assert regions == [Region(0, 1, width, 1), Region(0, 2, width, 1)]
 
 
@@ -147,7 +147,7 @@ def test_bytes_on_a_real_terminal() -> None:
         terminal.wait_for("service-0")
         terminal.settle(1.0)
         costs = {}
-        for key in ("u", "\x1b[B", "\x1b[6~"):
+        for key in ("u", "w", "\x1b[B", "\x1b[6~"):
             before = len(terminal.raw)
             terminal.send(key)
             terminal.settle(0.6)
@@ -156,6 +156,7 @@ def test_bytes_on_a_real_terminal() -> None:
         terminal.send("q")
         assert terminal.wait_exit() == 0
     assert 0 < costs["u"] <= 500
+    assert 0 < costs["w"] <= 500
     assert 0 < costs["\x1b[B"] <= 1000
     assert 0 < costs["\x1b[6~"] <= 20_000
     assert idle == b""

@@ -48,6 +48,12 @@ class Layout:
         after = ">" if self.page + 1 < self.pages else ""
         return f"{before}+{len(self.hidden)}{after}"
 
+    def is_marker(self, x: int) -> bool:
+        """Whether the marker is drawn at a cell: at the right end of the frozen column."""
+        frozen = self.slots[0]
+        end = frozen.x + frozen.width
+        return len(self.marker) < frozen.width and end - len(self.marker) <= x < end
+
     def slot_at(self, x: int) -> Slot | None:
         """The column drawn at a cell; the gap behind a column belongs to it."""
         if x < 0:

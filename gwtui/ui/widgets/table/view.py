@@ -66,7 +66,8 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         palette = self._styles_now()
         columns = self.model.columns
         if y < HEADER:
-            return header_strip(self.shape, columns, self.model.sorting, palette)
+            header = header_strip(self.shape, columns, self.model.sorting, palette)
+            return header.adjust_cell_length(self.size.width, palette.header)
         line = y - HEADER
         row = self._drawn[line] if line < len(self._drawn) else None
         if row is None:
@@ -101,7 +102,9 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
 
     def lay_out(self, page: int) -> None:
         """Choose the columns of a page for the present width, and repaint everything."""
-        self.shape = arrange(self.model.columns, self.size.width, page)
+        # The scrollbar's column is kept free, so that rows do not move when it comes and goes.
+        width = self.scrollable_content_region.width
+        self.shape = arrange(self.model.columns, width, page)
         self._drawn = self._frame({})
         self.refresh()
 
@@ -109,7 +112,7 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         """Let the scrollbar know how many rows there are."""
         self._only_layout = True
         try:
-            self.virtual_size = Size(self.size.width, len(self.model.order) + HEADER)
+            self.virtual_size = Size(self.shape.width, len(self.model.order) + HEADER)
         finally:
             self._only_layout = False
 

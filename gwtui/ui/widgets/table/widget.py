@@ -201,13 +201,13 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
     # Mouse ------------------------------------------------------------------------------------
 
     def on_click(self, event: events.Click) -> None:
-        """A title sorts; a row is selected, and opened when it was so already."""
+        """A title sorts, the count of hidden columns shows them; a row is selected, then opened."""
         event.stop()
         at = event.get_content_offset(self)
         if at is None:
             return
         if at.y < HEADER:
-            self._sort_at(at.x)
+            self._press_header(at.x)
             return
         index = self.top + at.y - HEADER
         if index >= self.visible_count:
@@ -252,9 +252,11 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         event.prevent_default()
         self.scroll_rows(top)
 
-    def _sort_at(self, x: int) -> None:
+    def _press_header(self, x: int) -> None:
         slot = self.shape.slot_at(x)
-        if slot is not None:
+        if self.shape.is_marker(x):
+            self._turn(1 if self.shape.page + 1 < self.shape.pages else -self.shape.page)
+        elif slot is not None:
             column = self.model.columns[slot.index].id
             known, descending = self.sorting
             self.sort_by(column, known == column and not descending)
@@ -277,8 +279,9 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         if lost is not None and lost.identity == anchor:
             anchor = lost.neighbour
         index = None if anchor is None else self.model.index_of(anchor)
-        if index is not None:
-            self.scroll_rows(index - line)
+        self.scroll_rows(self.top if index is None else index - line)
+        if anchor is None:
+            self.reveal()
         self.redraw()
         if lost is not None:
             self.post_message(self.SelectionLost(self, lost.identity, lost.reason, lost.neighbour))
