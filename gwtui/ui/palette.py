@@ -10,12 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from gwtui.actions.action import Action
 from gwtui.ui.keys import shown
+from gwtui.ui.screens.modal import Modal
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.prompt import QuietInput
 
@@ -40,7 +40,7 @@ def matching(actions: Sequence[Action], text: str) -> list[Action]:
     return [actions[number] for _hit, number in hits]
 
 
-class PaletteScreen(ModalScreen[str | None]):
+class PaletteScreen(Modal[str | None]):
     """Returns the id of the chosen action, None when left.
 
     It only chooses: what the action acts on was captured before it was opened.

@@ -8,13 +8,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
+from gwtui.ui.screens.modal import Modal
 from gwtui.ui.tones import toned
 
 
-class AskScreen(ModalScreen[bool]):
+class AskScreen(Modal[bool]):
     """Returns True only for the deliberate answer; the safe one has the focus and is on Escape."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

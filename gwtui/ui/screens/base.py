@@ -195,6 +195,8 @@ class GatewayScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Watch the feeds."""
+        if self.gwtui.session is not None:  # the very first paint waits for nothing
+            self.app.delay_update()
         self.refeed()
         if self.focused is None:
             self.focus_body()
@@ -202,6 +204,8 @@ class GatewayScreen(Screen[None]):
     def on_screen_suspend(self) -> None:
         """Leave the feeds."""
         self._subscriptions.close()
+        # One paint of what comes next, instead of one for each step of its laying out.
+        self.app.delay_update()
 
     def on_feed_changed(self, message: FeedChanged) -> None:
         """Show the newest state of a feed."""

@@ -12,10 +12,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from gwtui.ui.screens.modal import Modal
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.table.paint import fit
 
@@ -29,7 +29,7 @@ class Choice:
     note: str = ""
 
 
-class ChooseScreen(ModalScreen[str | None]):
+class ChooseScreen(Modal[str | None]):
     """Returns the id of the choice, None when left with Escape."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

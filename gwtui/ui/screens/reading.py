@@ -8,8 +8,8 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 
+from gwtui.ui.screens.modal import Modal
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.one_line import OneLine
@@ -21,7 +21,7 @@ _MARGINS = 3
 """Padding on both sides and the scrollbar, whose place is always kept free."""
 
 
-class ReadingScreen(ModalScreen[None]):
+class ReadingScreen(Modal[None]):
     """A title, lines that scroll, and the way out."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -7,8 +7,9 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
-from textual.screen import ModalScreen
 from textual.widgets import Static
+
+from gwtui.ui.screens.modal import Modal
 
 SMALLEST = Size(60, 15)
 
@@ -18,7 +19,7 @@ def is_too_small(size: Size) -> bool:
     return size.width < SMALLEST.width or size.height < SMALLEST.height
 
 
-class TooSmallScreen(ModalScreen[None]):
+class TooSmallScreen(Modal[None]):
     """Covers everything, forms included, and leaves it as it is."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "app.quit", show=False)]

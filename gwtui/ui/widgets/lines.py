@@ -81,4 +81,4 @@ class LinesView(ScrollView, can_focus=True):
         if not line.plain:
             return Strip([Segment("", self.rich_style)])
         strips = Visual.to_strips(self, line, line.cell_length, 1, self.visual_style)
-        return strips[0] if strips else Strip([])
+        return strips[0].simplify() if strips else Strip([])
