@@ -184,6 +184,7 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
         """After a lost answer: read what happened, then close."""
         self.query_one("#form-fields").disabled = True
         self.query_one("#submit").display = False
+        self.query_one("#form-keys").display = False
         button = self.query_one("#cancel", Button)
         button.label = toned("Close and look")
         button.focus()
