@@ -134,7 +134,7 @@ class Transport:
     def _content(self, call: Call) -> dict[str, Any]:
         if call.body is None:
             return {}
-        body = self._connection.dialect.to_wire(call.body.body())
+        body = self._connection.dialect.to_wire(call.body.wire_body())
         return {
             "content": json.dumps(body, allow_nan=False).encode(),
             "headers": {"Content-Type": "application/json"},

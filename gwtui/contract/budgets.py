@@ -1,9 +1,78 @@
-"""Spending budgets as GET /key reports them: extended contract section 1."""
+"""Spending budgets, of workspaces and of the key that asks: extended contract sections 3, 1."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Literal
+
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel, wire
-from gwtui.contract.scalars import Number, Timestamp
+from gwtui.contract.scalars import Number, Timestamp, Usd
+
+BudgetInterval = Literal["daily", "weekly", "monthly", "lifetime"]
+BUDGET_INTERVALS: tuple[BudgetInterval, ...] = ("daily", "weekly", "monthly", "lifetime")
+"""From the shortest to the longest: a budget must be smaller than every longer one."""
+
+
+class Budget(ResponseModel):
+    """A cap on the spending of a whole workspace, in USD per interval."""
+
+    id: str | None = wire("uuid of the budget")
+    workspace_id: str | None = wire("uuid of the workspace")
+    limit_usd: Number | None = wire("the cap", unit="USD")
+    reset_interval: str | None = wire(
+        "when it starts over, null for lifetime",
+        nullable=True,
+        known=("daily", "weekly", "monthly"),
+    )
+    created_at: Timestamp | None = wire("when it was made")
+    updated_at: Timestamp | None = wire("last change")
+
+    @property
+    def interval(self) -> str | None:
+        """The interval as paths name it: a null reset is lifetime. None when it was unreadable."""
+        if "reset_interval" in self.gaps:
+            return None
+        return self.reset_interval or "lifetime"
+
+
+class PutBudgetRequest(RequestModel):
+    """Body of PUT /workspaces/{id}/budgets/{interval}."""
+
+    limit_usd: Usd = Field(
+        description="cap on the workspace's spending", json_schema_extra={"x-unit": "USD"}
+    )
+    include_byok_in_budgets: bool = Field(
+        False, description="count BYOK usage, for every budget of the workspace"
+    )
+
+    @field_validator("limit_usd")
+    @classmethod
+    def _positive(cls, value: Decimal) -> Decimal:
+        if value <= 0:
+            raise PydanticCustomError("budget_positive", "must be more than 0 USD")
+        return value
+
+
+def budget_conflict(limits: Mapping[str, Decimal]) -> str | None:
+    """Why a set of budgets cannot stand: each must be smaller than every longer one. Else None."""
+    shorter: tuple[str, Decimal] | None = None
+    for interval in BUDGET_INTERVALS:
+        limit = limits.get(interval)
+        if limit is None:
+            continue
+        if shorter is not None and shorter[1] >= limit:
+            return (
+                f"the {shorter[0]} budget ({shorter[1].normalize():f} USD) must be less than "
+                f"the {interval} budget ({limit.normalize():f} USD)"
+            )
+        shorter = (interval, limit)
+    return None
+
 
 BUDGET_SCOPES = (
     "workspace_default_member",

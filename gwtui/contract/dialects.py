@@ -25,6 +25,13 @@ class Dialect:
     key_prefix: str = "gw-v1-"
     """How API keys of the service begin."""
     management_key_prefix: str = "gw-mgmt-v1-"
+    vendors: tuple[str, str, str] = ("vendor A", "vendor B", "vendor C")
+    """What the three named vendors of the ZDR switches are called."""
+    flags_every_filter: bool = False
+    """Whether every builtin filter may flag; else only the prompt-injection one may, and the
+    PII ones only block or redact."""
+    cap_needs_interval: bool = False
+    """Whether a guardrail's limit_usd and reset_interval must be given together."""
 
     def to_wire(self, value: Any) -> Any:
         """A body in reference names -> the service's names."""
@@ -41,14 +48,24 @@ def _translate(value: Any, names: Mapping[str, str], prefix: str, new_prefix: st
         return value
     if isinstance(value, dict):
         return {
-            _tool(names.get(key, key), prefix, new_prefix): _translate(
-                item, names, prefix, new_prefix
-            )
+            _tool(names.get(key, key), prefix, new_prefix): _tools(item, prefix, new_prefix)
+            if key in _TOOL_LISTS
+            else _translate(item, names, prefix, new_prefix)
             for key, item in value.items()
         }
     if isinstance(value, list):
         return [_translate(item, names, prefix, new_prefix) for item in value]
     return value
+
+
+_TOOL_LISTS = frozenset({"disabled_server_tools"})
+"""Fields whose values, not keys, are server-tool names."""
+
+
+def _tools(value: Any, prefix: str, new_prefix: str) -> Any:
+    if not isinstance(value, list):
+        return value
+    return [_tool(item, prefix, new_prefix) if isinstance(item, str) else item for item in value]
 
 
 def _tool(name: str, prefix: str, new_prefix: str) -> str:
@@ -67,5 +84,8 @@ OPENROUTER = Dialect(
     tool_prefix="openrouter:",
     key_prefix="sk-or-v1-",
     management_key_prefix="sk-or-v1-",
+    vendors=("Anthropic", "OpenAI", "Google"),
+    flags_every_filter=True,
+    cap_needs_interval=True,
 )
 DIALECTS: Mapping[str, Dialect] = {dialect.name: dialect for dialect in (GENERIC, OPENROUTER)}

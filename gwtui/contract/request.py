@@ -10,12 +10,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from annotated_types import MaxLen, MinLen
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    JsonValue,
+    PlainSerializer,
+    SecretStr,
+    SerializationInfo,
+    ValidationError,
+    WithJsonSchema,
+)
 from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+MASK = "••••••••"
+"""What stands for a secret wherever it is not being sent."""
+
+_IN_CLEAR = "secrets in clear"
 
 
 class RequestModel(BaseModel):
@@ -26,9 +41,39 @@ class RequestModel(BaseModel):
     )
 
     def body(self) -> dict[str, JsonValue]:
-        """The JSON body: only the fields that were given; null stays null (it means clear)."""
+        """The JSON body with secrets masked: fit for plans, journals and screens.
+
+        Only the fields that were given; null stays null (it means clear).
+        """
         body: dict[str, JsonValue] = self.model_dump(mode="json", exclude_unset=True)
         return body
+
+    def wire_body(self) -> dict[str, JsonValue]:
+        """The JSON body as it is sent, secrets in clear; for the one place that sends it."""
+        body: dict[str, JsonValue] = self.model_dump(
+            mode="json", exclude_unset=True, context={_IN_CLEAR: True}
+        )
+        return body
+
+
+def _secret_text(value: SecretStr, info: SerializationInfo) -> str:
+    in_clear = bool(info.context and info.context.get(_IN_CLEAR))
+    return value.get_secret_value() if in_clear else MASK
+
+
+def _not_empty(value: SecretStr) -> SecretStr:
+    if not value.get_secret_value():
+        raise PydanticCustomError("secret_empty", "must have at least 1 character")
+    return value
+
+
+SecretText = Annotated[
+    SecretStr,
+    AfterValidator(_not_empty),
+    PlainSerializer(_secret_text, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "minLength": 1, "writeOnly": True}),
+]
+"""A secret in a request; masked everywhere but in ``wire_body``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ _DATE_TIME = re.compile(
 )
 _MICROSECOND_DIGITS = 6
 _MAX_USD = Decimal("1e12")
+_LEAST_RATE = Decimal("0.0001")
 _MAX_EXPONENT = 307
 """The wire's numbers are doubles; a Decimal beyond would fail in sums and fill pages of digits."""
 
@@ -44,6 +45,13 @@ def _strict_usd(value: Any) -> Decimal:
     if amount > _MAX_USD:
         raise _bad("usd_too_large", "must be at most 1000000000000 USD")
     return amount
+
+
+def _sampling_rate(value: Any) -> Decimal:
+    rate = _strict_number(value)
+    if not _LEAST_RATE <= rate <= 1:
+        raise _bad("sampling_rate", "must be from 0.0001 to 1")
+    return rate
 
 
 def _loose_number(value: Any) -> Decimal:
@@ -129,6 +137,14 @@ Usd = Annotated[
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1_000_000_000_000}),
 ]
 """USD in a request: a JSON number, never negative."""
+
+SamplingRate = Annotated[
+    Decimal,
+    BeforeValidator(_sampling_rate),
+    _as_number,
+    WithJsonSchema({"type": "number", "minimum": 0.0001, "maximum": 1}),
+]
+"""Share of requests in a request."""
 
 UtcDateTime = Annotated[datetime, BeforeValidator(_strict_utc), _as_timestamp, _TIME_SCHEMA]
 """A moment in a request: ISO 8601 with seconds, UTC only."""

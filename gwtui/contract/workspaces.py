@@ -1,9 +1,39 @@
-"""Workspaces: contract "Workspace"; extended contract section 2."""
+"""Workspaces: contract "Workspace", "POST /workspaces"; extended contract section 2."""
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel, wire
-from gwtui.contract.scalars import Number, Timestamp
+from gwtui.contract.scalars import Number, SamplingRate, Timestamp
+from gwtui.contract.values import ProviderSort
+
+SLUG = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
+"""Lower-case alphanumeric segments separated by single hyphens."""
+
+
+def _slug(value: str) -> str:
+    if not re.fullmatch(SLUG, value):
+        raise PydanticCustomError(
+            "slug", "must be lower-case letters and digits, in parts joined by single hyphens"
+        )
+    return value
+
+
+WorkspaceName = Annotated[str, Field(min_length=1, max_length=100)]
+WorkspaceSlug = Annotated[
+    str,
+    Field(min_length=1, max_length=50, json_schema_extra={"pattern": SLUG}),
+    AfterValidator(_slug),
+]
+WorkspaceDescription = Annotated[str, Field(max_length=500)]
+ModelId = Annotated[str, Field(min_length=1)]
 
 
 class Workspace(ResponseModel):
@@ -31,3 +61,60 @@ class Workspace(ResponseModel):
     is_observability_broadcast_enabled: bool | None = wire("broadcast enabled")
     is_observability_io_logging_enabled: bool | None = wire("private logging enabled")
     default_guardrail_id: str | None = wire("uuid of the default guardrail", optional=True)
+    include_byok_in_budgets: bool | None = wire("count BYOK usage in budgets", optional=True)
+    disabled_server_tools: list[str] | None = wire(
+        "server tools that are switched off", nullable=True, optional=True
+    )
+
+
+class _WorkspaceFields(RequestModel):
+    """What creation and update share."""
+
+    description: WorkspaceDescription | None = Field(None, description="what it is for")
+    default_text_model: ModelId | None = Field(
+        None, description="model of text requests that name none"
+    )
+    default_image_model: ModelId | None = Field(
+        None, description="model of image requests that name none"
+    )
+    default_provider_sort: ProviderSort | None = Field(
+        None, description="default order of providers"
+    )
+    is_observability_io_logging_enabled: bool = Field(
+        False, description="private logging of inputs and outputs"
+    )
+    io_logging_sampling_rate: SamplingRate = Field(
+        Decimal(1), description="share of requests that are logged, 0.0001 to 1"
+    )
+    io_logging_api_key_ids: list[int] | None = Field(
+        None, description="log only these API key ids; every key when empty"
+    )
+    is_observability_broadcast_enabled: bool = Field(
+        False, description="broadcast to observability destinations"
+    )
+    is_data_discount_logging_enabled: bool = Field(
+        False, description="logging that earns the data discount"
+    )
+    disabled_server_tools: list[str] | None = Field(
+        None, description="server tools that are switched off"
+    )
+
+
+class CreateWorkspaceRequest(_WorkspaceFields):
+    """Body of POST /workspaces."""
+
+    name: WorkspaceName = Field(description="display name")
+    slug: WorkspaceSlug = Field(description="short name for paths: a-z, 0-9 and single hyphens")
+
+
+class UpdateWorkspaceRequest(_WorkspaceFields):
+    """Body of PATCH /workspaces/{id}: only what changes; null clears."""
+
+    name: WorkspaceName = Field("", description="display name")
+    slug: WorkspaceSlug = Field("", description="short name for paths: a-z, 0-9 and single hyphens")
+
+    @model_validator(mode="after")
+    def _something_changes(self) -> Self:
+        if not self.model_fields_set:
+            raise PydanticCustomError("no_update", "No update fields provided")
+        return self

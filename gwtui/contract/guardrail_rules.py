@@ -1,0 +1,45 @@
+"""The rules of guardrails that differ between dialects.
+
+Contract "Content filter rules"; extended contract section 5 and the drift table.
+"""
+
+from __future__ import annotations
+
+from gwtui.contract.content_filters import (
+    FILTER_ACTIONS,
+    PII_SLUGS,
+    PROMPT_INJECTION,
+    FilterAction,
+)
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
+from gwtui.contract.request import Problem
+
+
+def legal_actions(slug: str, dialect: Dialect) -> tuple[FilterAction, ...]:
+    """What a builtin filter may do with a match."""
+    if dialect.flags_every_filter or slug == PROMPT_INJECTION:
+        return FILTER_ACTIONS
+    return ("block", "redact")
+
+
+def guardrail_problems(
+    request: CreateGuardrailRequest | UpdateGuardrailRequest, dialect: Dialect
+) -> list[Problem]:
+    """What a dialect refuses in a guardrail that is otherwise valid."""
+    found = []
+    for index, builtin in enumerate(request.content_filter_builtins or ()):
+        legal = legal_actions(builtin.slug, dialect)
+        if builtin.action not in legal:
+            kind = "PII filters" if builtin.slug in PII_SLUGS else builtin.slug
+            message = f"{kind} can only {' or '.join(legal)}, not {builtin.action}"
+            found.append(Problem(f"content_filter_builtins.{index}.action", message))
+    if (
+        dialect.cap_needs_interval
+        and isinstance(request, CreateGuardrailRequest)
+        and (request.limit_usd is None) != (request.reset_interval is None)
+    ):
+        lacking = "limit_usd" if request.limit_usd is None else "reset_interval"
+        message = "limit_usd and reset_interval must be given together"
+        found.append(Problem(lacking, message))
+    return found

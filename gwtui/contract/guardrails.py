@@ -1,0 +1,179 @@
+"""Guardrails: contract "Guardrail", "POST /guardrails"; extended contract section 5."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from gwtui.contract.content_filters import (
+    BuiltinFilter,
+    BuiltinFilterRequest,
+    CustomFilter,
+    CustomFilterRequest,
+)
+from gwtui.contract.request import RequestModel
+from gwtui.contract.response import ResponseModel, wire
+from gwtui.contract.scalars import Number, Timestamp, Usd, Uuid
+from gwtui.contract.values import LimitReset
+
+ZDR_FIELDS = (
+    "enforce_zdr_vendor_a",
+    "enforce_zdr_vendor_b",
+    "enforce_zdr_vendor_c",
+    "enforce_zdr_other",
+)
+"""The zero-data-retention switches: null inherits, true and false decide."""
+
+Entry = Annotated[str, Field(min_length=1)]
+Entries = Annotated[list[Entry], Field(min_length=1)]
+GuardrailName = Annotated[str, Field(min_length=1, max_length=200)]
+GuardrailDescription = Annotated[str, Field(max_length=1000)]
+
+
+class Guardrail(ResponseModel):
+    """Restrictions on models, providers, spending, retention and content."""
+
+    id: str | None = wire("uuid of the guardrail")
+    name: str | None = wire("display name")
+    workspace_id: str | None = wire(
+        "uuid of the workspace, null for an old account-wide one", nullable=True
+    )
+    description: str | None = wire("free text", nullable=True, optional=True)
+    allowed_models: list[str] | None = wire(
+        "only these; null for all", nullable=True, optional=True
+    )
+    allowed_providers: list[str] | None = wire(
+        "only these; null for all", nullable=True, optional=True
+    )
+    ignored_models: list[str] | None = wire("never these", nullable=True, optional=True)
+    ignored_providers: list[str] | None = wire("never these", nullable=True, optional=True)
+    limit_usd: Number | None = wire("spending cap", unit="USD", nullable=True, optional=True)
+    reset_interval: str | None = wire(
+        "when the cap starts over",
+        nullable=True,
+        optional=True,
+        known=("daily", "weekly", "monthly"),
+    )
+    include_byok_in_budgets: bool | None = wire("count BYOK usage against the cap", optional=True)
+    enforce_zdr_vendor_a: bool | None = wire("first vendor", nullable=True, optional=True)
+    enforce_zdr_vendor_b: bool | None = wire("second vendor", nullable=True, optional=True)
+    enforce_zdr_vendor_c: bool | None = wire("third vendor", nullable=True, optional=True)
+    enforce_zdr_other: bool | None = wire("all other vendors", nullable=True, optional=True)
+    enforce_zdr: bool | None = wire("deprecated", nullable=True, optional=True)
+    content_filters: list[CustomFilter] | None = wire(
+        "custom filters", nullable=True, optional=True
+    )
+    content_filter_builtins: list[BuiltinFilter] | None = wire(
+        "builtin filters", nullable=True, optional=True
+    )
+    created_at: Timestamp | None = wire("when it was made")
+    updated_at: Timestamp | None = wire(
+        "last change, null until the first", nullable=True, optional=True
+    )
+
+
+class _GuardrailFields(RequestModel):
+    """What creation and update share."""
+
+    description: GuardrailDescription | None = Field(None, description="what it is for")
+    allowed_models: Entries | None = Field(
+        None, description="route only to these models; all when empty"
+    )
+    allowed_providers: Entries | None = Field(
+        None, description="route only to these providers; all when empty"
+    )
+    ignored_models: Entries | None = Field(None, description="never route to these models")
+    ignored_providers: Entries | None = Field(None, description="never route to these providers")
+    limit_usd: Usd | None = Field(
+        None,
+        description="cap on spending, for each key and member by itself",
+        json_schema_extra={"x-unit": "USD"},
+    )
+    reset_interval: LimitReset | None = Field(
+        None, description="when the cap starts over, at 00:00 UTC"
+    )
+    include_byok_in_budgets: bool = Field(False, description="count BYOK usage against the cap")
+    enforce_zdr_vendor_a: bool | None = Field(
+        None, description="zero data retention for models of the first vendor"
+    )
+    enforce_zdr_vendor_b: bool | None = Field(
+        None, description="zero data retention for models of the second vendor"
+    )
+    enforce_zdr_vendor_c: bool | None = Field(
+        None, description="zero data retention for models of the third vendor"
+    )
+    enforce_zdr_other: bool | None = Field(
+        None, description="zero data retention for models of all other vendors"
+    )
+    enforce_zdr: bool | None = Field(
+        None, description="deprecated: copied into the vendor fields that are not given"
+    )
+    content_filter_builtins: list[BuiltinFilterRequest] | None = Field(
+        None, description="builtin content filters"
+    )
+    content_filters: list[CustomFilterRequest] | None = Field(
+        None, description="custom regex filters applied to request messages"
+    )
+
+
+class CreateGuardrailRequest(_GuardrailFields):
+    """Body of POST /guardrails."""
+
+    name: GuardrailName = Field(description="display name")
+    workspace_id: Uuid = Field(
+        "", description="workspace of the guardrail; the default workspace when not given"
+    )
+
+
+class UpdateGuardrailRequest(_GuardrailFields):
+    """Body of PATCH /guardrails/{id}: only what changes; null clears, lists are replaced whole."""
+
+    name: GuardrailName = Field("", description="display name")
+
+
+class KeyAssignment(ResponseModel):
+    """A guardrail on a key."""
+
+    id: str | None = wire("uuid of the assignment")
+    guardrail_id: str | None = wire("uuid of the guardrail")
+    key_hash: str | None = wire("hash of the key")
+    key_name: str | None = wire("name of the key")
+    key_label: str | None = wire("masked form of the key")
+    assigned_by: str | None = wire("user id", nullable=True)
+    created_at: Timestamp | None = wire("when it was assigned")
+
+
+class MemberAssignment(ResponseModel):
+    """A guardrail on a member."""
+
+    id: str | None = wire("uuid of the assignment")
+    guardrail_id: str | None = wire("uuid of the guardrail")
+    user_id: str | None = wire("user id")
+    organization_id: str | None = wire("organization")
+    assigned_by: str | None = wire("user id", nullable=True)
+    created_at: Timestamp | None = wire("when it was assigned")
+
+
+class AssignedCount(ResponseModel):
+    """The answer to an assignment."""
+
+    assigned_count: int | None = wire("assignments made")
+
+
+class UnassignedCount(ResponseModel):
+    """The answer to taking assignments away."""
+
+    unassigned_count: int | None = wire("assignments taken away")
+
+
+class AssignKeysRequest(RequestModel):
+    """Body of .../assignments/keys and its /remove: replaces what the keys had before."""
+
+    key_hashes: Entries = Field(description="hashes of the keys")
+
+
+class AssignMembersRequest(RequestModel):
+    """Body of .../assignments/members and its /remove."""
+
+    member_user_ids: Entries = Field(description="user ids of the members")
