@@ -140,6 +140,44 @@ async def test_the_new_key_goes_to_the_workspace_that_was_picked(desk: Desk) -> 
     assert desk.selected.key.workspace_id == chosen
 
 
+@pytest.mark.parametrize(
+    ("key", "kind"), [("n", FormScreen), ("e", FormScreen), ("D", ConfirmScreen)]
+)
+async def test_a_key_pressed_twice_opens_one_form(
+    desk: Desk, key: str, kind: type[Screen[Any]]
+) -> None:
+    for _ in range(3):
+        desk.app.simulate_key(key)
+    await desk.wait_for(kind)
+    await desk.pilot.pause(0.3)
+    assert len(desk.app.screen_stack) == 2, "the list and one form"
+
+
+async def test_the_form_does_not_wait_for_the_names_of_workspaces(desk: Desk) -> None:
+    await desk.place.stop()
+    await desk.press("n")
+    await desk.wait_for(FormScreen)
+
+
+async def test_a_full_disk_after_the_write_is_told(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = Journal.record
+
+    def full(self: Journal, entry: Any) -> None:
+        if entry.event != "intent":
+            raise OSError(28, "No space left on device")
+        record(self, entry)
+
+    monkeypatch.setattr(Journal, "record", full)
+    await desk.select(disabled=False, limit_reset="monthly")
+    await desk.press("x")
+    await desk.wait_for(ConfirmScreen)
+    await desk.press("y")
+    await desk.said("No space left on device")
+    await desk.said("disabled")
+
+
 async def test_quitting_asks_while_the_value_is_not_stored(desk: Desk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)

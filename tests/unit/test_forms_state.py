@@ -342,6 +342,12 @@ def test_other_errors_stand_on_the_form_even_if_they_look_like_a_field() -> None
     assert state.problem("name") is None
 
 
+def test_without_a_connection_it_is_said_that_nothing_was_sent() -> None:
+    state = creating(name="ci")
+    state.refuse(errors.ConnectFailedError("no connection to localhost: refused"))
+    assert state.refusal == "no connection to localhost: refused. Nothing was sent."
+
+
 def test_hostile_refusals_are_made_harmless() -> None:
     state = refused("limit: \x1b[31mred\x07")
     assert "\x1b" not in (state.problem("limit") or replace_none()).text

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, cast
 
 from gwtui.actions.keys import (
@@ -37,6 +39,8 @@ from gwtui.ui.screens.resource import ResourceScreen
 FEEDS = "keys"
 """The feeds that a write to a key makes out of date begin so."""
 
+_PATIENCE = 1.5
+"""Seconds that a form waits for the names of workspaces."""
 _GONE = "This key no longer exists."
 _LOOK = "It is not sent again. Look at the list before you try again."
 
@@ -45,6 +49,8 @@ async def create(context: ActionContext) -> None:
     """A form, one request, the value shown once, the new row selected."""
     app = context.app
     facts = await _facts(context)
+    if _covered(context):
+        return
 
     async def submit(request: RequestModel) -> Outcome[CreatedKey] | None:
         wish = cast("CreateKeyRequest", request)
@@ -84,6 +90,8 @@ async def edit(context: ActionContext) -> None:
     if key is None:
         return
     facts = await _facts(context)
+    if _covered(context):
+        return
     editing = _Editing(context, key, facts)
     form: FormScreen[ApiKey] = FormScreen(edit_form(key, app.clock.now()), facts, editing.submit)
     match await app.push_screen_wait(form):
@@ -202,6 +210,8 @@ async def _confirm_and_tell(
     context: ActionContext, plan: Plan[Any], deliberate: str, done: str
 ) -> None:
     app = context.app
+    if _covered(context):
+        return
     if not await app.push_screen_wait(ConfirmScreen(plan, deliberate=deliberate)):
         return
     match await _carry_out(context, plan):
@@ -222,7 +232,12 @@ async def _confirm_and_tell(
 async def _carry_out(context: ActionContext, plan: Plan[Any]) -> Outcome[Any]:
     if context.app.session is None:
         return Refused(NotSentError("Nothing was sent: there is no connection now."))
-    return await context.app.road.carry_out(plan)
+    road = context.app.road
+    outcome = await road.carry_out(plan)
+    if road.journal_fault is not None:
+        why = f"The outcome could not be written to the journal: {road.journal_fault}"
+        context.app.say(why, severity="warning")
+    return outcome
 
 
 def _key(context: ActionContext) -> ApiKey | None:
@@ -246,10 +261,20 @@ async def _read_again(context: ActionContext, key: ApiKey) -> ApiKey | None:
     return None
 
 
+def _covered(context: ActionContext) -> bool:
+    """Whether a form came up meanwhile: a key pressed twice opens one."""
+    return context.app.screen is not context.screen
+
+
 async def _facts(context: ActionContext) -> Facts:
+    """Clock, zone and workspace names; without the names when they do not come soon."""
     app = context.app
     feed = workspaces_feed(app.hub, app.scope)
-    state = feed.state if feed.state.value is not None else await feed.refresh()
+    if feed.state.value is None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                await feed.refresh()
+    state = feed.state
     names = {
         space.id: safe_line(space.name or space.slug or space.id, 60)
         for space in state.value or ()

@@ -7,7 +7,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from gwtui.client.errors import BadRequestError, GatewayError, InvalidRequestError
+from gwtui.client.errors import (
+    BadRequestError,
+    ConnectFailedError,
+    GatewayError,
+    InvalidRequestError,
+)
 from gwtui.contract.request import FieldRules, Problem, RequestModel, field_rules, problems
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.safe_text import safe_text
@@ -158,6 +163,8 @@ class FormState:
             else:
                 rest.append(str(problem))
         self.refusal = safe_text("; ".join(rest), 300)
+        if isinstance(error, ConnectFailedError):
+            self.refusal = f"{self.refusal.rstrip('.')}. Nothing was sent."
         if rest and error.request_id:
             self.refusal += f" (request {safe_text(error.request_id, 60)})"
 
