@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 from uuid import uuid4
 
-from pydantic import JsonValue
-
 from gwtui.client.errors import GatewayError
-from gwtui.client.gateway import GatewayClient
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from gwtui.client.gateway import GatewayClient
 
 T = TypeVar("T")
 

@@ -8,7 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from gwtui.actions import keys, registry
+from gwtui.actions import key_plans as keys
+from gwtui.actions import registry
 from gwtui.actions.action import LIST
 from gwtui.actions.plan import Change, Plan
 from gwtui.client.gateway import GatewayClient
@@ -71,12 +72,12 @@ def changes(plan: Plan[Any]) -> dict[str, tuple[str | None, str | None]]:
 
 
 def test_every_action_has_a_handler_and_a_key_of_its_own() -> None:
-    assert set(HANDLERS) == {action.id for action in keys.ACTIONS}
-    assert set(keys.ACTIONS) <= set(registry.ACTIONS)
+    assert set(HANDLERS) == {action.id for action in registry.for_scope("keys")}
+    assert set(registry.for_scope("keys")) <= set(registry.ACTIONS)
     offered = [a for a in registry.ACTIONS if a.scope in {"keys", "app", LIST}]
     used = [key for action in offered for key in action.keys]
     assert len(used) == len(set(used))
-    assert all(action.mutates for action in keys.ACTIONS)
+    assert all(action.mutates for action in registry.for_scope("keys"))
 
 
 async def test_creation() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, cast
 
-from gwtui.actions.keys import (
+from gwtui.actions.key_plans import (
     LABELS,
     in_words,
     known_values,

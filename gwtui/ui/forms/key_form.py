@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from gwtui.actions.keys import EMPTY, LABELS, in_words, known_values, shown_name
+from gwtui.actions.key_plans import EMPTY, LABELS, in_words, known_values, shown_name
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest, is_expired
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.money import usd
