@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from gwtui.client.connection import Connection
-    from gwtui.local.journal import Journal
     from gwtui.local.paths import Paths
 
 Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
@@ -28,7 +27,7 @@ _DEFAULT_ROUTE = "keys"
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the dashboard; returns its exit code."""
-    from gwtui.local.paths import Paths, PrivateDirectoryError  # noqa: PLC0415 - needed from here
+    from gwtui.local.paths import Paths  # noqa: PLC0415 - needed from here
 
     if arguments.fresh and not arguments.demo:
         return _usage("--fresh goes with --demo")
@@ -43,16 +42,15 @@ def run(arguments: argparse.Namespace) -> int:
     paths = Paths.of_user()
     try:
         connect = _demo(arguments, paths) if arguments.demo else _remote(arguments, paths)
-        journal = _journal(paths)
-    except (_CannotStartError, PrivateDirectoryError) as error:
+    except _CannotStartError as error:
         return _usage(str(error))
-    return _show(connect, journal, route, arguments)
+    return _show(connect, route, arguments)
 
 
-def _show(connect: Connect, journal: Journal, route: str, arguments: argparse.Namespace) -> int:
+def _show(connect: Connect, route: str, arguments: argparse.Namespace) -> int:
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 
-    app = GwtuiApp(connect, start=route, theme=arguments.theme, journal=journal)
+    app = GwtuiApp(connect, start=route, theme=arguments.theme)
     app.run(mouse=not arguments.no_mouse)
     return app.return_code if app.return_code is not None else exits.OK
 
@@ -74,13 +72,6 @@ def _unknown_route(route: str) -> str | None:
     if first in TABS:
         return None
     return f"there is no resource {first!r}; choose from {', '.join(TABS)}"
-
-
-def _journal(paths: Paths) -> Journal:
-    from gwtui.local.journal import Journal  # noqa: PLC0415
-    from gwtui.local.paths import ensure_private  # noqa: PLC0415
-
-    return Journal(ensure_private(paths.state) / "journal.jsonl")
 
 
 def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:

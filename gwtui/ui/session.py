@@ -68,9 +68,9 @@ async def open_session(
 
 
 def _default_journal() -> Path:
-    import platformdirs  # noqa: PLC0415
+    from gwtui.local.paths import Paths  # noqa: PLC0415
 
-    return platformdirs.user_state_path("gwtui") / "journal.jsonl"
+    return Paths.of_user().state / "journal.jsonl"
 
 
 def reason(error: BaseException) -> str:
