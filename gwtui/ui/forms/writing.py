@@ -1,0 +1,199 @@
+"""What every write of the dashboard shares: plan, confirm, carry out, tell, refresh."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from gwtui.actions.plan import Applied, Outcome, Plan, Refused, Unknown
+from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
+from gwtui.contract.request import RequestModel
+from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
+from gwtui.domain.safe_text import safe_text
+from gwtui.ui.context import ActionContext
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.conflict import ConflictScreen, Dispute
+from gwtui.ui.forms.notice import NoticeScreen
+from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.watch.feed import Feed
+
+T = TypeVar("T")
+
+PATIENCE = 1.5
+"""Seconds that a form waits for names it can do without."""
+LOOK = "It is not sent again. Look at the list before you try again."
+
+
+def covered(context: ActionContext) -> bool:
+    """Whether a form came up meanwhile: a key pressed twice opens one."""
+    return context.app.screen is not context.screen
+
+
+async def value_soon(feed: Feed[T], patience: float = PATIENCE) -> T | None:
+    """The feed's value; None when there is none and it does not come soon."""
+    if feed.state.value is None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await feed.refresh()
+    return feed.state.value
+
+
+async def carry_out(context: ActionContext, plan: Plan[T]) -> Outcome[T]:
+    """Send the plan's request; an outcome that could not be journaled is told."""
+    if context.app.session is None:
+        return Refused(NotSentError("Nothing was sent: there is no connection now."))
+    road = context.app.road
+    outcome = await road.carry_out(plan)
+    if road.journal_fault is not None:
+        why = f"The outcome could not be written to the journal: {road.journal_fault}"
+        context.app.say(why, severity="warning")
+    return outcome
+
+
+async def refresh(context: ActionContext, *feeds: str) -> None:
+    """Read again the feeds whose names begin so."""
+    if context.app.session is not None:
+        await asyncio.gather(*(context.app.hub.refresh(prefix) for prefix in feeds))
+
+
+async def read_again(
+    context: ActionContext, read: Awaitable[T], called: str, *feeds: str
+) -> T | None:
+    """A resource as it is now; None when that cannot be known, which is said.
+
+    ``called`` names it at the beginning of a sentence: "Key “ci”".
+    """
+    try:
+        return await read
+    except NotFoundError:
+        context.app.say(f"{called} no longer exists", severity="warning")
+        await refresh(context, *feeds)
+    except GatewayError as error:
+        context.app.say(f"{called} could not be read again: {error.message}", severity="error")
+    return None
+
+
+async def confirm_and_tell(
+    context: ActionContext,
+    plan: Plan[T],
+    deliberate: str,
+    done: str | Callable[[T], str],
+    *feeds: str,
+    notes: tuple[str, ...] = (),
+) -> Applied[T] | None:
+    """Show the plan, carry it out when that is wanted, say what became of it."""
+    app = context.app
+    if covered(context):
+        return None
+    if not await app.push_screen_wait(ConfirmScreen(plan, deliberate=deliberate, notes=notes)):
+        return None
+    return await send_and_tell(context, plan, done, *feeds)
+
+
+async def send_and_tell(
+    context: ActionContext, plan: Plan[T], done: str | Callable[[T], str], *feeds: str
+) -> Applied[T] | None:
+    """Carry out a plan that was confirmed, say what became of it, refresh."""
+    app = context.app
+    outcome = await carry_out(context, plan)
+    match outcome:
+        case Applied(value):
+            app.say(done if isinstance(done, str) else done(value))
+        case Refused(error):
+            app.say(f"{plan.title}: {error.message}", severity="error")
+        case Unknown(error):
+            await app.push_screen_wait(
+                NoticeScreen(
+                    f"{plan.title}: the answer was lost",
+                    f"{safe_text(error.message, 200)} It may have happened or not. {LOOK}",
+                )
+            )
+    await refresh(context, *feeds)
+    return outcome if isinstance(outcome, Applied) else None
+
+
+def select(context: ActionContext, identity: str) -> None:
+    """Put the cursor on a row as soon as it is there."""
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.want(identity, detail=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Editing(Generic[T]):
+    """One form on one resource: on submit it is read again, so that nobody's change is lost.
+
+    ``noun`` is "key", ``called`` names this one ("Key “ci”"); ``known`` gives the editable fields
+    that the gateway gave, ``words`` a value as people read it, ``plan`` the plan of the fields
+    that are to be sent, in view of the fresh reading.
+    """
+
+    context: ActionContext
+    original: T
+    noun: str
+    called: str
+    read: Callable[[], Awaitable[T]]
+    known: Callable[[T], Mapping[str, Any]]
+    labels: Mapping[str, str]
+    words: Callable[[str, Any], str]
+    plan: Callable[[T, Mapping[str, Any]], Plan[T]]
+
+    async def submit(self, request: RequestModel) -> Outcome[T] | None:
+        """Compare with what it is now, settle disputes, confirm, send."""
+        app = self.context.app
+        try:
+            fresh = await self.read()
+        except NotFoundError:
+            return Refused(NotSentError(f"This {self.noun} no longer exists."))
+        except GatewayError as error:
+            why = f"Nothing was sent: the {self.noun} could not be read again. {error.message}"
+            return Refused(NotSentError(why))
+        mine = {name: getattr(request, name) for name in request.model_fields_set}
+        merged = three_way(self.known(self.original), mine, self.known(fresh))
+        wanted = await self._settle(merged)
+        if wanted is None:
+            return None
+        if not wanted:
+            why = f"Nothing is left to change: the {self.noun} is like this already."
+            return Refused(NotSentError(why))
+        plan = self.plan(fresh, wanted)
+        notes = tuple(self._note(field) for field in merged.moved if field.field not in wanted)
+        if not await app.push_screen_wait(ConfirmScreen(plan, deliberate="Change it", notes=notes)):
+            return None
+        return await carry_out(self.context, plan)
+
+    async def _settle(self, merged: ThreeWay) -> dict[str, Any] | None:
+        """What is to be sent after the person chose for each dispute; None to go back."""
+        wanted = dict(merged.to_send)
+        if merged.conflicts:
+            disputes = [
+                Dispute(
+                    field.field,
+                    self.labels[field.field],
+                    self._words(field.field, field.original),
+                    self._words(field.field, field.theirs),
+                    self._words(field.field, field.mine),
+                )
+                for field in merged.conflicts
+            ]
+            sides = await self.context.app.push_screen_wait(
+                ConflictScreen(f"{self.called} was changed meanwhile", disputes)
+            )
+            if sides is None:
+                return None
+            for name, side in sides.items():
+                if side == "theirs":
+                    wanted.pop(name, None)
+        return wanted
+
+    def _note(self, field: ThreeWayField) -> str:
+        before = self._words(field.field, field.original)
+        after = self._words(field.field, field.theirs)
+        label = self.labels[field.field]
+        return f"{label} was changed by somebody else and stays: {before} → {after}"
+
+    def _words(self, name: str, value: Any) -> str:
+        return UNKNOWN if value is ABSENT else self.words(name, value)
