@@ -54,8 +54,8 @@ class ConfirmScreen(ModalScreen[bool]):
                     classes = "effect -first" if plan.changes and not index else "effect"
                     yield Static(_bullet(line, sign), classes=classes)
             with Horizontal(classes="buttons"):
-                yield Button(toned("Keep as it is"), id="safe", compact=True)
-                yield Button(toned(self._deliberate), id="deliberate", compact=True)
+                yield Button(Content("Keep as it is"), id="safe", compact=True)
+                yield Button(Content(self._deliberate), id="deliberate", compact=True)
             hint = "Tab moves · Enter presses · Esc keeps it"
             yield Static(toned(hint if self._grave else f"y confirms · {hint}", "muted"))
 

@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
@@ -69,8 +70,8 @@ class ConflictScreen(ModalScreen[Mapping[str, Side] | None]):
                         id=f"side-{dispute.field}",
                     )
             with Horizontal(classes="buttons"):
-                yield Button(toned("Go on"), id="go", compact=True)
-                yield Button(toned("Back to the form"), id="back", compact=True)
+                yield Button(Content("Go on"), id="go", compact=True)
+                yield Button(Content("Back to the form"), id="back", compact=True)
             yield Static(toned("↑ ↓ choose · Tab next · Ctrl+S goes on · Esc back", "muted"))
 
     @on(Entered)

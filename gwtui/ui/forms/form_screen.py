@@ -68,8 +68,8 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
                     yield FieldRow(field, self.state)
             yield Static(Content(""), id="form-message")
             with Horizontal(id="form-buttons"):
-                yield Button(toned(self.spec.submit), id="submit", compact=True)
-                yield Button(toned("Cancel"), id="cancel", compact=True)
+                yield Button(Content(self.spec.submit), id="submit", compact=True)
+                yield Button(Content("Cancel"), id="cancel", compact=True)
                 yield Static(toned("Tab next · Ctrl+S sends · Esc leaves", "muted"), id="form-keys")
 
     def on_mount(self) -> None:
@@ -186,7 +186,7 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
         self.query_one("#submit").display = False
         self.query_one("#form-keys").display = False
         button = self.query_one("#cancel", Button)
-        button.label = toned("Close and look")
+        button.label = Content("Close and look")
         button.focus()
 
     def _focus_problem(self) -> None:

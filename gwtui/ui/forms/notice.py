@@ -8,6 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
@@ -30,7 +31,7 @@ class NoticeScreen(ModalScreen[None]):
             yield Static(toned(self._title, "warn", bold=True), classes="title")
             yield Static(toned(self._text), classes="effect")
             with Horizontal(classes="buttons"):
-                yield Button(toned("Close"), id="close", compact=True)
+                yield Button(Content("Close"), id="close", compact=True)
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

@@ -66,15 +66,15 @@ class SecretScreen(ModalScreen[None]):
             )
             yield SecretView(toned(MASK), id="secret-value")
             with Horizontal(classes="buttons"):
-                yield Button(toned("Copy (c)"), id="copy", compact=True)
-                yield Button(toned("Show (v)"), id="reveal", compact=True)
-                yield Button(toned("Save to a file (s)"), id="save", compact=True)
+                yield Button(Content("Copy (c)"), id="copy", compact=True)
+                yield Button(Content("Show (v)"), id="reveal", compact=True)
+                yield Button(Content("Save to a file (s)"), id="save", compact=True)
             yield Static(Content(""), id="secret-note")
             yield ChoiceEditor(
                 [(False, "not stored yet"), (True, "I have stored this key")], False, id="stored"
             )
             with Horizontal(classes="buttons"):
-                yield Button(toned("Done"), id="done", compact=True, disabled=True)
+                yield Button(Content("Done"), id="done", compact=True, disabled=True)
                 yield Static(toned("Tab moves · → or Space chooses", "muted"), classes="hint")
 
     @property
@@ -118,7 +118,7 @@ class SecretScreen(ModalScreen[None]):
         shown = safe_text(self._value.get_secret_value(), _LONGEST) if self._revealed else MASK
         self.query_one("#secret-value", SecretView).update(toned(shown, "accent", bold=True))
         label = "Hide (v)" if self._revealed else "Show (v)"
-        self.query_one("#reveal", Button).label = toned(label)
+        self.query_one("#reveal", Button).label = Content(label)
 
     @work(group="secret-copy", exclusive=True)
     async def action_copy(self) -> None:

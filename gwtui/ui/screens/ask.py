@@ -8,6 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.widgets import Button, Static
 
 from gwtui.ui.screens.modal import Modal
@@ -37,8 +38,8 @@ class AskScreen(Modal[bool]):
             yield Static(toned(self._question, "plain", bold=True), classes="title")
             yield Static(toned(self._text, "muted"))
             with Horizontal(classes="buttons"):
-                yield Button(toned(self._safe), id="safe", compact=True)
-                yield Button(toned(self._deliberate), id="deliberate", compact=True)
+                yield Button(Content(self._safe), id="safe", compact=True)
+                yield Button(Content(self._deliberate), id="deliberate", compact=True)
 
     def on_mount(self) -> None:
         """The safe answer first."""
