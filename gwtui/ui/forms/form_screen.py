@@ -64,7 +64,7 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
         with Vertical(id="form"):
             yield Static(toned(self.spec.title, "accent", bold=True), id="form-title")
             with VerticalScroll(id="form-fields", can_focus=False):
-                for field in self.spec.fields:
+                for field in self.spec.every_field():
                     yield FieldRow(field, self.state)
             yield Static(Content(""), id="form-message")
             with Horizontal(id="form-buttons"):
