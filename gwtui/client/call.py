@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from gwtui.client.errors import InvalidRequestError
 from gwtui.contract.request import Problem, RequestModel, problems
 
+Query = dict[str, str | int | bool]
 Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 RequestT = TypeVar("RequestT", bound=RequestModel)
 
@@ -75,6 +76,11 @@ def checked(request: RequestT, model: type[RequestT]) -> RequestT:
     except ValidationError as error:
         refusals = problems(error)
     raise InvalidRequestError(refusals)
+
+
+def given(**values: str | int | bool | None) -> Query:
+    """The query parameters that have a value."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _segment(name: str, value: str) -> str:

@@ -7,12 +7,17 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from gwtui.client.activity import ActivityService
+from gwtui.client.byok import ByokService
 from gwtui.client.call import Answer, Call
 from gwtui.client.catalog import CatalogService
 from gwtui.client.connection import Connection
 from gwtui.client.credits import CreditsService
 from gwtui.client.errors import ConnectFailedError
+from gwtui.client.generations import GenerationsService
+from gwtui.client.guardrails import GuardrailsService
 from gwtui.client.keys import KeysService
+from gwtui.client.organization import OrganizationService
 from gwtui.client.providers import ProvidersService
 from gwtui.client.retry import RetryingCaller, RetryNotice
 from gwtui.client.workspaces import WorkspacesService
@@ -44,6 +49,11 @@ class GatewayClient:
         self.credits = CreditsService(caller)
         self.catalog = CatalogService(caller)
         self.providers = ProvidersService(caller)
+        self.organization = OrganizationService(caller)
+        self.guardrails = GuardrailsService(caller, connection.dialect)
+        self.byok = ByokService(caller)
+        self.activity = ActivityService(caller)
+        self.generations = GenerationsService(caller)
 
     async def __aenter__(self) -> Self:
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gwtui.client.call import Call, Caller, checked
+from gwtui.client.call import Call, Caller, checked, given
 from gwtui.client.errors import UnreadableAnswerError
 from gwtui.client.paging import Listing, Pager
 from gwtui.client.reading import confirm_deleted, read_one, read_whole
@@ -29,14 +29,14 @@ class KeysService:
 
         The API lists one workspace at a time.
         """
-        query: dict[str, str | int | bool] = {
-            "include_disabled": include_disabled,
-            "include_expired": include_expired,
-        }
-        if workspace_id is not None:
-            query["workspace_id"] = workspace_id
-        pager = Pager(self._caller, "/keys", ApiKey, "hash", page=KEYS_PAGE, sends_limit=False)
-        return await pager.everything(query)
+        query = given(
+            include_disabled=include_disabled,
+            include_expired=include_expired,
+            workspace_id=workspace_id,
+        )
+        call = Call("GET", "/keys", query=query)
+        pager = Pager(self._caller, call, ApiKey, "hash", page=KEYS_PAGE, sends_limit=False)
+        return await pager.everything()
 
     async def get(self, hash: str) -> ApiKey:
         """One key, read anew."""

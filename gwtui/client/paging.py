@@ -10,11 +10,11 @@ row that exists during the whole reading is in the result, once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from gwtui.client.call import Call, Caller
+from gwtui.client.call import Call, Caller, Query
 from gwtui.client.reading import ModelT, Rows, read_rows
 
 T = TypeVar("T")
@@ -69,12 +69,15 @@ class _Collected(Generic[ModelT]):
 
 
 class Pager(Generic[ModelT]):
-    """Reads one paged list to its end. Paging rules: extended contract sections 0, 1 and 7."""
+    """Reads one paged list to its end. Paging rules: extended contract sections 0, 1 and 7.
+
+    ``call`` is the list's own, without paging; ``key`` names the field that identifies a row.
+    """
 
     def __init__(
         self,
         caller: Caller,
-        path: str,
+        call: Call,
         model: type[ModelT],
         key: str,
         *,
@@ -82,19 +85,19 @@ class Pager(Generic[ModelT]):
         sends_limit: bool = True,
     ) -> None:
         self._caller = caller
-        self._path = path
+        self._call = call
         self._model = model
         self._key = key
         self._page = page
         self._sends_limit = sends_limit
 
-    async def everything(self, query: Mapping[str, str | int | bool]) -> Listing[ModelT]:
+    async def everything(self) -> Listing[ModelT]:
         """Every row, once. Raises GatewayError when any page cannot be read."""
         collected = _Collected(self._model, self._key)
         offset, step, idle = 0, OVERLAP, 0
         total: int | None = None
         for _ in range(MAX_REQUESTS):
-            rows = await self._fetch(query, offset)
+            rows = await self._fetch(offset)
             total = rows.total
             if not self._joins(collected, rows.rows, offset):
                 step *= 2
@@ -109,13 +112,12 @@ class Pager(Generic[ModelT]):
             offset, step = max(offset + 1, end - OVERLAP), OVERLAP
         return collected.listing(total, complete=False)
 
-    async def _fetch(self, query: Mapping[str, str | int | bool], offset: int) -> Rows:
-        paging: dict[str, str | int | bool] = {"offset": offset}
+    async def _fetch(self, offset: int) -> Rows:
+        paging: Query = {"offset": offset}
         if self._sends_limit:
             paging["limit"] = self._page
-        return read_rows(
-            await self._caller.call(Call("GET", self._path, query={**query, **paging}))
-        )
+        call = replace(self._call, query={**self._call.query, **paging})
+        return read_rows(await self._caller.call(call))
 
     def _joins(self, collected: _Collected[ModelT], rows: list[Any], offset: int) -> bool:
         """Whether a page continues what is known, so that no row can be between the two."""
@@ -147,8 +149,8 @@ def identities(rows: list[Any], key: str) -> Iterable[object]:
             yield (content, repeated[content])
 
 
-def listing_of(rows: Rows, model: type[ModelT], key: str) -> Listing[ModelT]:
-    """A list that came in one answer."""
+def listing_of(rows: Rows, model: type[ModelT], key: str = "") -> Listing[ModelT]:
+    """A list that came in one answer; without a ``key`` its rows have no identifier."""
     collected = _Collected(model, key)
     collected.add(rows.rows)
     complete = rows.total is None or rows.total == len(rows.rows)

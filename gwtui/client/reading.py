@@ -53,6 +53,14 @@ def confirm_deleted(answer: Answer) -> None:
         raise _unreadable(answer, "it does not confirm the deletion")
 
 
+def read_count(answer: Answer, name: str) -> int:
+    """The count that confirms a bulk write. Raises UnreadableAnswerError when there is none."""
+    count = _envelope(answer).get(name)
+    if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
+        return count
+    raise _unreadable(answer, f"it has no {name}")
+
+
 def _envelope(answer: Answer) -> dict[str, Any]:
     if isinstance(answer.json, dict):
         return answer.json

@@ -1,26 +1,121 @@
-"""Workspaces: contract "Workspace"; extended contract section 2."""
+"""Workspaces, their members and budgets: contract "Workspace"; extended sections 2 and 3."""
 
 from __future__ import annotations
 
-from gwtui.client.call import Call, Caller
-from gwtui.client.paging import Listing, Pager
-from gwtui.client.reading import read_one
+from gwtui.client.call import Call, Caller, Query, checked
+from gwtui.client.errors import InvalidRequestError, UnreadableAnswerError
+from gwtui.client.paging import Listing, Pager, listing_of
+from gwtui.client.reading import confirm_deleted, read_count, read_one, read_rows, read_whole
+from gwtui.contract.budgets import BUDGET_INTERVALS, Budget, PutBudgetRequest
+from gwtui.contract.members import (
+    ChangeMembersRequest,
+    MembersAdded,
+    MembersRemoved,
+    WorkspaceMember,
+)
 from gwtui.contract.paging import MAX_PAGE
-from gwtui.contract.workspaces import Workspace
+from gwtui.contract.request import Problem
+from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
+
+_WORKSPACE = "/workspaces/{id}"
+_MEMBERS = "/workspaces/{id}/members"
+_BUDGETS = "/workspaces/{id}/budgets"
+_BUDGET = "/workspaces/{id}/budgets/{interval}"
 
 
 class WorkspacesService:
-    """Reading of workspaces; every method raises GatewayError."""
+    """Management of workspaces; every method raises GatewayError.
+
+    A workspace is named by its uuid or its slug. Each write is one request, never repeated.
+    """
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
 
     async def list(self) -> Listing[Workspace]:
         """Every workspace of the account."""
-        pager = Pager(self._caller, "/workspaces", Workspace, "id", page=MAX_PAGE)
-        return await pager.everything({})
+        call = Call("GET", "/workspaces")
+        return await Pager(self._caller, call, Workspace, "id", page=MAX_PAGE).everything()
 
     async def get(self, id_or_slug: str) -> Workspace:
         """One workspace, by uuid or slug."""
-        call = Call("GET", "/workspaces/{id}", {"id": id_or_slug})
+        call = Call("GET", _WORKSPACE, {"id": id_or_slug})
         return read_one(await self._caller.call(call), Workspace)
+
+    async def create(self, request: CreateWorkspaceRequest) -> Workspace:
+        """Create a workspace."""
+        body = checked(request, CreateWorkspaceRequest)
+        return read_one(await self._caller.call(Call("POST", "/workspaces", body=body)), Workspace)
+
+    async def update(self, id_or_slug: str, request: UpdateWorkspaceRequest) -> Workspace:
+        """Change the given fields of a workspace."""
+        body = checked(request, UpdateWorkspaceRequest)
+        call = Call("PATCH", _WORKSPACE, {"id": id_or_slug}, body=body)
+        return read_one(await self._caller.call(call), Workspace)
+
+    async def delete(self, id_or_slug: str, *, confirm_default: bool = False) -> None:
+        """Delete a workspace with its budgets and guardrails; refused while keys are active.
+
+        The default workspace goes only with ``confirm_default``.
+        """
+        query: Query = {"confirm_default_workspace_deletion": True} if confirm_default else {}
+        call = Call("DELETE", _WORKSPACE, {"id": id_or_slug}, query)
+        confirm_deleted(await self._caller.call(call))
+
+    async def members(self, id_or_slug: str) -> Listing[WorkspaceMember]:
+        """Every member of a workspace; of the default one that is the whole organization."""
+        call = Call("GET", _MEMBERS, {"id": id_or_slug})
+        pager = Pager(self._caller, call, WorkspaceMember, "user_id", page=MAX_PAGE)
+        return await pager.everything()
+
+    async def add_members(self, id_or_slug: str, request: ChangeMembersRequest) -> MembersAdded:
+        """Add organization members; one that is there already counts as well."""
+        body = checked(request, ChangeMembersRequest)
+        answer = await self._caller.call(
+            Call("POST", f"{_MEMBERS}/add", {"id": id_or_slug}, body=body)
+        )
+        added = read_whole(answer, MembersAdded)
+        if added.added_count is None and added.data is None:
+            raise UnreadableAnswerError(
+                "the answer does not say which members were added", request_id=answer.request_id
+            )
+        return added
+
+    async def remove_members(
+        self, id_or_slug: str, request: ChangeMembersRequest
+    ) -> MembersRemoved:
+        """Remove members; refused for those with active keys in the workspace."""
+        body = checked(request, ChangeMembersRequest)
+        answer = await self._caller.call(
+            Call("POST", f"{_MEMBERS}/remove", {"id": id_or_slug}, body=body)
+        )
+        read_count(answer, "removed_count")
+        return read_whole(answer, MembersRemoved)
+
+    async def budgets(self, id_or_slug: str) -> Listing[Budget]:
+        """The budgets of a workspace: at most one for each interval, not paged."""
+        answer = await self._caller.call(Call("GET", _BUDGETS, {"id": id_or_slug}))
+        return listing_of(read_rows(answer), Budget, "id")
+
+    async def budget(self, id_or_slug: str, interval: str) -> Budget:
+        """The budget of one interval; NotFoundError when the workspace has none."""
+        call = Call("GET", _BUDGET, _budget(id_or_slug, interval))
+        return read_one(await self._caller.call(call), Budget)
+
+    async def put_budget(self, id_or_slug: str, interval: str, request: PutBudgetRequest) -> Budget:
+        """Set the budget of one interval, whether there was one or not."""
+        body = checked(request, PutBudgetRequest)
+        call = Call("PUT", _BUDGET, _budget(id_or_slug, interval), body=body)
+        return read_one(await self._caller.call(call), Budget)
+
+    async def delete_budget(self, id_or_slug: str, interval: str) -> None:
+        """Take the budget of one interval away; no error when there was none."""
+        call = Call("DELETE", _BUDGET, _budget(id_or_slug, interval))
+        confirm_deleted(await self._caller.call(call))
+
+
+def _budget(id_or_slug: str, interval: str) -> dict[str, str]:
+    if interval not in BUDGET_INTERVALS:
+        message = f"must be one of {', '.join(BUDGET_INTERVALS)}"
+        raise InvalidRequestError([Problem("interval", message)])
+    return {"id": id_or_slug, "interval": interval}

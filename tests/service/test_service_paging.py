@@ -54,8 +54,9 @@ def rows(count: int) -> list[Any]:
 async def everything(
     service: PagedService, page: int | None = None, *, limit: bool = False
 ) -> Listing[ApiKey]:
-    pager = Pager(service, "/keys", ApiKey, "hash", page=page or service.page, sends_limit=limit)
-    return await pager.everything({})
+    call = Call("GET", "/keys")
+    pager = Pager(service, call, ApiKey, "hash", page=page or service.page, sends_limit=limit)
+    return await pager.everything()
 
 
 def hashes(listing: Listing[ApiKey]) -> list[str | None]:

@@ -1,0 +1,39 @@
+"""The organization that the connection's key belongs to: extended contract section 4."""
+
+from __future__ import annotations
+
+from gwtui.client.call import Call, Caller, checked
+from gwtui.client.paging import Listing, Pager
+from gwtui.client.reading import read_one
+from gwtui.contract.members import OrganizationMember
+from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
+from gwtui.contract.paging import MAX_PAGE
+
+_SETTINGS = "/organization/settings"
+
+
+class OrganizationService:
+    """Members and settings; every method raises GatewayError.
+
+    NotFoundError means that the key belongs to no organization.
+    """
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    async def members(self) -> Listing[OrganizationMember]:
+        """Every member of the organization."""
+        call = Call("GET", "/organization/members")
+        return await Pager(self._caller, call, OrganizationMember, "id", page=MAX_PAGE).everything()
+
+    async def settings(self) -> OrganizationSettings:
+        """What holds for the whole organization."""
+        return read_one(await self._caller.call(Call("GET", _SETTINGS)), OrganizationSettings)
+
+    async def update_settings(
+        self, request: UpdateOrganizationSettingsRequest
+    ) -> OrganizationSettings:
+        """Change the settings: one request, never repeated."""
+        body = checked(request, UpdateOrganizationSettingsRequest)
+        call = Call("PATCH", _SETTINGS, body=body)
+        return read_one(await self._caller.call(call), OrganizationSettings)
