@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from textual.content import Content
 
-from gwtui.ui.commands import by_id, offered, tab_actions, tab_of
+from gwtui.ui.commands import by_id, offered
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.help_lines import help_lines
 from gwtui.ui.palette import PaletteScreen
+from gwtui.ui.resources.registry import PLACES
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.screens.reading import ReadingScreen
@@ -49,7 +50,7 @@ async def open_palette(context: ActionContext) -> None:
 async def open_goto(context: ActionContext) -> None:
     """Let the person type a path."""
     prompt = context.screen.query_one(GotoPrompt)
-    routes = [tab for action in tab_actions() if (tab := tab_of(action)) is not None]
+    routes = [*PLACES]
     screen = context.screen
     if isinstance(screen, ResourceScreen) and screen.resource in routes:
         routes += [f"{screen.resource}/{identity}" for identity in screen.table.identities]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gwtui.ui.resources.spec import ResourceSpec
@@ -24,6 +24,8 @@ class Place:
     parent: str | None = None
     opener: str | None = None
     """Resource that the parent row belongs to."""
+    name: str = field(default="", compare=False)
+    """What the parent row is called."""
 
 
 class Navigation:
@@ -52,10 +54,17 @@ class Navigation:
         """Show a tab."""
         await self._go(Place(tab))
 
-    async def open_child(self, opener: ResourceSpec[Any], parent: str) -> None:
-        """Show the list that the row ``parent`` of another one opens."""
-        if opener.opens is not None:
-            await self._go(Place(opener.opens, parent, opener.id))
+    async def open_child(
+        self, opener: ResourceSpec[Any], parent: str, child: str | None = None, *, name: str = ""
+    ) -> None:
+        """Show a list that the row ``parent`` of another one opens.
+
+        Without ``child`` it is the one that Enter opens. ``name`` is what the row is called, fit
+        to be shown.
+        """
+        resource = child or opener.opens
+        if resource is not None:
+            await self._go(Place(resource, parent, opener.id, name))
 
     async def back(self) -> bool:
         """Return to the screen before; False when there is none."""
@@ -69,29 +78,29 @@ class Navigation:
 
         A path with an identity does what Enter on that row does.
         """
-        from gwtui.ui.resources.registry import RESOURCES, TABS  # noqa: PLC0415
+        from gwtui.ui.resources.registry import PARENTS, PLACES, RESOURCES  # noqa: PLC0415
 
         resource, _, identity = route.strip().strip("/").partition("/")
-        if resource in TABS:
+        if resource in PLACES:
             await self.show_tab(resource)
             spec = RESOURCES.get(resource)
             if identity and spec is not None:
                 await self._open_row(spec, identity)
             return None
-        if resource in RESOURCES and identity:
-            for spec in RESOURCES.values():
-                if spec.opens == resource:
-                    await self.show_tab(spec.id)
-                    await self._open_row(spec, identity)
-                    return None
-        known = ", ".join(TABS)
+        if resource in PARENTS and identity:
+            await self.show_tab(PARENTS[resource])
+            await self._open_row(RESOURCES[PARENTS[resource]], identity, resource)
+            return None
+        known = ", ".join(PLACES)
         return f"No resource is called {resource or 'that'}; there are {known}"
 
-    async def _open_row(self, spec: ResourceSpec[Any], identity: str) -> None:
+    async def _open_row(
+        self, spec: ResourceSpec[Any], identity: str, child: str | None = None
+    ) -> None:
         screen = self.screen
         if isinstance(screen, ResourceScreen):
             screen.want(identity)
-        await self.open_child(spec, identity)
+        await self.open_child(spec, identity, child)
 
     async def _go(self, place: Place) -> None:
         if place == self._here:
@@ -120,7 +129,12 @@ class Navigation:
         if place.parent is None and place.resource in SCREENS:
             return SCREENS[place.resource]()
         opener = None if place.opener is None else RESOURCES[place.opener]
-        return ResourceScreen(RESOURCES[place.resource], parent=place.parent, opener=opener)
+        return ResourceScreen(
+            RESOURCES[place.resource],
+            parent=place.parent,
+            parent_name=place.name,
+            opener=opener,
+        )
 
     async def _forget_children(self) -> None:
         """Let go of the lists that were opened longest ago."""

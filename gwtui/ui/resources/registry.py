@@ -23,7 +23,8 @@ class Entry:
     """A resource: its id and title, and where its declaration stands ("module:NAME").
 
     The declaration is a ResourceSpec, or a screen class where ``screen`` says so. ``tab`` gives
-    it a tab; without one it is reached from another resource.
+    it a tab; without one it is reached by its name and by links. ``parent`` is the resource whose
+    rows open it: it lists what belongs to one of them.
     """
 
     id: str
@@ -31,13 +32,20 @@ class Entry:
     declaration: str
     tab: bool = True
     screen: bool = False
+    parent: str = ""
 
 
 ENTRIES: tuple[Entry, ...] = (
     Entry("credits", "Credits", "gwtui.ui.screens.credits:CreditsScreen", screen=True),
     Entry("keys", "Keys", "gwtui.ui.resources.keys:KEYS"),
     Entry("models", "Models", "gwtui.ui.resources.models:MODELS"),
-    Entry("endpoints", "Endpoints", "gwtui.ui.resources.endpoints:ENDPOINTS", tab=False),
+    Entry(
+        "endpoints",
+        "Endpoints",
+        "gwtui.ui.resources.endpoints:ENDPOINTS",
+        tab=False,
+        parent="models",
+    ),
     Entry("workspaces", "Workspaces", "gwtui.ui.resources.workspaces:WORKSPACES"),
     Entry("providers", "Providers", "gwtui.ui.resources.providers:PROVIDERS"),
 )
@@ -76,6 +84,12 @@ SCREENS: Mapping[str, Callable[[], GatewayScreen]] = _Declarations(
 
 TABS: tuple[str, ...] = tuple(entry.id for entry in ENTRIES if entry.tab)
 """The tabs from left to right; each is in RESOURCES or in SCREENS."""
+
+PARENTS: Mapping[str, str] = {entry.id: entry.parent for entry in ENTRIES if entry.parent}
+"""Which resource's rows open it, for each list that needs one."""
+
+PLACES: tuple[str, ...] = tuple(entry.id for entry in ENTRIES if not entry.parent)
+"""What can be gone to by its name alone, with a tab or without."""
 
 TITLES: Mapping[str, str] = {entry.id: entry.title for entry in ENTRIES}
 """What each resource is called on its tab."""

@@ -39,8 +39,8 @@ FILTER_HELP = 'word  -without  "two words"  column:text  column=exact  used>80  
 class ResourceScreen(GatewayScreen):
     """Draws a ResourceSpec: list, detail pane, filter, sorting.
 
-    ``parent`` is the identity of the row that was opened to get here, ``opener`` the resource that
-    row belongs to.
+    ``parent`` is the identity of the row that was opened to get here, ``parent_name`` what it is
+    called, ``opener`` the resource that row belongs to.
     """
 
     def __init__(
@@ -48,6 +48,7 @@ class ResourceScreen(GatewayScreen):
         spec: ResourceSpec[Any],
         *,
         parent: str | None = None,
+        parent_name: str = "",
         opener: ResourceSpec[Any] | None = None,
     ) -> None:
         super().__init__(
@@ -59,6 +60,7 @@ class ResourceScreen(GatewayScreen):
         )
         self.declared = spec
         self._parent_row = parent
+        self._parent_name = parent_name or safe_text(parent or "", 60)
         self._opener = opener
         self._wanted: str | None = None
         self._ticked: datetime | None = None
@@ -162,7 +164,7 @@ class ResourceScreen(GatewayScreen):
         """The opened row, beneath the resource it belongs to."""
         if self._opener is None or self._parent_row is None:
             return ()
-        return (self._opener.title, safe_text(self._parent_row, 60), self.declared.title)
+        return (self._opener.title, self._parent_name, self.declared.title)
 
     # What actions do --------------------------------------------------------------------------
 
