@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 from pydantic_core import PydanticCustomError
@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from gwtui.contract.request import RequestModel, SecretText
 from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.scalars import Timestamp, Uuid
+from gwtui.contract.values import Region
 
 KEY_HASH = r"^[0-9a-f]{64}$"
 MAX_ENTRIES = 100
@@ -29,7 +30,6 @@ def _key_hash(value: str) -> str:
 
 KeyHash = Annotated[str, Field(json_schema_extra={"pattern": KEY_HASH}), AfterValidator(_key_hash)]
 KeyHashes = Annotated[list[KeyHash], Field(min_length=1, max_length=MAX_ENTRIES)]
-Region = Literal["global", "europe", "us"]
 
 
 class ByokCredential(ResponseModel):

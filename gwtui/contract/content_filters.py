@@ -32,6 +32,8 @@ PII_SLUGS = ("email", "phone", "ssn", "credit-card", "ip-address", "person-name"
 BUILTIN_SLUGS = (*PII_SLUGS, PROMPT_INJECTION, "secrets")
 BUILTIN_LABELS = {slug: f"[{slug.replace('-', '_').upper()}]" for slug in PII_SLUGS}
 MAX_PATTERN = 100_000
+BAD_PATTERN = "invalid_regex_pattern"
+"""The service's name for a pattern that it refuses."""
 
 
 class BuiltinFilter(ResponseModel):
@@ -83,5 +85,5 @@ class CustomFilterRequest(RequestModel):
         problem = pattern_problem(value)
         if problem is not None:
             # Given as context, so that braces in it are not read as a template.
-            raise PydanticCustomError("invalid_regex_pattern", "{reason}", {"reason": problem})
+            raise PydanticCustomError(BAD_PATTERN, "{reason}", {"reason": problem})
         return value

@@ -33,6 +33,9 @@ class Dialect:
     cap_needs_interval: bool = False
     """Whether a guardrail's limit_usd and reset_interval must be given together."""
 
+    absent_fields: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Name of a model of the contract -> its fields that the service neither takes nor answers."""
+
     def to_wire(self, value: Any) -> Any:
         """A body in reference names -> the service's names."""
         return _translate(value, self.renames, "service:", self.tool_prefix)
@@ -72,7 +75,24 @@ def _tool(name: str, prefix: str, new_prefix: str) -> str:
     return new_prefix + name[len(prefix) :] if name.startswith(prefix) else name
 
 
-GENERIC = Dialect("generic")
+_NEWER_GUARDRAIL_FIELDS = frozenset(
+    {
+        "enforce_zdr_xai",
+        "enable_free_model_publication",
+        "enable_free_model_training",
+        "enable_paid_model_training",
+        "allow_safety_retention_google",
+        "allow_safety_retention_other",
+        "allowed_data_regions",
+    }
+)
+
+GENERIC = Dialect(
+    "generic",
+    absent_fields=dict.fromkeys(
+        ("Guardrail", "CreateGuardrailRequest", "UpdateGuardrailRequest"), _NEWER_GUARDRAIL_FIELDS
+    ),
+)
 OPENROUTER = Dialect(
     "openrouter",
     renames={

@@ -15,7 +15,7 @@ from gwtui.contract.content_filters import (
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.scalars import Number, Timestamp, Usd, Uuid
-from gwtui.contract.values import LimitReset
+from gwtui.contract.values import LimitReset, Region
 
 ZDR_FIELDS = (
     "enforce_zdr_vendor_a",
@@ -27,6 +27,7 @@ ZDR_FIELDS = (
 
 Entry = Annotated[str, Field(min_length=1)]
 Entries = Annotated[list[Entry], Field(min_length=1)]
+Regions = Annotated[list[Region], Field(min_length=1)]
 GuardrailName = Annotated[str, Field(min_length=1, max_length=200)]
 GuardrailDescription = Annotated[str, Field(max_length=1000)]
 
@@ -59,8 +60,30 @@ class Guardrail(ResponseModel):
     enforce_zdr_vendor_a: bool | None = wire("first vendor", nullable=True, optional=True)
     enforce_zdr_vendor_b: bool | None = wire("second vendor", nullable=True, optional=True)
     enforce_zdr_vendor_c: bool | None = wire("third vendor", nullable=True, optional=True)
+    enforce_zdr_xai: bool | None = wire("vendor xAI", nullable=True, optional=True)
     enforce_zdr_other: bool | None = wire("all other vendors", nullable=True, optional=True)
     enforce_zdr: bool | None = wire("deprecated", nullable=True, optional=True)
+    enable_free_model_publication: bool | None = wire(
+        "free models that publish prompts", nullable=True, optional=True
+    )
+    enable_free_model_training: bool | None = wire(
+        "free models that train on prompts", nullable=True, optional=True
+    )
+    enable_paid_model_training: bool | None = wire(
+        "paid models that train on prompts", nullable=True, optional=True
+    )
+    allow_safety_retention_google: bool | None = wire(
+        "retention for safety by Google", nullable=True, optional=True
+    )
+    allow_safety_retention_other: bool | None = wire(
+        "retention for safety by others", nullable=True, optional=True
+    )
+    allowed_data_regions: list[str] | None = wire(
+        "where data may go, null for everywhere",
+        nullable=True,
+        optional=True,
+        known=("global", "europe", "us"),
+    )
     content_filters: list[CustomFilter] | None = wire(
         "custom filters", nullable=True, optional=True
     )
@@ -106,8 +129,27 @@ class _GuardrailFields(RequestModel):
     enforce_zdr_other: bool | None = Field(
         None, description="zero data retention for models of all other vendors"
     )
+    enforce_zdr_xai: bool | None = Field(None, description="zero data retention for models of xAI")
     enforce_zdr: bool | None = Field(
         None, description="deprecated: copied into the vendor fields that are not given"
+    )
+    enable_free_model_publication: bool | None = Field(
+        None, description="free models that may publish prompts"
+    )
+    enable_free_model_training: bool | None = Field(
+        None, description="free models that may train on prompts"
+    )
+    enable_paid_model_training: bool | None = Field(
+        None, description="paid models that may train on prompts"
+    )
+    allow_safety_retention_google: bool | None = Field(
+        None, description="models of Google that retain prompts for safety"
+    )
+    allow_safety_retention_other: bool | None = Field(
+        None, description="models of other vendors that retain prompts for safety"
+    )
+    allowed_data_regions: Regions | None = Field(
+        None, description="where data may go; everywhere when empty"
     )
     content_filter_builtins: list[BuiltinFilterRequest] | None = Field(
         None, description="builtin content filters"

@@ -61,15 +61,18 @@ def _secret_text(value: SecretStr, info: SerializationInfo) -> str:
     return value.get_secret_value() if in_clear else MASK
 
 
-def _not_empty(value: SecretStr) -> SecretStr:
-    if not value.get_secret_value():
+def _sendable(value: SecretStr) -> SecretStr:
+    secret = value.get_secret_value()
+    if not secret:
         raise PydanticCustomError("secret_empty", "must have at least 1 character")
+    if any("\ud800" <= character <= "\udfff" for character in secret):
+        raise PydanticCustomError("secret_text", "must be valid Unicode text")
     return value
 
 
 SecretText = Annotated[
     SecretStr,
-    AfterValidator(_not_empty),
+    AfterValidator(_sendable),
     PlainSerializer(_secret_text, return_type=str, when_used="json"),
     WithJsonSchema({"type": "string", "minLength": 1, "writeOnly": True}),
 ]

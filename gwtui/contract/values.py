@@ -11,6 +11,9 @@ from typing import Literal
 LimitReset = Literal["daily", "weekly", "monthly"]
 """When a spending limit starts over: 00:00 UTC each day, each Monday, each first of the month."""
 
+Region = Literal["global", "europe", "us"]
+"""Where a model is served and data may go."""
+
 ProviderSort = Literal["price", "throughput", "latency", "exacto"]
 """How a workspace orders providers by default."""
 

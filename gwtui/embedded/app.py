@@ -147,7 +147,9 @@ class _Desk:
             )
 
     def _transaction(self, operation: Operation) -> AbstractContextManager[Any]:
-        return self._database.write() if operation.writes else self._database.read()
+        if operation.writes:
+            return self._database.write(erases=operation.erases)
+        return self._database.read()
 
     def _respond(
         self, status: int, content: Any, headers: Mapping[str, str] | None = None

@@ -6,8 +6,9 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any, NoReturn
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
+from gwtui.contract.content_filters import BAD_PATTERN
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import Problem, RequestModel, problems
 from gwtui.embedded.refusals import invalid
@@ -46,13 +47,20 @@ def parse(
         raise _refused("the request body is nested too deeply") from None
     if not isinstance(given, dict):
         raise _refused("the request body must be a JSON object")
-    known = {name: value for name, value in given.items() if name in model.model_fields}
+    absent = dialect.absent_fields.get(model.__name__, frozenset())
+    known = {name: value for name, value in given.items() if name not in absent}
     try:
-        return model.model_validate(known)
+        return model.model_validate(known, extra="ignore")
     except ValidationError as error:
-        raise invalid(problems(error)) from None
+        raise invalid(problems(error), metadata=_metadata(error)) from None
     except RecursionError:
         raise _refused("the request body is nested too deeply") from None
+
+
+def _metadata(error: ValidationError) -> dict[str, JsonValue] | None:
+    """The contract's own name of what is wrong, where it has one."""
+    types = {detail["type"] for detail in error.errors(include_input=False, include_url=False)}
+    return {"error_type": BAD_PATTERN} if BAD_PATTERN in types else None
 
 
 def _load(body: bytes) -> Any:

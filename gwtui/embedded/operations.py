@@ -111,6 +111,8 @@ class Operation:
     body: type[RequestModel] | None = None
     refusals: tuple[int, ...] = ()
     """Documented error statuses beyond those that follow from the rest of the declaration."""
+    erases: bool = False
+    """Whether what it deletes or overwrites must not be left in any file."""
 
     @property
     def writes(self) -> bool:

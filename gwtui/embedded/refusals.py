@@ -34,9 +34,12 @@ def not_found() -> Refusal:
     return Refusal(404, errors.NOT_FOUND)
 
 
-def invalid(problems: Sequence[Problem]) -> Refusal:
+def invalid(
+    problems: Sequence[Problem], *, metadata: Mapping[str, JsonValue] | None = None
+) -> Refusal:
     """400 whose message names every field or parameter that is wrong."""
-    return Refusal(400, "; ".join(str(problem) for problem in problems) or errors.INVALID_REQUEST)
+    message = "; ".join(str(problem) for problem in problems) or errors.INVALID_REQUEST
+    return Refusal(400, message, metadata=metadata)
 
 
 def unauthenticated(message: str = errors.MISSING_AUTHENTICATION) -> Refusal:

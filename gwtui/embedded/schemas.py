@@ -23,14 +23,19 @@ def response_schemas(
     models: Sequence[type[BaseModel]], dialect: Dialect
 ) -> dict[str, dict[str, Any]]:
     """Schemas by name for response models and everything that they hold."""
-    return {name: _object(schema, dialect, promised=True) for name, schema in _definitions(models)}
+    return {
+        name: _object(name, schema, dialect, promised=True) for name, schema in _definitions(models)
+    }
 
 
 def request_schemas(
     models: Sequence[type[BaseModel]], dialect: Dialect
 ) -> dict[str, dict[str, Any]]:
     """Schemas by name for request models. Unknown fields are ignored, so they are allowed."""
-    return {name: _object(schema, dialect, promised=False) for name, schema in _definitions(models)}
+    return {
+        name: _object(name, schema, dialect, promised=False)
+        for name, schema in _definitions(models)
+    }
 
 
 def _definitions(models: Sequence[type[BaseModel]]) -> list[tuple[str, dict[str, Any]]]:
@@ -42,8 +47,13 @@ def _definitions(models: Sequence[type[BaseModel]]) -> list[tuple[str, dict[str,
     return list(document.get("$defs", {}).items())
 
 
-def _object(schema: Mapping[str, Any], dialect: Dialect, *, promised: bool) -> dict[str, Any]:
-    properties: Mapping[str, dict[str, Any]] = schema.get("properties", {})
+def _object(
+    model: str, schema: Mapping[str, Any], dialect: Dialect, *, promised: bool
+) -> dict[str, Any]:
+    absent = dialect.absent_fields.get(model, frozenset())
+    properties: Mapping[str, dict[str, Any]] = {
+        name: field for name, field in schema.get("properties", {}).items() if name not in absent
+    }
     if promised:
         required = [name for name, field in properties.items() if not field.get("x-optional")]
     else:

@@ -30,6 +30,7 @@ class Database:
         self._connection = connection
         self._serving = serving
         self._turn = threading.Lock()
+        self._traces = False
 
     @classmethod
     def serve(cls, path: Path | None) -> Database:
@@ -68,17 +69,21 @@ class Database:
         return cls(connection, None)
 
     @contextmanager
-    def write(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+    def write(self, *, durable: bool = True, erases: bool = False) -> Iterator[sqlite3.Connection]:
         """A transaction that may change things: committed as a whole or not at all.
 
         ``durable`` waits until the commit is on the disk. Figures that can be computed again do
         without, for the wait would be felt in the dashboard that shares the event loop.
+        ``erases`` leaves nothing of what the transaction overwrote or deleted in any file.
         """
         level = "FULL" if durable else "NORMAL"
         with self._turn:
             self._connection.execute(f"PRAGMA synchronous = {level}")
             with self._transaction("BEGIN IMMEDIATE"):
                 yield self._connection
+            self._traces = self._traces or erases
+            if self._traces:
+                self._traces = not _forget_log(self._connection)
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -181,7 +186,18 @@ def _connect(path: str) -> sqlite3.Connection:
         raise DatabaseUnusableError(f"Cannot open {path}: {error}.") from error
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")
+    # What is deleted or overwritten is also gone from the pages that held it.
+    connection.execute("PRAGMA secure_delete = ON")
     return connection
+
+
+def _forget_log(connection: sqlite3.Connection) -> bool:
+    """Move the write-ahead log into the database and cut it to nothing.
+
+    The log keeps every page as it was before. False while another process still reads it.
+    """
+    (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy
 
 
 def _version(connection: sqlite3.Connection, path: str) -> int:
@@ -223,6 +239,8 @@ def _migrated(connection: sqlite3.Connection, path: str) -> sqlite3.Connection:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("COMMIT")
+        # A process that died just after it erased something may have left it in the log.
+        _forget_log(connection)
     except BaseException as error:
         with suppress(sqlite3.Error):
             connection.close()
