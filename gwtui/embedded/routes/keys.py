@@ -7,15 +7,14 @@ from typing import Any
 from pydantic import JsonValue
 
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
-from gwtui.contract.request import Problem
 from gwtui.embedded import queries, wire
 from gwtui.embedded.answers import DELETED, Answer, many, one, record, reference
 from gwtui.embedded.credentials import mint
 from gwtui.embedded.operations import Access, Call, Operation
-from gwtui.embedded.refusals import invalid, not_found
+from gwtui.embedded.refusals import not_found
+from gwtui.embedded.routes.scope import default_workspace, workspace_of
 from gwtui.embedded.store import keys, workspaces
 from gwtui.embedded.store.keys import KeyRecord
-from gwtui.embedded.store.workspaces import WorkspaceRecord
 
 
 def key_data(key: KeyRecord) -> dict[str, JsonValue]:
@@ -50,7 +49,7 @@ def key_data(key: KeyRecord) -> dict[str, JsonValue]:
 
 def _list(call: Call) -> JsonValue:
     named = call.query["workspace_id"]
-    workspace = workspaces.get(call.db, named) if named else _default_workspace(call)
+    workspace = workspaces.get(call.db, named) if named else default_workspace(call)
     if workspace is None:
         raise not_found()
     found = keys.listed(
@@ -66,7 +65,7 @@ def _list(call: Call) -> JsonValue:
 
 def _create(call: Call) -> JsonValue:
     request = call.body_as(CreateKeyRequest)
-    workspace = _workspace_of(call, request.workspace_id)
+    workspace = workspace_of(call, request.workspace_id)
     minted = mint(call.site.dialect, management=False)
     keys.add(
         call.db,
@@ -95,7 +94,7 @@ def _update(call: Call) -> JsonValue:
     key = _found(call, call.path["hash"])
     changes: dict[str, Any] = {name: getattr(request, name) for name in request.model_fields_set}
     if "workspace_id" in changes:
-        changes["workspace_id"] = _workspace_of(call, changes["workspace_id"]).id
+        changes["workspace_id"] = workspace_of(call, changes["workspace_id"]).id
     keys.change(call.db, key, changes, call.now)
     return {"data": key_data(_found(call, key.hash))}
 
@@ -111,23 +110,6 @@ def _found(call: Call, key_hash: str) -> KeyRecord:
     if key is None or key.is_management:
         raise not_found()
     return key
-
-
-def _workspace_of(call: Call, workspace_id: str) -> WorkspaceRecord:
-    """The workspace that a body names by its UUID, the default one when it names none."""
-    if not workspace_id:
-        return _default_workspace(call)
-    workspace = workspaces.get(call.db, workspace_id)
-    if workspace is None:
-        raise invalid([Problem("workspace_id", "there is no such workspace")])
-    return workspace
-
-
-def _default_workspace(call: Call) -> WorkspaceRecord:
-    workspace = workspaces.default(call.db)
-    if workspace is None:
-        raise invalid([Problem("workspace_id", "is required, there is no default workspace")])
-    return workspace
 
 
 _CREATED = Answer(

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
+
+from pydantic import JsonValue
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -53,3 +58,13 @@ def to_decimal_text(usd: Decimal | None) -> str | None:
 def from_decimal_text(value: str | None) -> Decimal | None:
     """The amount of a text column."""
     return None if value is None else Decimal(value)
+
+
+def to_json_text(entries: Sequence[JsonValue] | None) -> str | None:
+    """JSON text of a list; None, which is no list at all, stays None."""
+    return None if entries is None else json.dumps(list(entries))
+
+
+def from_json_text(value: str | None) -> tuple[Any, ...] | None:
+    """The list of a JSON text column; NULL is None."""
+    return None if value is None else tuple(json.loads(value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -162,6 +163,16 @@ def find(db: sqlite3.Connection, key_hash: str, now: datetime) -> KeyRecord | No
     """The key of a hash, management keys included; None when there is none."""
     row = db.execute("SELECT * FROM api_keys WHERE hash = ?", (key_hash,)).fetchone()
     return None if row is None else _records(db, [row], now)[0]
+
+
+def ids_of(db: sqlite3.Connection, hashes: Sequence[str]) -> dict[str, int]:
+    """Row ids of those hashes that are ordinary keys of the account."""
+    rows = db.execute(
+        "SELECT hash, id FROM api_keys "
+        "WHERE NOT is_management AND hash IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(hashes)),),
+    )
+    return {row["hash"]: row["id"] for row in rows}
 
 
 _CHANGEABLE: Mapping[str, str] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import uuid
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -91,6 +92,19 @@ def find(db: sqlite3.Connection, id_or_slug: str) -> WorkspaceRecord | None:
 def get(db: sqlite3.Connection, workspace_id: str) -> WorkspaceRecord | None:
     """The workspace of a UUID, None when there is none."""
     row = db.execute("SELECT * FROM workspaces WHERE id = ?", (workspace_id,)).fetchone()
+    return None if row is None else _record(row)
+
+
+def default_guardrail_id(workspace_id: str) -> str:
+    """The id of a new workspace's default guardrail, fixed long before anyone sets that up."""
+    return str(uuid.uuid5(uuid.UUID(workspace_id), "default guardrail"))
+
+
+def with_default_guardrail(db: sqlite3.Connection, guardrail_id: str) -> WorkspaceRecord | None:
+    """The workspace whose default guardrail has this id, None when it is nobody's."""
+    row = db.execute(
+        "SELECT * FROM workspaces WHERE default_guardrail_id = ?", (guardrail_id,)
+    ).fetchone()
     return None if row is None else _record(row)
 
 
