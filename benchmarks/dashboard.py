@@ -25,6 +25,8 @@ from pty_terminal import PtyTerminal, pty_terminal  # noqa: E402 - the path is s
 
 COLUMNS, ROWS = 120, 40
 IDLE_SECONDS = 10
+_A_FRAME = 8
+"""Words on the screen that can only come from a painted frame."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def measure(program: Program, environment: dict[str, str]) -> Figures:
     with pty_terminal(
         program.command, columns=COLUMNS, rows=ROWS, environment=environment
     ) as terminal:
-        first_paint = wait(terminal, lambda: terminal.text.strip() != "", started)
+        first_paint = wait(terminal, lambda: len(terminal.text.split()) > _A_FRAME, started)
         first_row = wait(terminal, lambda: program.first_row in terminal.text, started)
         terminal.settle(1.0)
         first_bytes = len(terminal.raw)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from pydantic import SecretStr
+from textual.pilot import Pilot
 
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
@@ -22,44 +25,67 @@ from gwtui.ui.app import GwtuiApp
 
 MOMENT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
-
-def still_clock() -> Clock:
-    """A clock that always says the same moment; sleeping is real."""
-    return Clock(now=lambda: MOMENT, chance=lambda: 0.5)
+Steps = Callable[[Pilot[Any]], Awaitable[None]]
 
 
 @dataclass
 class Demo:
-    """One embedded gateway for one test, reached over its own socket."""
+    """One embedded gateway for one test, reached over its own socket.
 
-    clock: Clock = field(default_factory=still_clock)
+    ``fault`` decides what becomes of each request: "" answers it, "silent" never does, a status
+    refuses it. ``passed`` is how far the clock was moved by hand.
+    """
+
     content: Any = "simulated"
     read_only: bool = False
-    token: str | None = None
+    management: bool = True
+    fault: str = ""
+    passed: timedelta = timedelta()
+    unreachable: bool = False
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="gw-")))
     gateway: EmbeddedGateway = field(init=False)
+    clock: Clock = field(init=False)
 
     def __post_init__(self) -> None:
-        self.gateway = EmbeddedGateway.open(None, content=self.content, clock=self.clock)
-        if self.token is None:
-            self.token = self.gateway.issue_key(management=True, name="operator")
+        self.clock = Clock(
+            now=lambda: MOMENT + self.passed,
+            sleep=lambda seconds: asyncio.sleep(3600 if self.unreachable else seconds / 50),
+            chance=lambda: 0.5,
+        )
+        self.gateway = EmbeddedGateway.open(
+            None, content=self.content, clock=Clock(now=lambda: MOMENT)
+        )
+        self.token = self.gateway.issue_key(management=self.management, name="operator")
+
+    async def answer(self, scope: Any, receive: Any, send: Any) -> None:
+        """The gateway, or its failure."""
+        if scope["type"] != "http" or not self.fault:
+            await self.gateway.asgi(scope, receive, send)
+        elif self.fault == "silent":
+            await asyncio.Event().wait()
+        else:
+            body = b'{"error": {"code": %s, "message": "The service is down for maintenance"}}'
+            headers = [(b"content-type", b"application/json"), (b"x-request-id", b"req-1")]
+            status = {"type": "http.response.start", "status": int(self.fault)}
+            await send({**status, "headers": headers})
+            await send({"type": "http.response.body", "body": body % self.fault.encode()})
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[Connection]:
         """What the dashboard enters after its first paint."""
+        if self.unreachable:
+            raise ConnectionRefusedError(111, "Connection refused")
         socket_path = self.folder / "gateway.sock"
-        async with host_on_socket(self.gateway, socket_path):
-            yield self.connection(socket_path)
-
-    def connection(self, socket_path: Path) -> Connection:
-        return Connection(
-            base_url="http://demo/api/v1",
-            token=SecretStr(self.token or "none"),
-            socket_path=socket_path,
-            read_only=self.read_only,
-            label="demo",
-            token_source="demo",
-        )
+        host: Any = SimpleNamespace(asgi=self.answer)
+        async with host_on_socket(host, socket_path):
+            yield Connection(
+                base_url="http://demo/api/v1",
+                token=SecretStr(self.token),
+                socket_path=socket_path,
+                read_only=self.read_only,
+                label="demo",
+                token_source="demo",
+            )
 
     def app(self, start: str = "keys", theme: str | None = None) -> GwtuiApp:
         return GwtuiApp(
@@ -76,30 +102,37 @@ class Demo:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-async def until(pilot: Any, true: Callable[[], bool], what: str = "it") -> None:
-    """Let the app work until something holds; fail after a few seconds."""
-    for _ in range(200):
-        await pilot.pause(0.02)
-        if true():
-            await pilot.pause()
-            return
-    raise AssertionError(f"{what} never happened")
-
-
-async def settled(pilot: Any) -> None:
-    """Wait until workers, feeds and painting have come to rest."""
-    for _ in range(500):
+async def settled(pilot: Pilot[Any]) -> None:
+    """Wait until connection, feeds and painting have come to rest."""
+    app = pilot.app
+    assert isinstance(app, GwtuiApp)
+    for _ in range(800):
         await pilot.pause(0.01)
-        session = pilot.app.session
-        busy = session is None and pilot.app.link.error is None
-        if session is not None:
-            now = session.hub.feeds and pilot.app.clock.now()
-            busy = any(
-                feed.watched and (feed.state.refreshing or feed.state.phase(now) == "loading")
-                for feed in session.hub.feeds
-            )
-        if not busy:
+        if not _busy(app):
             await pilot.pause()
             await pilot.pause()
-            return
+            if not _busy(app):
+                return
     raise AssertionError("the dashboard never came to rest")
+
+
+def _busy(app: GwtuiApp) -> bool:
+    if app.session is None:
+        return app.link.error is None
+    now = app.clock.now()
+    return any(
+        feed.watched and (feed.state.refreshing or feed.state.phase(now) == "loading")
+        for feed in app.session.hub.feeds
+    )
+
+
+def pressing(*keys: str) -> Steps:
+    """Press keys one by one, letting the app come to rest after each."""
+
+    async def steps(pilot: Pilot[Any]) -> None:
+        await settled(pilot)
+        for key in keys:
+            await pilot.press(key)
+            await settled(pilot)
+
+    return steps

@@ -1,0 +1,33 @@
+"""Forms, confirmations and the new key, as pictures. A value of a key is never in one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from dashboard_kit import Demo, pressing
+
+SnapCompare = Callable[..., bool]
+
+NAME = tuple("nightly")
+TO_LIMIT = ("tab",)
+FORMS: dict[str, tuple[str, ...]] = {
+    "create": ("n",),
+    "create-filled": ("n", *NAME, "tab", *"25", "tab", "right", "right"),
+    "create-refused": ("n", "tab", *"-5x", "ctrl+s"),
+    "create-leaving": ("n", *NAME, "escape"),
+    "created": ("n", *NAME, "ctrl+s"),
+    "created-leaving": ("n", *NAME, "ctrl+s", "escape"),
+    "edit": ("e",),
+    "disable": ("x",),
+    "delete": ("D",),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_key_form(
+    name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare
+) -> None:
+    app = demo.app("keys", theme=theme)
+    assert snap_compare(app, terminal_size=size, run_before=pressing(*FORMS[name]))

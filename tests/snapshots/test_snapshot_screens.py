@@ -1,0 +1,45 @@
+"""Every screen and state as a picture, at two sizes, dark and light."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from dashboard_kit import Demo, pressing
+
+SnapCompare = Callable[..., bool]
+
+SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "keys": ("keys", ()),
+    "keys-moved": ("keys", ("down", "down", "down")),
+    "keys-filtered": ("keys", ("slash", *"state:expired", "enter")),
+    "keys-filter-mistake": ("keys", ("slash", *"limit>>")),
+    "keys-sorted": ("keys", ("greater_than_sign", "S")),
+    "keys-detail": ("keys", ("d",)),
+    "keys-raw": ("keys", ("v",)),
+    "keys-help": ("keys", ("question_mark",)),
+    "keys-palette": ("keys", ("ctrl+p",)),
+    "keys-sort-chooser": ("keys", ("s",)),
+    "keys-workspace-chooser": ("keys", ("w",)),
+    "keys-goto": ("keys", ("colon",)),
+    "keys-themes": ("keys", ("t",)),
+    "credits": ("credits", ()),
+    "credits-week": ("credits", ("u",)),
+    "models": ("models", ()),
+    "models-detail": ("models", ("d",)),
+    "endpoints": ("models/northwind/atlas-large", ()),
+    "endpoints-detail": ("models/northwind/atlas-large", ("d",)),
+    "endpoints-price": ("models/northwind/atlas-large", ("p",)),
+    "workspaces": ("workspaces", ()),
+    "providers": ("providers", ()),
+}
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_screen(
+    name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare
+) -> None:
+    start, keys = SCREENS[name]
+    app = demo.app(start, theme=theme)
+    assert snap_compare(app, terminal_size=size, run_before=pressing(*keys))
