@@ -11,7 +11,7 @@ from gwtui.contract.providers import Provider
 from gwtui.contract.workspaces import Workspace
 from gwtui.ui.resources.models import MODELS
 from gwtui.ui.resources.providers import PROVIDERS
-from gwtui.ui.resources.workspaces import WORKSPACES
+from gwtui.ui.resources.workspaces import WORKSPACES, WorkspaceRow
 from resource_reading import cell_of, rows_of, sort_of, tables_of
 from resource_samples import NOW, model, nulls, provider, workspace
 
@@ -97,26 +97,31 @@ def test_prices_of_a_model_stand_in_a_table() -> None:
     ],
 )
 def test_each_column_of_a_full_workspace(column: str, shown: str) -> None:
-    assert cell_of(WORKSPACES, column, workspace(), NOW).text == shown
+    assert cell_of(WORKSPACES, column, WorkspaceRow(workspace()), NOW).text == shown
 
 
 def test_null_settings_of_a_workspace_are_not_set() -> None:
-    bare = workspace(default_text_model=None, is_observability_io_logging_enabled=False)
+    bare = WorkspaceRow(
+        workspace(default_text_model=None, is_observability_io_logging_enabled=False)
+    )
     assert cell_of(WORKSPACES, "text_model", bare, NOW).text == "not set"
     assert cell_of(WORKSPACES, "logging", bare, NOW).text == "off"
-    assert rows_of(WORKSPACES, "Logging", workspace(), NOW)["logged keys"].value.text == "all keys"
-    some = workspace(io_logging_api_key_ids=[3, 14])
+    assert (
+        rows_of(WORKSPACES, "Logging", WorkspaceRow(workspace()), NOW)["logged keys"].value.text
+        == "all keys"
+    )
+    some = WorkspaceRow(workspace(io_logging_api_key_ids=[3, 14]))
     assert rows_of(WORKSPACES, "Logging", some, NOW)["logged keys"].value.text == "3, 14"
 
 
 def test_the_smallest_sampling_rate_does_not_read_as_nothing() -> None:
-    row = rows_of(WORKSPACES, "Logging", workspace(), NOW)["sampling"]
+    row = rows_of(WORKSPACES, "Logging", WorkspaceRow(workspace()), NOW)["sampling"]
     assert row.value.text == "0.01% of requests"
     assert row.note == "1 in 10k"
 
 
 def test_a_workspace_without_answers_is_unknown_throughout() -> None:
-    empty = Workspace.model_validate({})
+    empty = WorkspaceRow(Workspace.model_validate({}))
     assert cell_of(WORKSPACES, "text_model", empty, NOW).text == "—"
     assert cell_of(WORKSPACES, "logging", empty, NOW).text == "—"
     assert rows_of(WORKSPACES, "Logging", empty, NOW)["logged keys"].value.text == "—"

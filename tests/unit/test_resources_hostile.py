@@ -17,7 +17,7 @@ from gwtui.ui.resources.endpoints import ENDPOINTS, rows_of
 from gwtui.ui.resources.keys import KEYS, KeyRow
 from gwtui.ui.resources.models import MODELS
 from gwtui.ui.resources.providers import PROVIDERS
-from gwtui.ui.resources.workspaces import WORKSPACES
+from gwtui.ui.resources.workspaces import WORKSPACES, WorkspaceRow
 from resource_reading import every_text
 from resource_samples import (
     HOSTILE,
@@ -58,7 +58,7 @@ CASES = {
             Workspace.model_validate(poisoned(workspace().raw)),
         ),
     ),
-    "workspaces": (WORKSPACES, Workspace.model_validate(poisoned(workspace().raw))),
+    "workspaces": (WORKSPACES, WorkspaceRow(Workspace.model_validate(poisoned(workspace().raw)))),
     "models": (MODELS, Model.model_validate(poisoned(model().raw))),
     "providers": (PROVIDERS, Provider.model_validate(poisoned(provider().raw))),
     "endpoints": (
@@ -66,12 +66,12 @@ CASES = {
         rows_of(model_endpoints(poisoned(endpoint_body())))[0],
     ),
     "null keys": (KEYS, KeyRow(nulls(ApiKey))),
-    "null workspaces": (WORKSPACES, nulls(Workspace)),
+    "null workspaces": (WORKSPACES, WorkspaceRow(nulls(Workspace))),
     "null models": (MODELS, nulls(Model)),
     "null providers": (PROVIDERS, nulls(Provider)),
     "null endpoints": (ENDPOINTS, EndpointRow(nulls(Endpoint), "x")),
     "absent keys": (KEYS, KeyRow(ApiKey.model_validate({}))),
-    "absent workspaces": (WORKSPACES, Workspace.model_validate({})),
+    "absent workspaces": (WORKSPACES, WorkspaceRow(Workspace.model_validate({}))),
     "absent models": (MODELS, Model.model_validate({})),
     "absent providers": (PROVIDERS, Provider.model_validate({})),
     "absent endpoints": (ENDPOINTS, EndpointRow(Endpoint.model_validate({}), "x")),

@@ -80,6 +80,17 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class Completion(Generic[T]):
+    """A second, slower reading that completes the rows; the list never waits for it.
+
+    ``complete`` gives the row with what that reading, the feed's value, says of it.
+    """
+
+    feed: Callable[[FeedHub, Scope], Feed[Any]]
+    complete: Callable[[T, Any], T]
+
+
+@dataclass(frozen=True, slots=True)
 class ResourceSpec(Generic[T]):
     """Everything the generic list-and-detail screen needs to know of a resource."""
 
@@ -103,3 +114,5 @@ class ResourceSpec(Generic[T]):
     """Resource id that Enter opens with the selected identity as parent."""
     facets: Mapping[str, Callable[[T, datetime], str]] = field(default_factory=dict)
     """Further names the filter bar understands, such as state:expired."""
+    completion: Completion[T] | None = None
+    """What completes the rows once it was read."""

@@ -1,24 +1,31 @@
-"""Workspaces: contract "Workspace", extended contract section 2."""
+"""Workspaces: contract "Workspace", extended contract sections 2 and 3."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.workspaces import Workspace
-from gwtui.domain import money
 from gwtui.ui.resources import cells
-from gwtui.ui.resources.columns import flag_column, moment_column, text_column
-from gwtui.ui.resources.gaps import own_honesty_sections
-from gwtui.ui.resources.spec import Cell, Column, DetailRow, ResourceSpec, Scope, Section
+from gwtui.ui.resources.columns import figure_column, flag_column, moment_column, text_column
+from gwtui.ui.resources.spec import Cell, Column, Completion, ResourceSpec, Scope, SortValue
+from gwtui.ui.resources.workspace_detail import SECTIONS, logging_word, or_not_set
+from gwtui.ui.resources.workspace_row import (
+    Figures,
+    WorkspaceRow,
+    active_keys_cell,
+    budget_cell,
+    fetch_figures,
+    members_cell,
+    shown_name,
+    tightest,
+)
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
 
-_NEVER = Cell("never", "muted")
-_NOT_SET = Cell("not set", "muted")
+__all__ = ["COLUMNS", "WORKSPACES", "WorkspaceRow", "workspaces_feed"]
 
 
 async def fetch_workspaces(client: GatewayClient) -> Sequence[Workspace]:
@@ -27,151 +34,135 @@ async def fetch_workspaces(client: GatewayClient) -> Sequence[Workspace]:
 
 
 def workspaces_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Workspace]]:
-    """The workspaces feed; the scope narrows what is in a workspace, not the workspaces."""
-    return hub.feed("workspaces", fetch_workspaces, cadence.WORKSPACES)
+    """The workspaces as they are, without figures; the same in every scope."""
+    return hub.feed("workspaces:plain", fetch_workspaces, cadence.WORKSPACES)
 
 
-def _or_not_set(space: Workspace, name: str) -> Cell:
-    return _NOT_SET if cells.said_null(space, name) else cells.text(getattr(space, name))
+async def _fetch_rows(client: GatewayClient) -> Sequence[WorkspaceRow]:
+    return tuple(WorkspaceRow(space) for space in await fetch_workspaces(client))
 
 
-def logging_word(space: Workspace) -> str:
-    """Whether requests are logged privately, and which share of them."""
-    if space.is_observability_io_logging_enabled is None:
-        return cells.DASH
-    if not space.is_observability_io_logging_enabled:
-        return "off"
-    rate = space.io_logging_sampling_rate
-    return "on" if rate is None else f"on, {_rate(rate)}"
+def _rows_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[WorkspaceRow]]:
+    return hub.feed("workspaces", _fetch_rows, cadence.WORKSPACES)
 
 
-def _rate(rate: Decimal) -> str:
-    """The contract's smallest rate, 0.0001, takes two places."""
-    return money.percent(rate, places=2)
+def _figures_feed(hub: FeedHub, _scope: Scope) -> Feed[Mapping[str, Figures]]:
+    return hub.feed("workspaces:figures", fetch_figures, cadence.WORKSPACES)
 
 
-COLUMNS: tuple[Column[Workspace], ...] = (
-    text_column("name", "Name", lambda space: space.name, 18, 0, help="display name"),
-    text_column("slug", "Slug", lambda space: space.slug, 16, 1, help="short name for paths"),
+def _complete(row: WorkspaceRow, figures: Mapping[str, Figures]) -> WorkspaceRow:
+    return WorkspaceRow(row.workspace, figures.get(row.identity))
+
+
+def _active_keys(row: WorkspaceRow, now: datetime) -> SortValue:
+    keys = None if row.figures is None else row.figures.keys
+    return None if keys is None else keys.active(now)
+
+
+def _tightest_share(row: WorkspaceRow, _now: datetime) -> SortValue:
+    use = tightest(row)
+    return None if use is None else cells.in_percent(use.share)
+
+
+COLUMNS: tuple[Column[WorkspaceRow], ...] = (
+    text_column("name", "Name", lambda row: row.workspace.name, 18, 0, help="display name"),
+    text_column("slug", "Slug", lambda row: row.workspace.slug, 16, 4, help="short name for paths"),
+    Column(
+        "keys",
+        "Keys",
+        active_keys_cell,
+        _active_keys,
+        5,
+        1,
+        right=True,
+        help="keys whose requests are accepted: neither disabled nor expired",
+    ),
+    figure_column(
+        "members",
+        "Members",
+        lambda row: None if row.figures is None else row.figures.members,
+        7,
+        3,
+        show=members_cell,
+        help="people who may use it",
+    ),
+    Column(
+        "budget",
+        "Budget",
+        lambda row, _now: budget_cell(row),
+        _tightest_share,
+        12,
+        2,
+        right=True,
+        help="the budget of which most is spent, by the present keys",
+    ),
     Column(
         "logging",
         "Logging",
-        lambda space, _now: Cell(
-            logging_word(space),
-            "plain" if space.is_observability_io_logging_enabled else "muted",
+        lambda row, _now: Cell(
+            logging_word(row.workspace),
+            "plain" if row.workspace.is_observability_io_logging_enabled else "muted",
         ),
-        lambda space, _now: logging_word(space),
+        lambda row, _now: logging_word(row.workspace),
         10,
-        2,
+        5,
         help="private logging and the share of requests it keeps",
     ),
     text_column(
         "sort",
         "Routing",
-        lambda space: space.default_provider_sort,
+        lambda row: row.workspace.default_provider_sort,
         10,
-        3,
+        6,
         help="default order of providers",
-        missing=lambda space: _or_not_set(space, "default_provider_sort"),
+        missing=lambda row: or_not_set(row.workspace, "default_provider_sort"),
     ),
     text_column(
         "text_model",
         "Text model",
-        lambda space: space.default_text_model,
+        lambda row: row.workspace.default_text_model,
         24,
-        4,
+        7,
         help="default model for text",
-        missing=lambda space: _or_not_set(space, "default_text_model"),
+        missing=lambda row: or_not_set(row.workspace, "default_text_model"),
     ),
     moment_column(
-        "created", "Created", lambda space: space.created_at, 13, 5, help="when it was made"
+        "created", "Created", lambda row: row.workspace.created_at, 13, 8, help="when it was made"
     ),
     flag_column(
         "broadcast",
         "Broadcast",
-        lambda space: space.is_observability_broadcast_enabled,
+        lambda row: row.workspace.is_observability_broadcast_enabled,
         9,
-        6,
+        9,
         help="whether broadcast is enabled",
     ),
     text_column(
-        "description", "Description", lambda space: space.description, 30, 7, help="free text"
+        "description", "Description", lambda row: row.workspace.description, 30, 10, help="free text"
     ),
     text_column(
-        "creator", "Creator", lambda space: space.created_by, 16, 8, help="user id of the creator"
+        "creator",
+        "Creator",
+        lambda row: row.workspace.created_by,
+        16,
+        11,
+        help="user id of the creator",
     ),
 )
 
 
-def _identity_rows(space: Workspace, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("name", cells.text(space.name)),
-        DetailRow("slug", cells.text(space.slug)),
-        DetailRow("id", cells.text(space.id)),
-        DetailRow("description", cells.prose(space.description)),
-        DetailRow("creator", cells.text(space.created_by)),
-        DetailRow("guardrail", cells.text(space.default_guardrail_id), "default"),
-    ]
-
-
-def _default_rows(space: Workspace, _now: datetime) -> Sequence[DetailRow]:
-    return [
-        DetailRow("text model", _or_not_set(space, "default_text_model")),
-        DetailRow("image model", _or_not_set(space, "default_image_model")),
-        DetailRow("provider order", _or_not_set(space, "default_provider_sort")),
-    ]
-
-
-def _logging_rows(space: Workspace, _now: datetime) -> Sequence[DetailRow]:
-    ids = space.io_logging_api_key_ids
-    if ids is not None:
-        keys = cells.words([str(number) for number in ids])
-    else:
-        everything = cells.said_null(space, "io_logging_api_key_ids")
-        keys = Cell("all keys") if everything else cells.NOTHING
-    rate = space.io_logging_sampling_rate
-    return [
-        DetailRow("private logging", cells.yes_no(space.is_observability_io_logging_enabled)),
-        DetailRow(
-            "sampling",
-            cells.NOTHING if rate is None else Cell(f"{_rate(rate)} of requests"),
-            ""
-            if rate is None
-            else f"1 in {money.compact_int(max(1, round(1 / rate)))}"
-            if rate > 0
-            else "",
-        ),
-        DetailRow("logged keys", keys),
-        DetailRow("broadcast", cells.yes_no(space.is_observability_broadcast_enabled)),
-        DetailRow("data discount", cells.yes_no(space.is_data_discount_logging_enabled), "logging"),
-    ]
-
-
-def _lifecycle_rows(space: Workspace, now: datetime) -> Sequence[DetailRow]:
-    missing = _NEVER if cells.said_null(space, "updated_at") else cells.NOTHING
-    return [
-        cells.moment_row("created", space.created_at, now),
-        cells.moment_row("changed", space.updated_at, now, missing),
-    ]
-
-
-WORKSPACES: ResourceSpec[Workspace] = ResourceSpec(
+WORKSPACES: ResourceSpec[WorkspaceRow] = ResourceSpec(
     id="workspaces",
     title="Workspaces",
     singular="workspace",
-    identity=lambda space: space.id or f"?{space.slug}|{space.name}",
-    name=lambda space: cells.text(space.name or space.slug or space.id).text,
+    identity=lambda row: row.identity,
+    name=lambda row: shown_name(row.workspace),
     columns=COLUMNS,
-    sections=(
-        Section("Identity", _identity_rows),
-        Section("Defaults", _default_rows),
-        Section("Logging", _logging_rows),
-        Section("Lifecycle", _lifecycle_rows),
-        *own_honesty_sections(Workspace),
-    ),
-    feed=workspaces_feed,
-    raw=lambda space: space.raw,
+    sections=SECTIONS,
+    feed=_rows_feed,
+    completion=Completion(_figures_feed, _complete),
+    raw=lambda row: row.workspace.raw,
     empty="No workspace is visible to this key; a management key sees every one.",
     default_sort=("name", False),
-    facets={"logging": lambda space, _now: logging_word(space)},
+    facets={"logging": lambda row, _now: logging_word(row.workspace)},
 )

@@ -62,6 +62,9 @@ class ResourceScreen(GatewayScreen):
         self._parent_row = parent
         self._parent_name = parent_name or safe_text(parent or "", 60)
         self._opener = opener
+        self._rows: Sequence[Any] | None = None
+        self._more: Any | None = None
+        """What completes the rows, None until it was read."""
         self._wanted: str | None = None
         self._ticked: datetime | None = None
         self._detail: bool | None = None
@@ -84,9 +87,12 @@ class ResourceScreen(GatewayScreen):
         yield FilterPrompt(id="filter")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The resource's own feed, in the scope of the app and of the opened row."""
+        """The resource's own feed and what completes it, in the scope of app and opened row."""
         scope = replace(self.gwtui.scope, parent=self._parent_row)
-        return [(self.declared.feed(hub, scope), self._show)]
+        uses: list[FeedUse] = [(self.declared.feed(hub, scope), self._show)]
+        if self.declared.completion is not None:
+            uses.append((self.declared.completion.feed(hub, scope), self._complete))
+        return uses
 
     def empty_text(self) -> str | None:
         """What to do when there is no row, or none that the filter lets through."""
@@ -209,9 +215,23 @@ class ResourceScreen(GatewayScreen):
 
     def _show(self, state: FeedState[Any]) -> None:
         if state.value is not None:
-            self.table.show(state.value)
-            self._select_wanted()
-            self._show_detail(self.now)
+            self._rows = state.value
+            self._show_rows()
+
+    def _complete(self, state: FeedState[Any]) -> None:
+        if state.value is not None:
+            self._more = state.value
+            self._show_rows()
+
+    def _show_rows(self) -> None:
+        rows, completion = self._rows, self.declared.completion
+        if rows is None:
+            return
+        if completion is not None and self._more is not None:
+            rows = [completion.complete(row, self._more) for row in rows]
+        self.table.show(rows)
+        self._select_wanted()
+        self._show_detail(self.now)
 
     def on_resource_table_highlighted(self) -> None:
         """Another row is selected."""

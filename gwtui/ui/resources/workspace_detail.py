@@ -1,0 +1,187 @@
+"""The detail pane of a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+
+from gwtui.contract.workspaces import Workspace
+from gwtui.domain import money
+from gwtui.domain.resets import describe_reset
+from gwtui.domain.safe_text import safe_line
+from gwtui.ui.resources import cells
+from gwtui.ui.resources.gaps import honesty_sections
+from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, Section
+from gwtui.ui.resources.workspace_row import (
+    PERIODS,
+    BudgetUse,
+    WorkspaceRow,
+    budget_uses,
+    share_tone,
+)
+
+_NEVER = Cell("never", "muted")
+_NOT_SET = Cell("not set", "muted")
+_READING = Cell("reading…", "muted")
+
+
+def or_not_set(space: Workspace, name: str) -> Cell:
+    """A setting; null is said in words, a missing one is unknown."""
+    return _NOT_SET if cells.said_null(space, name) else cells.text(getattr(space, name))
+
+
+def logging_word(space: Workspace) -> str:
+    """Whether requests are logged privately, and which share of them."""
+    if space.is_observability_io_logging_enabled is None:
+        return cells.DASH
+    if not space.is_observability_io_logging_enabled:
+        return "off"
+    rate = space.io_logging_sampling_rate
+    return "on" if rate is None else f"on, {_rate(rate)}"
+
+
+def _rate(rate: Decimal) -> str:
+    """The contract's smallest rate, 0.0001, takes two places."""
+    return money.percent(rate, places=2)
+
+
+def _identity_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
+    space = row.workspace
+    default = [DetailRow("default", Cell("yes"), "meant where no workspace is named")]
+    return [
+        DetailRow("name", cells.text(space.name)),
+        DetailRow("slug", cells.text(space.slug)),
+        DetailRow("id", cells.text(space.id)),
+        *(default if row.is_default else []),
+        DetailRow("description", cells.prose(space.description)),
+        DetailRow("creator", cells.text(space.created_by)),
+    ]
+
+
+def _belonging_rows(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow]:
+    figures = row.figures
+    if figures is None:
+        return [DetailRow("", _READING)]
+    keys = cells.NOTHING
+    if figures.keys is not None:
+        active, total = figures.keys.active(now), figures.keys.total
+        keys = Cell(f"{money.grouped(active)} active of {money.grouped(total)}")
+    everyone = "the whole organization" if row.is_default else ""
+    guardrails = figures.guardrails
+    return [
+        DetailRow("keys", keys),
+        DetailRow("members", cells.count(figures.members), everyone),
+        DetailRow("guardrails", cells.count(None if guardrails is None else len(guardrails))),
+        _default_guardrail(row),
+        *(DetailRow("unreadable", Cell(safe_line(fault, 200), "warn")) for fault in figures.faults),
+    ]
+
+
+def _default_guardrail(row: WorkspaceRow) -> DetailRow:
+    """The guardrail that binds all traffic; it has an id before it is there."""
+    label, identity = "default guardrail", row.workspace.default_guardrail_id
+    guardrails = None if row.figures is None else row.figures.guardrails
+    if identity is None or guardrails is None:
+        return DetailRow(label, cells.text(identity))
+    if identity not in guardrails:
+        return DetailRow(label, Cell("not made yet", "muted"), "its first change makes it")
+    return DetailRow(label, cells.text(guardrails[identity].name), "binds all traffic here")
+
+
+def _budget_parts(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow | DetailTable]:
+    figures = row.figures
+    if figures is None:
+        return [DetailRow("", _READING)]
+    if figures.budgets is None:
+        return [DetailRow("", cells.NOTHING)]
+    uses = budget_uses(row)
+    if not uses:
+        return [DetailRow("", Cell("none: this workspace can spend without a bound", "muted"))]
+    rows: list[DetailRow | DetailTable] = []
+    for use in uses:
+        rows += _budget_rows(use, now)
+    byok = row.workspace.include_byok_in_budgets
+    rows.append(DetailRow("BYOK counts", cells.yes_no(byok), "against every budget"))
+    rows.append(DetailRow("", Cell("spent by the present keys; deleted ones not counted", "muted")))
+    return rows
+
+
+def _budget_rows(use: BudgetUse, now: datetime) -> Sequence[DetailRow]:
+    label = safe_line(use.interval, 20)
+    period = PERIODS.get(use.interval, "")
+    resets = _resets(use.interval, now)
+    if use.share is None:
+        return [DetailRow(label, cells.usd(use.limit), f"{period}{resets}")]
+    tone = share_tone(use.share)
+    figure = f"{cells.bar(use.share, 12)} {money.percent(use.share)} of {money.usd(use.limit)}"
+    return [
+        DetailRow(label, Cell(figure, tone)),
+        DetailRow("", Cell(f"{money.usd(use.spent)} {period}{resets}", "muted")),
+    ]
+
+
+def _resets(interval: str, now: datetime) -> str:
+    if interval == "lifetime":
+        return ", never starts over"
+    return f", resets {describe_reset(interval, now)}"
+
+
+def _default_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
+    space = row.workspace
+    return [
+        DetailRow("text model", or_not_set(space, "default_text_model")),
+        DetailRow("image model", or_not_set(space, "default_image_model")),
+        DetailRow("provider order", or_not_set(space, "default_provider_sort")),
+        DetailRow(
+            "server tools off",
+            _NOT_SET
+            if cells.said_null(space, "disabled_server_tools")
+            else cells.words(space.disabled_server_tools),
+        ),
+    ]
+
+
+def _logging_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
+    space = row.workspace
+    ids = space.io_logging_api_key_ids
+    if ids is not None:
+        keys = cells.words([str(number) for number in ids])
+    else:
+        everything = cells.said_null(space, "io_logging_api_key_ids")
+        keys = Cell("all keys") if everything else cells.NOTHING
+    rate = space.io_logging_sampling_rate
+    in_how_many = ""
+    if rate is not None and rate > 0:
+        in_how_many = f"1 in {money.compact_int(max(1, round(1 / rate)))}"
+    return [
+        DetailRow("private logging", cells.yes_no(space.is_observability_io_logging_enabled)),
+        DetailRow(
+            "sampling",
+            cells.NOTHING if rate is None else Cell(f"{_rate(rate)} of requests"),
+            in_how_many,
+        ),
+        DetailRow("logged keys", keys),
+        DetailRow("broadcast", cells.yes_no(space.is_observability_broadcast_enabled)),
+        DetailRow("data discount", cells.yes_no(space.is_data_discount_logging_enabled), "logging"),
+    ]
+
+
+def _lifecycle_rows(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow]:
+    space = row.workspace
+    missing = _NEVER if cells.said_null(space, "updated_at") else cells.NOTHING
+    return [
+        cells.moment_row("created", space.created_at, now),
+        cells.moment_row("changed", space.updated_at, now, missing),
+    ]
+
+
+SECTIONS: tuple[Section[WorkspaceRow], ...] = (
+    Section("Identity", _identity_rows),
+    Section("Belonging", _belonging_rows),
+    Section("Budgets", _budget_parts),
+    Section("Defaults", _default_rows),
+    Section("Logging", _logging_rows),
+    Section("Lifecycle", _lifecycle_rows),
+    *honesty_sections(lambda row: row.workspace),
+)

@@ -1,0 +1,215 @@
+"""What a list of workspaces holds: the workspace, and figures that take further readings."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import TypeVar
+
+from gwtui.client.errors import GatewayError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.paging import Listing
+from gwtui.contract.budgets import BUDGET_INTERVALS, Budget
+from gwtui.contract.guardrails import Guardrail
+from gwtui.contract.keys import ApiKey
+from gwtui.contract.workspaces import Workspace
+from gwtui.domain import money
+from gwtui.domain.key_state import NEAR_LIMIT
+from gwtui.domain.workspace_spend import KeyCount, spent_by_interval
+from gwtui.ui.resources import cells
+from gwtui.ui.resources.fetching import fetch_each
+from gwtui.ui.resources.spec import Cell, Tone
+
+T = TypeVar("T")
+
+DEFAULT_SLUG = "default"
+PERIODS = {"daily": "today", "weekly": "this week", "monthly": "this month", "lifetime": "in all"}
+"""The window of a budget, from now."""
+_SHORT = {"daily": "day", "weekly": "week", "monthly": "month", "lifetime": "life"}
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What belongs to a workspace; None is what could not be read, and ``faults`` says why."""
+
+    keys: KeyCount | None = None
+    spent: Mapping[str, Decimal | None] = field(default_factory=dict)
+    """USD by budget interval, as far as the present keys tell."""
+    members: int | None = None
+    budgets: Mapping[str, Budget] | None = None
+    """By interval."""
+    guardrails: Mapping[str, Guardrail] | None = None
+    """By id."""
+    is_default: bool = False
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceRow:
+    """A workspace of the list; ``figures`` is None until they were read."""
+
+    workspace: Workspace
+    figures: Figures | None = None
+
+    @property
+    def identity(self) -> str:
+        """The id; for a workspace that came without one, what else tells it from others."""
+        space = self.workspace
+        return space.id or f"?{space.slug}|{space.name}"
+
+    @property
+    def is_default(self) -> bool:
+        """Whether operations that name no workspace mean this one, as far as can be told."""
+        if self.figures is None:
+            return self.workspace.slug == DEFAULT_SLUG
+        return self.figures.is_default
+
+
+def shown_name(space: Workspace) -> str:
+    """What a workspace is called, fit to be shown."""
+    return cells.text(space.name or space.slug or space.id).text
+
+
+def by_interval(budgets: Sequence[Budget]) -> Mapping[str, Budget]:
+    """Budgets by the interval that paths name them by; one whose interval is unreadable is out."""
+    return {budget.interval: budget for budget in budgets if budget.interval is not None}
+
+
+async def default_workspace_id(client: GatewayClient) -> str | None:
+    """Which workspace is meant where none is named: the one whose keys are listed then.
+
+    None when that list is empty or refused: the contract marks the default one nowhere.
+    """
+    try:
+        keys = (await client.keys.list()).items
+    except GatewayError:
+        return None
+    return next((key.workspace_id for key in keys if key.workspace_id), None)
+
+
+async def fetch_figures(client: GatewayClient) -> Mapping[str, Figures]:
+    """The figures of every workspace by its id. A part that fails is a fault, not a failure.
+
+    Raises GatewayError only when the workspaces cannot be listed.
+    """
+    spaces = [space for space in (await client.workspaces.list()).items if space.id]
+    default = await default_workspace_id(client)
+
+    async def one(space: Workspace) -> Figures:
+        is_default = space.slug == DEFAULT_SLUG if default is None else space.id == default
+        return await figures_of(client, space, is_default=is_default)
+
+    figures = await fetch_each(spaces, one)
+    return {space.id or "": found for space, found in zip(spaces, figures, strict=True)}
+
+
+async def figures_of(client: GatewayClient, space: Workspace, *, is_default: bool) -> Figures:
+    """Keys, members, budgets and guardrails of one workspace."""
+    identity = space.id or ""
+    faults: list[str] = []
+
+    async def part(what: str, read: Callable[[], Awaitable[Listing[T]]]) -> tuple[T, ...] | None:
+        try:
+            return (await read()).items
+        except GatewayError as error:
+            faults.append(f"{what}: {error.message}")
+            return None
+
+    keys: tuple[ApiKey, ...] | None = await part(
+        "keys", lambda: client.keys.list(workspace_id=identity)
+    )
+    members = await part("members", lambda: client.workspaces.members(identity))
+    budgets = await part("budgets", lambda: client.workspaces.budgets(identity))
+    guardrails = await part("guardrails", lambda: client.guardrails.list(workspace_id=identity))
+    byok = bool(space.include_byok_in_budgets)
+    return Figures(
+        keys=None if keys is None else KeyCount.of(keys),
+        spent={} if keys is None else spent_by_interval(keys, byok=byok),
+        members=None if members is None else len(members),
+        budgets=None if budgets is None else by_interval(budgets),
+        guardrails=None if guardrails is None else {one.id or "": one for one in guardrails},
+        is_default=is_default,
+        faults=tuple(faults),
+    )
+
+
+# How the figures read ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUse:
+    """One budget and what is known to be spent of it."""
+
+    interval: str
+    limit: Decimal | None
+    spent: Decimal | None
+
+    @property
+    def share(self) -> Decimal | None:
+        """Share of the budget that is spent, 0..1 and above."""
+        if self.limit is None or self.limit <= 0 or self.spent is None:
+            return None
+        return self.spent / self.limit
+
+
+def budget_uses(row: WorkspaceRow) -> tuple[BudgetUse, ...]:
+    """The budgets from the shortest interval on; an interval the contract lacks comes last."""
+    figures = row.figures
+    if figures is None or figures.budgets is None:
+        return ()
+    known = [name for name in BUDGET_INTERVALS if name in figures.budgets]
+    others = [name for name in figures.budgets if name not in BUDGET_INTERVALS]
+    return tuple(
+        BudgetUse(name, figures.budgets[name].limit_usd, figures.spent.get(name))
+        for name in (*known, *others)
+    )
+
+
+def tightest(row: WorkspaceRow) -> BudgetUse | None:
+    """The budget of which most is spent; the first one when no share is known."""
+    uses = budget_uses(row)
+    known = [use for use in uses if use.share is not None]
+    return max(known, key=lambda use: use.share or Decimal(0)) if known else next(iter(uses), None)
+
+
+def share_tone(share: Decimal) -> Tone:
+    """How a spent share stands."""
+    if share >= 1:
+        return "bad"
+    return "warn" if share >= NEAR_LIMIT else "plain"
+
+
+def budget_cell(row: WorkspaceRow) -> Cell:
+    """The tightest budget: "83% week", or its size when its share is not known."""
+    figures = row.figures
+    if figures is None or figures.budgets is None:
+        return _not_read(row, None)
+    use = tightest(row)
+    if use is None:
+        return Cell("none", "muted")
+    word = _SHORT.get(use.interval, cells.text(use.interval).text)
+    if use.share is None:
+        return Cell(f"{money.usd(use.limit)} {word}")
+    return Cell(f"{money.percent(use.share, places=0)} {word}", share_tone(use.share))
+
+
+def active_keys_cell(row: WorkspaceRow, now: datetime) -> Cell:
+    """How many keys are active."""
+    keys = None if row.figures is None else row.figures.keys
+    if keys is None:
+        return _not_read(row, keys)
+    active = keys.active(now)
+    return Cell(money.grouped(active), "plain" if active else "muted")
+
+
+def members_cell(row: WorkspaceRow) -> Cell:
+    """How many members there are."""
+    members = None if row.figures is None else row.figures.members
+    return _not_read(row, members) if members is None else cells.count(members)
+
+
+def _not_read(row: WorkspaceRow, _missing: object) -> Cell:
+    """A figure that is still being read, or one that could not be."""
+    return Cell("…", "muted") if row.figures is None else cells.NOTHING
