@@ -24,7 +24,9 @@ from gwtui.embedded.simulator.usage import (
 )
 from gwtui.embedded.simulator.world import (
     Purchase,
+    SeedBudget,
     SeedKey,
+    SeedMember,
     SeedUser,
     SeedWorkspace,
     UsageCounters,
@@ -36,7 +38,9 @@ __all__ = [
     "CatalogEndpoint",
     "CatalogModel",
     "Purchase",
+    "SeedBudget",
     "SeedKey",
+    "SeedMember",
     "SeedUser",
     "SeedWorkspace",
     "UsageCounters",

@@ -18,6 +18,7 @@ from gwtui.embedded.simulator.keys_pipelines import PIPELINE_KEYS
 from gwtui.embedded.simulator.keys_production import PRODUCTION_KEYS
 from gwtui.embedded.simulator.keys_research import RESEARCH_KEYS
 from gwtui.embedded.simulator.people import build_users, build_workspaces
+from gwtui.embedded.simulator.teams import build_budgets, build_members
 from gwtui.embedded.simulator.usage import UsageProfile, UsageStream, UsageTotals, accrued
 from gwtui.embedded.simulator.workloads import cost, stream
 from gwtui.embedded.simulator.world import (
@@ -61,6 +62,8 @@ def build_world(seed: int, now: datetime) -> World:
         moment=now,
         users=users,
         workspaces=workspaces,
+        members=build_members(seed, now, users, workspaces),
+        budgets=build_budgets(seed, now, workspaces),
         keys=tuple(keys),
         purchases=purchases,
         retired_usage=retired,

@@ -43,6 +43,8 @@ class _Row:
     discount_logging: bool = True
     broadcast: bool = False
     io_logging: bool = False
+    disabled_tools: tuple[str, ...] | None = None
+    byok_in_budgets: bool = False
 
 
 _WORKSPACES = (
@@ -68,6 +70,7 @@ _WORKSPACES = (
         broadcast=True,
         io_logging=True,
         logged_keys=(4, 9, 12),
+        disabled_tools=("service:bash", "service:shell"),
     ),
     _Row(
         slug="research",
@@ -91,6 +94,7 @@ _WORKSPACES = (
         text_model="tessera/mosaic-8b-instruct",
         sort="price",
         sampling="0.001",
+        byok_in_budgets=True,
     ),
     _Row(
         slug="partner-portal",
@@ -146,4 +150,6 @@ def _workspace(seed: int, now: datetime, users: tuple[SeedUser, ...], row: _Row)
         is_data_discount_logging_enabled=row.discount_logging,
         is_observability_broadcast_enabled=row.broadcast,
         is_observability_io_logging_enabled=row.io_logging,
+        disabled_server_tools=row.disabled_tools,
+        include_byok_in_budgets=row.byok_in_budgets,
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
+from gwtui.contract.budgets import BudgetInterval
 from gwtui.contract.values import LimitReset, ProviderSort
 from gwtui.embedded.simulator.usage import UsageProfile, UsageTotals
 
@@ -44,6 +45,30 @@ class SeedWorkspace:
     is_data_discount_logging_enabled: bool = True
     is_observability_broadcast_enabled: bool = False
     is_observability_io_logging_enabled: bool = False
+    disabled_server_tools: tuple[str, ...] | None = None
+    include_byok_in_budgets: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SeedMember:
+    """A user's place in a workspace; the role follows the one in the organization."""
+
+    id: str
+    workspace_id: str
+    user_id: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SeedBudget:
+    """What a workspace may spend in an interval, in USD."""
+
+    id: str
+    workspace_id: str
+    interval: BudgetInterval
+    limit: Decimal
+    created_at: datetime
+    updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +134,9 @@ class World:
     moment: datetime
     users: tuple[SeedUser, ...]
     workspaces: tuple[SeedWorkspace, ...]
+    members: tuple[SeedMember, ...]
+    """Of every workspace but the default one, whose members are all users."""
+    budgets: tuple[SeedBudget, ...]
     keys: tuple[SeedKey, ...]
     """Oldest first."""
     purchases: tuple[Purchase, ...]

@@ -13,8 +13,15 @@ from typing import Literal
 from gwtui.embedded.simulator import SeedKey, SeedWorkspace, UsageProfile, World, build_world
 from gwtui.embedded.simulator import accrued as usage_between
 from gwtui.embedded.store import account, keys, workspaces
-from gwtui.embedded.store.columns import from_micros, to_day, to_micros, to_pico
-from gwtui.embedded.store.usage import DayUsage, add_usage, window_days
+from gwtui.embedded.store.columns import from_micros, from_pico, to_day, to_micros, to_pico
+from gwtui.embedded.store.furnishing import furnish
+from gwtui.embedded.store.usage import (
+    DayUsage,
+    Spend,
+    add_earlier_usage,
+    add_usage,
+    window_days,
+)
 
 Content = Literal["simulated", "empty"]
 
@@ -46,9 +53,16 @@ def _world(seed: int, moment: datetime) -> World:
 
 
 def found_or_recall(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Founding:
-    """The founding of this database; an empty one is founded now with these arguments."""
-    if account.find(db) is not None:
-        return _recall(db)
+    """The founding of this database; an empty one is founded now with these arguments.
+
+    One that an earlier version founded gains what the world has had since.
+    """
+    founding = _recall(db) if account.find(db) is not None else _found(db, seed, now, content)
+    furnish(db, _world(founding.seed, founding.moment), simulated=founding.content == "simulated")
+    return founding
+
+
+def _found(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Founding:
     founding = Founding(seed, from_micros(to_micros(now)), content)
     account.remember(db, "seed", str(seed))
     account.remember(db, "founded_at", str(to_micros(now)))
@@ -103,12 +117,14 @@ def _add_workspace(db: sqlite3.Connection, seed: SeedWorkspace) -> None:
 def _add_key(db: sqlite3.Connection, seed: SeedKey, now: datetime) -> None:
     names = {field.name for field in fields(keys.NewKey)}
     key_id = keys.add(db, keys.NewKey(**{name: getattr(seed, name) for name in names}))
-    add_usage(db, _recent_days(key_id, seed.profile, now))
+    days = _recent_days(key_id, seed.profile, now)
+    add_usage(db, days)
     total = seed.usage.all_time
-    db.execute(
-        "UPDATE api_keys SET usage_pico = ?, byok_usage_pico = ? WHERE id = ?",
-        (to_pico(total.usd), to_pico(total.byok_usd), key_id),
+    earlier = Spend(
+        total.usd - from_pico(sum(day.usage_pico for day in days)),
+        total.byok_usd - from_pico(sum(day.byok_usage_pico for day in days)),
     )
+    add_earlier_usage(db, key_id, earlier)
 
 
 def _recent_days(key_id: int, profile: UsageProfile, now: datetime) -> list[DayUsage]:

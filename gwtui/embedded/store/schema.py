@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gwtui.embedded.store.tables_organization import ORGANIZATION_TABLES
+
 APPLICATION_ID = 0x67775475
 """Marks a SQLite file as ours, so that no other program's database is ever written to."""
 
@@ -171,6 +173,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )
         """,
     ),
+    ORGANIZATION_TABLES,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

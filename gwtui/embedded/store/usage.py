@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from gwtui.domain.resets import window_start
-from gwtui.embedded.store.columns import from_pico, to_day
+from gwtui.embedded.store.columns import from_pico, to_day, to_pico
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,12 @@ class DayUsage:
     requests: int
 
 
+_EARLIER = 0
+"""The day that stands for all those before the ones that are counted one by one."""
+
+
 def add_usage(db: sqlite3.Connection, usage: Sequence[DayUsage]) -> None:
-    """Add to the days and to the keys' totals."""
+    """Add to the days, to the keys' totals and to what their workspaces spent."""
     db.executemany(
         """
         INSERT INTO usage_days (key_id, day, usage_pico, byok_usage_pico, requests)
@@ -108,8 +112,28 @@ def add_usage(db: sqlite3.Connection, usage: Sequence[DayUsage]) -> None:
         """,
         [(u.key_id, u.day, u.usage_pico, u.byok_usage_pico, u.requests) for u in usage],
     )
-    db.executemany(
+    for used in usage:
+        _add_totals(db, used.key_id, used.day, used.usage_pico, used.byok_usage_pico)
+
+
+def add_earlier_usage(db: sqlite3.Connection, key_id: int, usage: Spend) -> None:
+    """Add what a key used before the days that are counted one by one."""
+    _add_totals(db, key_id, _EARLIER, to_pico(usage.usd), to_pico(usage.byok_usd))
+
+
+def _add_totals(db: sqlite3.Connection, key_id: int, day: int, usage: int, byok: int) -> None:
+    db.execute(
         "UPDATE api_keys SET usage_pico = usage_pico + ?, byok_usage_pico = byok_usage_pico + ? "
         "WHERE id = ?",
-        [(u.usage_pico, u.byok_usage_pico, u.key_id) for u in usage],
+        (usage, byok, key_id),
+    )
+    db.execute(
+        """
+        INSERT INTO workspace_usage_days
+        SELECT workspace_id, ?, ?, ? FROM api_keys WHERE id = ? AND workspace_id IS NOT NULL
+        ON CONFLICT (workspace_id, day) DO UPDATE SET
+            usage_pico = usage_pico + excluded.usage_pico,
+            byok_usage_pico = byok_usage_pico + excluded.byok_usage_pico
+        """,
+        (day, usage, byok, key_id),
     )

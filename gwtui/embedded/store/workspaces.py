@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from gwtui.embedded.store.columns import (
+    from_json_text,
     from_micros,
     from_micros_or_none,
     to_decimal_text,
+    to_json_text,
     to_micros,
-    to_micros_or_none,
 )
+
+
+class SlugTakenError(ValueError):
+    """Another workspace goes by this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,33 +45,70 @@ class WorkspaceRecord:
     is_data_discount_logging_enabled: bool
     is_observability_broadcast_enabled: bool
     is_observability_io_logging_enabled: bool
+    disabled_server_tools: tuple[str, ...] | None = None
+    include_byok_in_budgets: bool = False
+    """For all budgets of the workspace; written with them."""
 
 
 def add(db: sqlite3.Connection, workspace: WorkspaceRecord) -> None:
-    """Store a workspace."""
-    key_ids = workspace.io_logging_api_key_ids
-    values = {
-        "id": workspace.id,
-        "slug": workspace.slug,
-        "name": workspace.name,
-        "description": workspace.description,
-        "is_default": workspace.is_default,
-        "created_at": to_micros(workspace.created_at),
-        "created_by": workspace.created_by,
-        "updated_at": to_micros_or_none(workspace.updated_at),
-        "default_guardrail_id": workspace.default_guardrail_id,
-        "default_image_model": workspace.default_image_model,
-        "default_text_model": workspace.default_text_model,
-        "default_provider_sort": workspace.default_provider_sort,
-        "io_logging_api_key_ids": None if key_ids is None else json.dumps(key_ids),
-        "io_logging_sampling_rate": to_decimal_text(workspace.io_logging_sampling_rate),
-        "is_data_discount_logging_enabled": workspace.is_data_discount_logging_enabled,
-        "is_observability_broadcast_enabled": workspace.is_observability_broadcast_enabled,
-        "is_observability_io_logging_enabled": workspace.is_observability_io_logging_enabled,
-    }
-    columns = ", ".join(values)
-    marks = ", ".join(f":{name}" for name in values)
-    db.execute(f"INSERT INTO workspaces ({columns}) VALUES ({marks})", values)  # noqa: S608 - names stand above
+    """Store a workspace. Raises SlugTakenError."""
+    _refuse_taken(db, workspace.slug, workspace.id)
+    names = [field.name for field in fields(WorkspaceRecord)]
+    columns = ", ".join(names)
+    marks = ", ".join("?" for _ in names)
+    values = [_column(getattr(workspace, name)) for name in names]
+    db.execute(f"INSERT INTO workspaces ({columns}) VALUES ({marks})", values)  # noqa: S608 - names are the record's own
+
+
+def change(
+    db: sqlite3.Connection, workspace: WorkspaceRecord, changes: Mapping[str, Any], at: datetime
+) -> None:
+    """Set fields, and ``updated_at`` when any of them really differs. Raises SlugTakenError."""
+    new = {name: value for name, value in changes.items() if getattr(workspace, name) != value}
+    if not new:
+        return
+    if "slug" in new:
+        _refuse_taken(db, new["slug"], workspace.id)
+    _set(db, workspace.id, {**new, "updated_at": at})
+
+
+def count_byok_in_budgets(db: sqlite3.Connection, workspace_id: str, *, included: bool) -> None:
+    """Say whether BYOK usage counts in the budgets. That is their change, not the workspace's."""
+    _set(db, workspace_id, {"include_byok_in_budgets": included})
+
+
+def remove(db: sqlite3.Connection, workspace_id: str) -> None:
+    """Delete a workspace with all that is in it: keys, members, budgets, guardrails, credentials.
+
+    What its keys used stays in the account's total. Whether it may go is for the caller to say.
+    """
+    db.execute("DELETE FROM api_keys WHERE workspace_id = ?", (workspace_id,))
+    db.execute("DELETE FROM workspaces WHERE id = ?", (workspace_id,))
+
+
+def _set(db: sqlite3.Connection, workspace_id: str, values: Mapping[str, Any]) -> None:
+    assignments = ", ".join(f"{name} = ?" for name in values)
+    db.execute(
+        f"UPDATE workspaces SET {assignments} WHERE id = ?",  # noqa: S608 - names are the record's own
+        (*map(_column, values.values()), workspace_id),
+    )
+
+
+def _refuse_taken(db: sqlite3.Connection, slug: str, workspace_id: str) -> None:
+    """A slug that reads like the UUID of another workspace would name that one in paths."""
+    taken = db.execute(
+        "SELECT 1 FROM workspaces WHERE (slug = ?1 OR id = ?1) AND id <> ?2", (slug, workspace_id)
+    ).fetchone()
+    if taken:
+        raise SlugTakenError(slug)
+
+
+def _column(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return to_micros(value)
+    if isinstance(value, Decimal):
+        return to_decimal_text(value)
+    return to_json_text(value) if isinstance(value, tuple) else value
 
 
 def listed(db: sqlite3.Connection, *, offset: int, limit: int) -> list[WorkspaceRecord]:
@@ -115,7 +158,6 @@ def default(db: sqlite3.Connection) -> WorkspaceRecord | None:
 
 
 def _record(row: sqlite3.Row) -> WorkspaceRecord:
-    key_ids = row["io_logging_api_key_ids"]
     return WorkspaceRecord(
         id=row["id"],
         slug=row["slug"],
@@ -129,9 +171,11 @@ def _record(row: sqlite3.Row) -> WorkspaceRecord:
         default_image_model=row["default_image_model"],
         default_text_model=row["default_text_model"],
         default_provider_sort=row["default_provider_sort"],
-        io_logging_api_key_ids=None if key_ids is None else tuple(json.loads(key_ids)),
+        io_logging_api_key_ids=from_json_text(row["io_logging_api_key_ids"]),
         io_logging_sampling_rate=Decimal(row["io_logging_sampling_rate"]),
         is_data_discount_logging_enabled=bool(row["is_data_discount_logging_enabled"]),
         is_observability_broadcast_enabled=bool(row["is_observability_broadcast_enabled"]),
         is_observability_io_logging_enabled=bool(row["is_observability_io_logging_enabled"]),
+        disabled_server_tools=from_json_text(row["disabled_server_tools"]),
+        include_byok_in_budgets=bool(row["include_byok_in_budgets"]),
     )

@@ -1,0 +1,110 @@
+"""Budgets of workspaces, and what was spent of them. Extended contract section 3."""
+
+from __future__ import annotations
+
+import sqlite3
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from gwtui.contract.budgets import BUDGET_INTERVALS, BudgetInterval
+from gwtui.embedded.store.columns import from_micros, from_pico, to_decimal_text, to_micros
+from gwtui.embedded.store.usage import Spend, UsageWindows, window_days
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRecord:
+    """A cap on the spending of a workspace, in USD per interval."""
+
+    id: str
+    workspace_id: str
+    interval: BudgetInterval
+    limit: Decimal
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def reset_interval(self) -> str | None:
+        """When it starts over: the interval, None for a lifetime budget."""
+        return None if self.interval == "lifetime" else self.interval
+
+
+def of_workspace(db: sqlite3.Connection, workspace_id: str) -> dict[BudgetInterval, BudgetRecord]:
+    """The budgets of a workspace by interval, the shortest first."""
+    rows = db.execute("SELECT * FROM workspace_budgets WHERE workspace_id = ?", (workspace_id,))
+    found = {row["interval"]: _record(row) for row in rows}
+    return {interval: found[interval] for interval in BUDGET_INTERVALS if interval in found}
+
+
+def put(
+    db: sqlite3.Connection,
+    workspace_id: str,
+    interval: BudgetInterval,
+    limit: Decimal,
+    at: datetime,
+) -> None:
+    """Create or replace a budget. One that stays as it is keeps its ``updated_at``."""
+    current = of_workspace(db, workspace_id).get(interval)
+    if current is None:
+        found(db, BudgetRecord(str(uuid.uuid4()), workspace_id, interval, limit, at, at))
+    elif current.limit != limit:
+        db.execute(
+            "UPDATE workspace_budgets SET limit_usd = ?, updated_at = ? WHERE id = ?",
+            (to_decimal_text(limit), to_micros(at), current.id),
+        )
+
+
+def found(db: sqlite3.Connection, budget: BudgetRecord) -> None:
+    """Store a budget of the simulated world, unless the workspace has one for the interval."""
+    db.execute(
+        "INSERT INTO workspace_budgets VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (
+            budget.id,
+            budget.workspace_id,
+            budget.interval,
+            to_decimal_text(budget.limit),
+            to_micros(budget.created_at),
+            to_micros(budget.updated_at),
+        ),
+    )
+
+
+def remove(db: sqlite3.Connection, workspace_id: str, interval: BudgetInterval) -> None:
+    """Take a budget away; nothing happens when there is none."""
+    db.execute(
+        "DELETE FROM workspace_budgets WHERE workspace_id = ? AND interval = ?",
+        (workspace_id, interval),
+    )
+
+
+_SPENT = """
+    SELECT coalesce(sum(usage_pico), 0), coalesce(sum(byok_usage_pico), 0)
+    FROM workspace_usage_days WHERE workspace_id = ? AND day >= ?
+"""
+
+
+def spent(db: sqlite3.Connection, workspace_id: str, now: datetime) -> UsageWindows:
+    """What a workspace spent, all time and in the UTC periods that contain ``now``.
+
+    Keys that were deleted or moved away since are still in it.
+    """
+    starts: Mapping[str, int] = {"all_time": 0, **window_days(now)}
+    sums = {
+        name: db.execute(_SPENT, (workspace_id, day)).fetchone() for name, day in starts.items()
+    }
+    return UsageWindows(
+        **{name: Spend(from_pico(usage), from_pico(byok)) for name, (usage, byok) in sums.items()}
+    )
+
+
+def _record(row: sqlite3.Row) -> BudgetRecord:
+    return BudgetRecord(
+        id=row["id"],
+        workspace_id=row["workspace_id"],
+        interval=row["interval"],
+        limit=Decimal(row["limit_usd"]),
+        created_at=from_micros(row["created_at"]),
+        updated_at=from_micros(row["updated_at"]),
+    )
