@@ -14,6 +14,7 @@ from gwtui.client.catalog import CatalogService
 from gwtui.client.connection import Connection
 from gwtui.client.credits import CreditsService
 from gwtui.client.errors import ConnectFailedError
+from gwtui.client.gate import WriteGate
 from gwtui.client.generations import GenerationsService
 from gwtui.client.guardrails import GuardrailsService
 from gwtui.client.keys import KeysService
@@ -42,7 +43,9 @@ class GatewayClient:
         on_retry: Callable[[RetryNotice], None] | None = None,
     ) -> None:
         self.connection = connection
-        self._transport = _LazyTransport(connection, clock, transport)
+        self.gate = transport.gate if transport is not None else WriteGate(connection)
+        """What holds writes back, for every service at once."""
+        self._transport = _LazyTransport(connection, clock, self.gate, transport)
         caller = RetryingCaller(self._transport, clock, on_retry)
         self.keys = KeysService(caller)
         self.workspaces = WorkspacesService(caller)
@@ -78,9 +81,16 @@ class _LazyTransport:
     that a user interface keeps painting.
     """
 
-    def __init__(self, connection: Connection, clock: Clock, transport: Transport | None) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        clock: Clock,
+        gate: WriteGate,
+        transport: Transport | None,
+    ) -> None:
         self._connection = connection
         self._clock = clock
+        self._gate = gate
         self._transport = transport
         self._building = asyncio.Lock()
         self._closed = False
@@ -98,7 +108,7 @@ class _LazyTransport:
         async with self._building:
             if self._transport is None and not self._closed:
                 self._transport = await asyncio.to_thread(
-                    _new_transport, self._connection, self._clock
+                    _new_transport, self._connection, self._clock, self._gate
                 )
             if self._transport is None:
                 raise ConnectFailedError("the gateway client is closed", temporary=False)
@@ -107,7 +117,7 @@ class _LazyTransport:
             return self._transport
 
 
-def _new_transport(connection: Connection, clock: Clock) -> Transport:
+def _new_transport(connection: Connection, clock: Clock, gate: WriteGate) -> Transport:
     from gwtui.client.transport import Transport  # noqa: PLC0415 - see _LazyTransport
 
-    return Transport(connection, clock=clock)
+    return Transport(connection, clock=clock, gate=gate)

@@ -33,6 +33,7 @@ from gwtui.client.errors import (
     ReadOnlyError,
     UnreadableAnswerError,
 )
+from gwtui.client.gate import WriteGate
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
 logger = logging.getLogger("gwtui.client")
@@ -67,7 +68,7 @@ class Patience:
 class Transport:
     """Carries out one call as one HTTP request. Never repeats anything.
 
-    ``http`` replaces the network, for tests.
+    No write passes while ``gate`` is closed. ``http`` replaces the network, for tests.
     """
 
     def __init__(
@@ -75,10 +76,12 @@ class Transport:
         connection: Connection,
         *,
         clock: Clock = SYSTEM_CLOCK,
+        gate: WriteGate | None = None,
         http: httpx.AsyncBaseTransport | None = None,
         patience: Patience = Patience(),
         max_answer: int = MAX_ANSWER,
     ) -> None:
+        self.gate = gate or WriteGate(connection)
         self._connection = connection
         self._clock = clock
         self._patience = patience
@@ -92,12 +95,14 @@ class Transport:
         self._writes = _http_client(connection, patience, tls, http, keepalive=0)
 
     def __repr__(self) -> str:
-        return f"Transport({self._connection.where}, read_only={self._connection.read_only})"
+        return f"Transport({self._connection.where}, read_only={self.gate.closed is not None})"
 
     async def call(self, call: Call) -> Answer:
         """Carry out one call. Raises GatewayError, and InvalidRequestError for a bad path."""
-        if self._connection.read_only and not call.is_read:
-            raise ReadOnlyError(f"read-only: {call.method} {call.template} was not sent")
+        if self.gate.closed is not None and not call.is_read:
+            raise ReadOnlyError(
+                f"read-only: {call.method} {call.template} was not sent, {self.gate.closed}"
+            )
         if self._closed:
             raise ConnectFailedError("the gateway client is closed", temporary=False)
         target = call.target()
