@@ -1,0 +1,254 @@
+"""Which endpoints of the catalog remain usable under guardrails. Pure; nothing is fetched here.
+
+Contract "Guardrail"; extended contract section 5: where several guardrails apply, allow-lists
+intersect, ignore-lists subtract and zero data retention (ZDR) holds as soon as one asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.guardrails import ZDR_FIELDS, Guardrail
+from gwtui.contract.models import Endpoint, Model
+from gwtui.domain.catalog_view import (
+    CatalogView,
+    Offers,
+    endpoint_key,
+    is_healthy,
+    provider_slug,
+    slug_of,
+)
+from gwtui.domain.cells import Tone
+
+Reason = Literal[
+    "model not allowed",
+    "model ignored",
+    "provider not allowed",
+    "provider ignored",
+    "no zero data retention",
+]
+
+ZDR_XAI = "enforce_zdr_xai"
+XAI_AUTHOR = "x-ai"
+_SWITCHES = (*ZDR_FIELDS, ZDR_XAI)
+_LISTS = ("allowed_models", "ignored_models", "allowed_providers", "ignored_providers")
+
+
+@dataclass(frozen=True, slots=True)
+class Restrictions:
+    """What one guardrail says about routing; None is no restriction.
+
+    ``zdr`` names the switches that are on. One that is off or inherits asks for nothing by itself.
+    """
+
+    allowed_models: frozenset[str] | None = None
+    allowed_providers: frozenset[str] | None = None
+    ignored_models: frozenset[str] = frozenset()
+    ignored_providers: frozenset[str] = frozenset()
+    zdr: frozenset[str] = frozenset()
+
+
+def restrictions_of(source: Guardrail | Mapping[str, Any]) -> Restrictions:
+    """The restrictions of a guardrail, or of the values of its form."""
+    values = {
+        name: source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)
+        for name in (*_LISTS, *_SWITCHES)
+    }
+
+    def allowed(name: str) -> frozenset[str] | None:
+        entries = values[name]
+        return None if entries is None else frozenset(entries)
+
+    return Restrictions(
+        allowed_models=allowed("allowed_models"),
+        allowed_providers=allowed("allowed_providers"),
+        ignored_models=frozenset(values["ignored_models"] or ()),
+        ignored_providers=frozenset(values["ignored_providers"] or ()),
+        zdr=frozenset(name for name in _SWITCHES if values[name] is True),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """An endpoint that does not remain, and every reason for it."""
+
+    endpoint: Endpoint
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEffect:
+    """What guardrails leave of one model. ``known`` is False when its endpoints were not read."""
+
+    model: Model
+    remaining: tuple[Endpoint, ...]
+    blocked: tuple[Blocked, ...]
+    known: bool = True
+
+    @property
+    def total(self) -> int:
+        """Endpoints without any guardrail."""
+        return len(self.remaining) + len(self.blocked)
+
+    @property
+    def healthy(self) -> int:
+        """Remaining endpoints that work now."""
+        return sum(is_healthy(endpoint) for endpoint in self.remaining)
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """Every reason that takes an endpoint away, the most frequent first."""
+        counted: dict[Reason, int] = {}
+        for blocked in self.blocked:
+            for reason in blocked.reasons:
+                counted[reason] = counted.get(reason, 0) + 1
+        return tuple(sorted(counted, key=lambda reason: -counted[reason]))
+
+    @property
+    def verdict(self) -> EffectVerdict:
+        """How the model stands under the guardrails."""
+        if not self.known:
+            return EffectVerdict("unknown", "muted", "its endpoints could not be read")
+        if not self.total:
+            return EffectVerdict("no endpoint", "muted", "nothing serves this model now")
+        if not self.remaining:
+            return EffectVerdict("blocked", "bad", ", ".join(self.reasons))
+        if not self.healthy:
+            lost = any(is_healthy(blocked.endpoint) for blocked in self.blocked)
+            why = "the healthy ones are blocked" if lost else "none is healthy without it either"
+            return EffectVerdict("none healthy", "warn", why)
+        if self.blocked:
+            return EffectVerdict("reduced", "plain", ", ".join(self.reasons))
+        return EffectVerdict("untouched", "good", "every endpoint remains")
+
+
+@dataclass(frozen=True, slots=True)
+class EffectVerdict:
+    """``word``: "blocked", "none healthy", "reduced", "untouched", "no endpoint" or "unknown"."""
+
+    word: str
+    tone: Tone
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What guardrails leave of the catalog.
+
+    ``strangers`` are the entries, by field, that name nothing in the catalog. ``zdr_unknown`` says
+    that zero data retention is asked for but could not be applied.
+    """
+
+    models: tuple[ModelEffect, ...]
+    strangers: tuple[tuple[str, str], ...] = ()
+    zdr_unknown: bool = False
+
+    def count(self, word: str) -> int:
+        """How many models have this verdict."""
+        return sum(model.verdict.word == word for model in self.models)
+
+    @property
+    def summary(self) -> tuple[str, Tone]:
+        """One line on the whole catalog."""
+        known = [model for model in self.models if model.known and model.total]
+        left = sum(bool(model.remaining) for model in known)
+        parts = [f"{left} of {len(known)} models keep an endpoint"]
+        weak = self.count("none healthy")
+        if weak:
+            parts.append(f"{weak} without a healthy one")
+        unread = sum(not model.known for model in self.models)
+        if unread:
+            parts.append(f"{unread} could not be read")
+        if self.zdr_unknown:
+            parts.append("zero data retention not applied")
+        tone: Tone = "bad" if known and not left else "warn" if len(parts) > 1 else "plain"
+        return ", ".join(parts), tone
+
+
+def zdr_switch(model_id: str | None, dialect: Dialect) -> str:
+    """The switch that decides for a model: its author's, else that of all other vendors."""
+    author = (model_id or "").partition("/")[0].lower().lstrip("~")
+    for field, vendor in zip(ZDR_FIELDS, dialect.vendors, strict=False):
+        if author == slug_of(vendor):
+            return field
+    has_xai = ZDR_XAI not in dialect.absent_fields.get("Guardrail", ())
+    return ZDR_XAI if has_xai and author == XAI_AUTHOR else "enforce_zdr_other"
+
+
+def effect_on_model(
+    offers: Offers, guardrails: Sequence[Restrictions], view: CatalogView, dialect: Dialect
+) -> ModelEffect:
+    """What guardrails leave of one model."""
+    model = offers.model
+    if offers.endpoints is None:
+        return ModelEffect(model, (), (), known=False)
+    of_model = frozenset[Reason]().union(
+        *(_model_reasons(model, guardrail, view) for guardrail in guardrails)
+    )
+    switch = zdr_switch(model.id, dialect)
+    retained = view.zdr is not None and any(switch in each.zdr for each in guardrails)
+    remaining: list[Endpoint] = []
+    blocked: list[Blocked] = []
+    for endpoint in offers.endpoints:
+        reasons = set(of_model)
+        for guardrail in guardrails:
+            reasons |= _provider_reasons(endpoint, guardrail, view.provider_slugs)
+        if retained and view.zdr is not None and endpoint_key(endpoint) not in view.zdr:
+            reasons.add("no zero data retention")
+        if reasons:
+            blocked.append(Blocked(endpoint, tuple(sorted(reasons))))
+        else:
+            remaining.append(endpoint)
+    return ModelEffect(model, tuple(remaining), tuple(blocked))
+
+
+def effect_on_catalog(
+    view: CatalogView, guardrails: Sequence[Restrictions], dialect: Dialect
+) -> Effect:
+    """What guardrails leave of the whole catalog, in the catalog's order."""
+    return Effect(
+        tuple(effect_on_model(offers, guardrails, view, dialect) for offers in view.offers),
+        strangers=tuple(dict.fromkeys(_strangers(view, guardrails))),
+        zdr_unknown=view.zdr is None and any(guardrail.zdr for guardrail in guardrails),
+    )
+
+
+def _model_reasons(model: Model, guardrail: Restrictions, view: CatalogView) -> frozenset[Reason]:
+    reasons: set[Reason] = set()
+    if guardrail.allowed_models is not None and not _names(model, guardrail.allowed_models, view):
+        reasons.add("model not allowed")
+    if _names(model, guardrail.ignored_models, view):
+        reasons.add("model ignored")
+    return frozenset(reasons)
+
+
+def _names(model: Model, entries: Iterable[str], view: CatalogView) -> bool:
+    """Whether an entry names the model: by its identifier or by the slug its variants share."""
+    own = {model.id, model.canonical_slug} - {None, ""}
+    return any(entry in own or view.canonical.get(entry) in own for entry in entries)
+
+
+def _provider_reasons(
+    endpoint: Endpoint, guardrail: Restrictions, slugs: Mapping[str, str]
+) -> frozenset[Reason]:
+    """An entry is a provider's slug, or the tag of one of its variants."""
+    own = {provider_slug(endpoint, slugs), endpoint.tag}
+    reasons: set[Reason] = set()
+    allowed = guardrail.allowed_providers
+    if allowed is not None and own.isdisjoint(allowed):
+        reasons.add("provider not allowed")
+    if not own.isdisjoint(guardrail.ignored_providers):
+        reasons.add("provider ignored")
+    return frozenset(reasons)
+
+
+def _strangers(view: CatalogView, guardrails: Sequence[Restrictions]) -> Iterable[tuple[str, str]]:
+    for guardrail in guardrails:
+        for field in _LISTS:
+            known = view.known_models if field.endswith("models") else view.known_providers
+            for entry in sorted(getattr(guardrail, field) or ()):
+                if entry not in known:
+                    yield field, entry
