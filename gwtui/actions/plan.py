@@ -32,10 +32,11 @@ class Change:
 class Plan(Generic[T]):
     """What one write will do, before it is done.
 
-    ``summary`` goes to the journal: it must hold no secret. ``send`` makes exactly one request.
-    ``danger`` "high" means that it cannot be undone: no single key confirms it. ``identify`` gives
-    the identity of what the request made. ``id`` ties the journal's lines together; a plan is
-    carried out at most once.
+    ``obstacles`` are the reasons for which it would fail: a plan that has any is shown, but never
+    sent. ``summary`` goes to the journal: it must hold no secret. ``send`` makes exactly one
+    request. ``danger`` "high" means that it cannot be undone: no single key confirms it.
+    ``identify`` gives the identity of what the request made. ``id`` ties the journal's lines
+    together; a plan is carried out at most once.
     """
 
     action: str
@@ -45,6 +46,7 @@ class Plan(Generic[T]):
     send: Callable[[GatewayClient], Awaitable[T]]
     changes: tuple[Change, ...] = ()
     effects: tuple[str, ...] = ()
+    obstacles: tuple[str, ...] = ()
     danger: Danger = "low"
     summary: Mapping[str, JsonValue] = field(default_factory=dict)
     identify: Callable[[T], str | None] | None = None

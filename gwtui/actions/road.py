@@ -50,10 +50,12 @@ class WriteRoad:
     async def carry_out(self, plan: Plan[T]) -> Outcome[T]:
         """Send the plan's one request and say what became of it. Never raises a GatewayError.
 
-        Refused without sending: a plan that was carried out before, a second change of the same
-        resource while one is under way, and any plan whose intent cannot be journaled. Cancelling
-        the caller does not cancel the request.
+        Refused without sending: a plan with obstacles, one that was carried out before, a second
+        change of the same resource while one is under way, and any plan whose intent cannot be
+        journaled. Cancelling the caller does not cancel the request.
         """
+        if plan.obstacles:
+            return Refused(NotSentError(" ".join(plan.obstacles)))
         claim = _claim(plan)
         if plan.id in self._spent:
             return Refused(NotSentError("This change was sent already; it is not sent twice."))

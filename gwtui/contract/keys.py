@@ -150,3 +150,11 @@ def limit_used_share(limit: Decimal | None, remaining: Decimal | None) -> Decima
 def is_expired(expires_at: datetime | None, now: datetime) -> bool:
     """Whether a key with this expiry no longer works at ``now``."""
     return expires_at is not None and expires_at <= now
+
+
+def is_active(key: ApiKey, now: datetime) -> bool:
+    """Whether a key is known to work at ``now``: neither disabled nor expired.
+
+    A spent limit does not count: the key works again when it resets.
+    """
+    return key.disabled is False and not is_expired(key.expires_at, now)

@@ -21,7 +21,8 @@ from gwtui.ui.tones import toned
 class ConfirmScreen(ModalScreen[bool]):
     """Returns True only for the deliberate answer; the safe one has the focus and is on Escape.
 
-    Where the danger is low, y confirms too; what cannot be undone takes going to its button.
+    Where the danger is low, y confirms too; what cannot be undone takes going to its button. A plan
+    with obstacles says them and has the safe answer only.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -49,15 +50,24 @@ class ConfirmScreen(ModalScreen[bool]):
                     with Horizontal(classes="change"):
                         yield Static(toned(change.field, "muted"), classes="label")
                         yield Static(before_and_after(change), classes="values")
+                for index, line in enumerate(plan.obstacles):
+                    classes = "effect -first" if plan.changes and not index else "effect"
+                    yield Static(_bullet(line, "✗ ", "bad"), classes=classes)
                 sign = "! " if self._grave else "· "
                 for index, line in enumerate((*plan.effects, *self._notes)):
                     classes = "effect -first" if plan.changes and not index else "effect"
                     yield Static(_bullet(line, sign), classes=classes)
             with Horizontal(classes="buttons"):
                 yield Button(Content("Keep as it is"), id="safe", compact=True)
-                yield Button(Content(self._deliberate), id="deliberate", compact=True)
-            hint = "Tab moves · Enter presses · Esc keeps it"
-            yield Static(toned(hint if self._grave else f"y confirms · {hint}", "muted"))
+                if not plan.obstacles:
+                    yield Button(Content(self._deliberate), id="deliberate", compact=True)
+            yield Static(toned(self._hint(), "muted"))
+
+    def _hint(self) -> str:
+        if self._plan.obstacles:
+            return "This cannot be done now · Esc closes"
+        hint = "Tab moves · Enter presses · Esc keeps it"
+        return hint if self._grave else f"y confirms · {hint}"
 
     def on_mount(self) -> None:
         """The safe answer first."""
@@ -74,7 +84,7 @@ class ConfirmScreen(ModalScreen[bool]):
 
     def action_go(self) -> None:
         """The deliberate answer, by key only where that may happen by mistake."""
-        if self._grave:
+        if self._grave or self._plan.obstacles:
             self.app.bell()
         else:
             self.dismiss(True)
@@ -91,5 +101,5 @@ def before_and_after(change: Change) -> Content:
     )
 
 
-def _bullet(text: str, sign: str) -> Content:
-    return Content.assemble(toned(sign, "warn"), toned(text))
+def _bullet(text: str, sign: str, tone: Tone = "warn") -> Content:
+    return Content.assemble(toned(sign, tone), toned(text))

@@ -1,0 +1,20 @@
+"""What can be done with the assignments of guardrails."""
+
+from __future__ import annotations
+
+from gwtui.actions.action import Action
+
+RESOURCE = "assignments"
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "assignments.remove",
+        "Unassign",
+        "Take the guardrail from the marked keys and members, or the selected one",
+        RESOURCE,
+        ("D", "delete"),
+        mutates=True,
+        target=True,
+        footer=True,
+    ),
+)

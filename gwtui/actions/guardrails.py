@@ -1,0 +1,58 @@
+"""What can be done with guardrails."""
+
+from __future__ import annotations
+
+from gwtui.actions.action import Action
+
+RESOURCE = "guardrails"
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "guardrails.create",
+        "New guardrail",
+        "Create a guardrail; it enforces nothing until it is assigned",
+        RESOURCE,
+        ("n",),
+        mutates=True,
+        footer=True,
+    ),
+    Action(
+        "guardrails.edit",
+        "Edit",
+        "Change the rules of the selected guardrail",
+        RESOURCE,
+        ("e",),
+        mutates=True,
+        target=True,
+        footer=True,
+    ),
+    Action(
+        "guardrails.assign_keys",
+        "Assign to keys",
+        "Assign the selected guardrail to keys; replaces the one each has",
+        RESOURCE,
+        ("a",),
+        mutates=True,
+        target=True,
+        footer=True,
+    ),
+    Action(
+        "guardrails.assign_members",
+        "Assign to members",
+        "Assign the selected guardrail to members; replaces the one each has",
+        RESOURCE,
+        ("A",),
+        mutates=True,
+        target=True,
+    ),
+    Action(
+        "guardrails.delete",
+        "Delete",
+        "Delete the selected guardrail for good",
+        RESOURCE,
+        ("D", "delete"),
+        mutates=True,
+        target=True,
+        footer=True,
+    ),
+)

@@ -1,0 +1,29 @@
+"""What can be done with the members of a workspace."""
+
+from __future__ import annotations
+
+from gwtui.actions.action import Action
+
+RESOURCE = "members"
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "members.add",
+        "Add members",
+        "Add members of the organization to this workspace",
+        RESOURCE,
+        ("n",),
+        mutates=True,
+        footer=True,
+    ),
+    Action(
+        "members.remove",
+        "Remove",
+        "Remove the marked members, or the selected one, from this workspace",
+        RESOURCE,
+        ("D", "delete"),
+        mutates=True,
+        target=True,
+        footer=True,
+    ),
+)

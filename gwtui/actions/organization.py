@@ -1,0 +1,19 @@
+"""What can be done with the organization."""
+
+from __future__ import annotations
+
+from gwtui.actions.action import Action
+
+RESOURCE = "organization"
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "organization.edit",
+        "Settings",
+        "Change what holds for the whole organization",
+        RESOURCE,
+        ("e",),
+        mutates=True,
+        footer=True,
+    ),
+)

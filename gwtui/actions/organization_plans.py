@@ -1,0 +1,39 @@
+"""The plan of a change of the organization's settings: extended contract section 4."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gwtui.actions.organization import RESOURCE
+from gwtui.actions.plan import Plan
+from gwtui.actions.wording import changes, known_fields
+from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
+
+LABELS = {"is_filtered_model_catalog_enabled": "Filtered model catalog"}
+"""What people call the fields, the same in forms and plans."""
+
+
+def known_values(settings: OrganizationSettings) -> dict[str, Any]:
+    """The settings as the gateway gave them; those it left out or garbled are missing."""
+    return known_fields(settings, LABELS)
+
+
+def in_words(_field: str, value: Any) -> str:
+    """A setting's value as people read it."""
+    return "on" if value else "off"
+
+
+def plan_update(
+    fresh: OrganizationSettings, request: UpdateOrganizationSettingsRequest
+) -> Plan[OrganizationSettings]:
+    """One PATCH /organization/settings."""
+    return Plan(
+        action="organization.edit",
+        title="Change the settings of the organization",
+        resource=RESOURCE,
+        identity=fresh.id or "settings",
+        send=lambda client: client.organization.update_settings(request),
+        changes=changes(known_values(fresh), request, LABELS, in_words),
+        effects=("It holds for every member of the organization at once.",),
+        summary=request.body(),
+    )

@@ -1,0 +1,89 @@
+"""Sentences about resources, and what a request changes, as plans word them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from gwtui.actions.plan import Change
+from gwtui.contract.request import RequestModel
+from gwtui.contract.response import ResponseModel
+from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.safe_text import safe_line
+
+NAME_LIMIT = 60
+"""Characters of a name in a sentence."""
+SEVERAL = 5
+"""Names in a sentence before the rest is only counted."""
+
+Names = Mapping[str, str]
+"""Identifier -> name, fit to be shown."""
+Words = Callable[[str, Any], str]
+"""A field's value as people read it, from the field's name and the value."""
+
+
+def quoted(name: str | None, *otherwise: str | None) -> str:
+    """A name in quotes, else the first identifier there is."""
+    if name:
+        return f"“{safe_line(name, NAME_LIMIT)}”"
+    return safe_line(next(filter(None, otherwise), "without a name"), NAME_LIMIT)
+
+
+def named(identity: str | None, names: Names) -> str:
+    """What has this identity, by its name where that is known."""
+    return quoted(names.get(identity or ""), identity)
+
+
+def several(names: Sequence[str], most: int = SEVERAL) -> str:
+    """Names in a sentence: "a", "a and b", "a, b and 4 more"."""
+    if len(names) <= 1:
+        return "".join(names)
+    # The last place is for one name or for the count of all that are left.
+    shown = names[:-1] if len(names) <= most else names[: most - 1]
+    rest = names[-1] if len(names) <= most else f"{len(names) - len(shown)} more"
+    return f"{', '.join(shown)} and {rest}"
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things: "1 key", "3 keys"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def known_fields(model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
+    """Those fields as the gateway gave them; one that it garbled, even in part, is missing."""
+    garbled = {gap.partition("[")[0].partition(".")[0] for gap in model.gaps}
+    return {name: getattr(model, name) for name in names if name not in garbled}
+
+
+def changes(
+    known: Mapping[str, Any], request: RequestModel, labels: Mapping[str, str], words: Words
+) -> tuple[Change, ...]:
+    """What an update changes, field by field, in the order of the labels."""
+    return tuple(
+        Change(
+            label,
+            words(name, known[name]) if name in known else UNKNOWN,
+            words(name, getattr(request, name)),
+        )
+        for name, label in labels.items()
+        if name in request.model_fields_set
+    )
+
+
+def first_values(
+    request: RequestModel, labels: Mapping[str, str], words: Words, always: Iterable[str] = ()
+) -> tuple[Change, ...]:
+    """What a creation sets: the fields that were given, and those that always matter."""
+    shown = {*always, *request.model_fields_set}
+    return tuple(
+        Change(label, None, words(name, getattr(request, name)))
+        for name, label in labels.items()
+        if name in shown
+    )
+
+
+def identity_of(value: str | None, noun: str) -> str:
+    """The identifier that a write needs; ValueError when the gateway gave none."""
+    if not value:
+        raise ValueError(f"the gateway gave this {noun} no identifier: it cannot be changed")
+    return value

@@ -1,0 +1,203 @@
+"""The plan of each write to workspaces: contract "POST /workspaces"; extended section 2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from gwtui.actions.plan import Plan
+from gwtui.actions.wording import (
+    changes,
+    count,
+    first_values,
+    identity_of,
+    known_fields,
+    quoted,
+    several,
+)
+from gwtui.actions.workspaces import RESOURCE
+from gwtui.contract.budgets import Budget
+from gwtui.contract.guardrails import Guardrail
+from gwtui.contract.keys import ApiKey, is_active
+from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
+from gwtui.domain.money import percent, usd
+from gwtui.domain.safe_text import safe_line
+
+LABELS: Mapping[str, str] = {
+    "name": "Name",
+    "slug": "Slug",
+    "description": "Description",
+    "default_text_model": "Default text model",
+    "default_image_model": "Default image model",
+    "default_provider_sort": "Provider order",
+    "is_observability_io_logging_enabled": "Private I/O logging",
+    "io_logging_sampling_rate": "Share logged",
+    "io_logging_api_key_ids": "Keys logged",
+    "is_observability_broadcast_enabled": "Broadcast",
+    "is_data_discount_logging_enabled": "Data discount logging",
+    "disabled_server_tools": "Server tools off",
+}
+"""What people call the fields, the same in forms and plans."""
+
+EDITABLE = tuple(LABELS)
+"""Fields of a workspace that its form changes."""
+
+EMPTY: Mapping[str, str] = {
+    "default_text_model": "none: requests must name one",
+    "default_image_model": "none: requests must name one",
+    "default_provider_sort": "the gateway's own",
+    "io_logging_api_key_ids": "every key",
+}
+"""What it means that a field has no value."""
+
+_LOGGING = (
+    (
+        "is_observability_io_logging_enabled",
+        "Inputs and outputs of requests are stored from now on.",
+    ),
+    (
+        "is_observability_broadcast_enabled",
+        "Requests are broadcast to the observability destinations from now on.",
+    ),
+    (
+        "is_data_discount_logging_enabled",
+        "The gateway logs requests for its own use, for a discount, from now on.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceContents:
+    """What a workspace holds, as the caller read it; None where that could not be read."""
+
+    keys: Sequence[ApiKey] | None = None
+    budgets: Sequence[Budget] | None = None
+    guardrails: Sequence[Guardrail] | None = None
+
+
+def shown_name(workspace: Workspace) -> str:
+    """The workspace in a sentence."""
+    return quoted(workspace.name, workspace.slug, workspace.id)
+
+
+def known_values(workspace: Workspace) -> dict[str, Any]:
+    """The editable fields as the gateway gave them; those it left out or garbled are missing."""
+    return known_fields(workspace, EDITABLE)
+
+
+def in_words(field: str, value: Any) -> str:
+    """A field's value as people read it; None and an empty list say what they stand for."""
+    if value is None or value in ([], ""):
+        return EMPTY.get(field, "none")
+    words = _WORDS.get(field, _plain)
+    return words(value)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list | tuple):
+        return several([safe_line(entry, 60) for entry in value])
+    return safe_line(value, 200)
+
+
+_WORDS: Mapping[str, Callable[[Any], str]] = {
+    "io_logging_sampling_rate": lambda value: percent(value, places=2),
+}
+
+
+def plan_create(request: CreateWorkspaceRequest) -> Plan[Workspace]:
+    """One POST /workspaces."""
+    return Plan(
+        action="workspaces.create",
+        title=f"Create workspace {quoted(request.name)}",
+        resource=RESOURCE,
+        identity=None,
+        send=lambda client: client.workspaces.create(request),
+        changes=first_values(request, LABELS, in_words),
+        effects=tuple(text for name, text in _LOGGING if getattr(request, name)),
+        summary=request.body(),
+        identify=lambda made: made.id,
+    )
+
+
+def plan_update(fresh: Workspace, request: UpdateWorkspaceRequest) -> Plan[Workspace]:
+    """One PATCH /workspaces/{id} with the fields that were given. ``fresh`` has an id."""
+    identity = identity_of(fresh.id, "workspace")
+    return Plan(
+        action="workspaces.edit",
+        title=f"Change workspace {shown_name(fresh)}",
+        resource=RESOURCE,
+        identity=identity,
+        send=lambda client: client.workspaces.update(identity, request),
+        changes=changes(known_values(fresh), request, LABELS, in_words),
+        effects=tuple(_update_effects(request, fresh)),
+        summary=request.body(),
+    )
+
+
+def _update_effects(request: UpdateWorkspaceRequest, fresh: Workspace) -> list[str]:
+    given = request.model_fields_set
+    effects = [text for name, text in _LOGGING if name in given and getattr(request, name)]
+    if "slug" in given and fresh.slug:
+        effects.append(f"Whoever uses the slug {safe_line(fresh.slug, 60)} finds it no longer.")
+    if "disabled_server_tools" in given and request.disabled_server_tools:
+        effects.append("Requests that use a tool that is off no longer get it.")
+    return effects
+
+
+def plan_delete(
+    fresh: Workspace,
+    contents: WorkspaceContents,
+    now: datetime,
+    *,
+    is_default: bool = False,
+) -> Plan[None]:
+    """One DELETE /workspaces/{id}; active keys stand in its way. ``fresh`` has an id."""
+    identity = identity_of(fresh.id, "workspace")
+    effects = [*_losses(contents), "This cannot be undone."]
+    if is_default:
+        effects.append(
+            "It is the default workspace: keys that belong to no workspace are disabled, "
+            "and requests that name no workspace are refused from then on."
+        )
+    return Plan(
+        action="workspaces.delete",
+        title=f"Delete workspace {shown_name(fresh)}",
+        resource=RESOURCE,
+        identity=identity,
+        send=lambda client: client.workspaces.delete(identity, confirm_default=is_default),
+        effects=tuple(effects),
+        obstacles=tuple(_obstacles(contents.keys, now)),
+        danger="high",
+        summary={"name": fresh.name, "slug": fresh.slug, "default": is_default},
+    )
+
+
+def _obstacles(keys: Sequence[ApiKey] | None, now: datetime) -> list[str]:
+    active = [quoted(key.name, key.label, key.hash) for key in keys or () if is_active(key, now)]
+    if not active:
+        return []
+    return [
+        f"{count(len(active), 'active key')} must be moved, disabled or deleted first: "
+        f"{several(active)}."
+    ]
+
+
+def _losses(contents: WorkspaceContents) -> list[str]:
+    lines = []
+    if contents.keys is None:
+        lines.append("Its keys could not be read: while one is active the gateway refuses.")
+    if contents.budgets is None:
+        lines.append("Its budgets, which could not be read, go with it.")
+    elif contents.budgets:
+        words = [f"{usd(budget.limit_usd)} {budget.interval or ''}" for budget in contents.budgets]
+        lines.append(f"Its budgets go with it: {several([word.strip() for word in words])}.")
+    if contents.guardrails is None:
+        lines.append("Its guardrails, which could not be read, go with it.")
+    elif contents.guardrails:
+        names = [quoted(guardrail.name, guardrail.id) for guardrail in contents.guardrails]
+        lines.append(f"Its guardrails and their assignments go with it: {several(names)}.")
+    return lines
