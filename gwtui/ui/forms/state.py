@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
-from gwtui.client.errors import (
-    BadRequestError,
-    ConnectFailedError,
-    GatewayError,
-    InvalidRequestError,
-)
-from gwtui.contract.request import FieldRules, Problem, RequestModel, field_rules, problems
+from gwtui.client.errors import ConnectFailedError, GatewayError
+from gwtui.contract.request import FieldRules, RequestModel, field_rules, problems
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.forms.fields import Facts, FormField, FormSpec
-from gwtui.ui.forms.reading import Typed, to_typed, to_value
+from gwtui.ui.forms.fields import Facts, FieldGroup, FormField, FormSpec
+from gwtui.ui.forms.reading import TEXTS, Typed, to_typed, to_value
+from gwtui.ui.forms.refusals import named
 from gwtui.ui.resources.spec import Cell, Tone
 
 NOTHING_CHANGED = "Nothing was changed yet."
 _CLOSE_TO_FULL = 0.9
+_ROWS = ("builtins", "filters")
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How far a part of a form is."""
+
+    wrong: int
+    """Fields whose problem is said."""
+    lacking: int
+    """Fields that must still be filled in or finished."""
+    changed: int
 
 
 class FormState:
@@ -34,9 +43,12 @@ class FormState:
             field.name: field for field in spec.every_field() if field.fixed is None
         }
         self._rules = field_rules(spec.model)
+        unsaid = ABSENT if spec.partial else None
         self._initial: dict[str, Typed] = {
-            name: to_typed(field, spec.initial.get(name)) for name, field in self.fields.items()
+            name: to_typed(field, spec.initial.get(name, unsaid))
+            for name, field in self.fields.items()
         }
+        self._given = {name: self._plain(name, value) for name, value in spec.initial.items()}
         self._typed = dict(self._initial)
         self._touched: set[str] = set()
         self._settled: set[str] = set()
@@ -58,9 +70,18 @@ class FormState:
             return
         self._typed[name] = typed
         self._touched.add(name)
-        self._refused.pop(name, None)
+        self._refused = {path: said for path, said in self._refused.items() if _root(path) != name}
         self.refusal = ""
+        self._suggest()
         self._check()
+
+    def _suggest(self) -> None:
+        """Fill in what follows from other fields and was not touched."""
+        if self.spec.partial:
+            return
+        for name, field in self.fields.items():
+            if field.suggest is not None and name not in self._touched:
+                self._typed[name] = field.suggest(self.values())
 
     def leave(self, name: str) -> None:
         """The person left the field: what is wrong with it may be said plainly."""
@@ -89,17 +110,25 @@ class FormState:
         return (
             self.spec.partial
             and name not in self.spec.initial
+            and self.fields[name].kind != "secret"
             and self._typed[name] == self._initial[name]
         )
 
     def _read(self, name: str) -> Any:
         typed = self._typed[name]
         if typed == self._initial[name]:
-            if name in self.spec.initial:
-                return self.spec.initial[name]
+            if name in self._given:
+                return self._given[name]
             if self.is_unknown(name):
                 return ABSENT
         return to_value(self.fields[name], self._rules[name], typed, self.facts.now())
+
+    def _plain(self, name: str, value: Any) -> Any:
+        """What the form began from; entries that came as models in the words of a request."""
+        field = self.fields.get(name)
+        if field is None or field.kind not in _ROWS:
+            return value
+        return to_value(field, self._rules[name], to_typed(field, value), self.facts.now())
 
     def values(self) -> dict[str, Any]:
         """Every value that can be read."""
@@ -112,7 +141,7 @@ class FormState:
                 name: value
                 for name, value in self.values().items()
                 if self._typed[name] != self._initial[name]
-                and (name not in self.spec.initial or not same(value, self.spec.initial[name]))
+                and (name not in self._given or not same(value, self._given[name]))
             }
         return {
             name: value
@@ -136,29 +165,57 @@ class FormState:
         if self.spec.partial and not self._problems and not self.payload():
             self.refusal = NOTHING_CHANGED
             return False
-        loose = [text for name, text in self._problems.items() if name not in self.fields]
+        loose = [text for path, text in self._problems.items() if _root(path) not in self.fields]
         self.refusal = "; ".join(loose)
         return not self._problems
 
     def problem(self, name: str) -> Cell | None:
         """What is wrong with a field, once it was touched; a hint until it was left."""
-        message = self._refused.get(name) or self._problems.get(name)
+        message = next(self._messages(name), None)
         if message is None or name not in self._touched | self._settled:
             return None
         return Cell(message, "bad" if name in self._settled else "warn")
 
+    def _messages(self, name: str) -> Iterator[str]:
+        """What is wrong with a field and with its entries, refusals first."""
+        for path, message in (*self._refused.items(), *self._problems.items()):
+            if _root(path) == name:
+                yield f"{_place(path)}{message}"
+
+    def entry_problems(self, name: str) -> Mapping[int, Mapping[str, str]]:
+        """What is wrong with the entries of a list: place -> part of the entry ("" whole) -> why.
+
+        Places count from 0 in what the editor holds.
+        """
+        found: dict[int, dict[str, str]] = {}
+        for path, message in (*self._problems.items(), *self._refused.items()):
+            root, _, rest = path.partition(".")
+            place, _, part = rest.partition(".")
+            if root == name and place.isdecimal():
+                found.setdefault(int(place), {})[part] = message
+        return found
+
     @property
     def first_problem(self) -> str | None:
         """The first field that something is wrong with."""
-        wrong = {**self._problems, **self._refused}
+        wrong = {_root(path) for path in (*self._problems, *self._refused)}
         return next((name for name in self.fields if name in wrong), None)
+
+    def tally(self, group: FieldGroup) -> Tally:
+        """How far a group of fields is."""
+        names = [field.name for field in group.fields if field.name in self.fields]
+        said = [self.problem(name) for name in names]
+        wrong = sum(cell is not None and cell.tone == "bad" for cell in said)
+        bad = sum(next(self._messages(name), None) is not None for name in names)
+        changed = sum(self._typed[name] != self._initial[name] for name in names)
+        return Tally(wrong, bad - wrong, changed)
 
     def refuse(self, error: GatewayError) -> None:
         """The gateway, or the client for it, refused: on the fields it names, else on the form."""
         rest: list[str] = []
-        for problem in _named(error, self._rules):
-            if problem.field in self.fields:
-                self._settled.add(problem.field)
+        for problem in named(error, self._rules):
+            if _root(problem.field) in self.fields:
+                self._settled.add(_root(problem.field))
                 self._refused[problem.field] = safe_text(problem.message, 200)
             else:
                 rest.append(str(problem))
@@ -182,14 +239,13 @@ class FormState:
         """The length of a text against its limits; None where the model has none."""
         rules = self._rules[name]
         typed = self._typed[name]
-        if not isinstance(typed, str) or self.fields[name].kind != "text":
+        if isinstance(typed, tuple):
+            return _count(len(typed), rules)
+        if not isinstance(typed, str) or self.fields[name].kind not in TEXTS:
             return None
-        length = len(typed.strip())
+        length = len(typed.rstrip() if self.fields[name].kind == "lines" else typed.strip())
         if rules.max_length is not None:
-            over = length > rules.max_length
-            near = length >= rules.max_length * _CLOSE_TO_FULL
-            tone: Tone = "bad" if over else "warn" if near else "muted"
-            return Cell(f"{length}/{rules.max_length}", tone)
+            return Cell(f"{length}/{rules.max_length}", _fullness(length, rules.max_length))
         if rules.min_length is not None and (length or not rules.nullable):
             short = length < rules.min_length
             return Cell(f"{length}, min {rules.min_length}" if short else str(length), "muted")
@@ -205,27 +261,37 @@ class FormState:
                 found[name] = str(error)
         try:
             if not self.spec.partial or self.payload():
-                self.spec.model.model_validate(self.payload())
+                self._refer(self.spec.model.model_validate(self.payload()), found)
         except ValidationError as error:
             for problem in problems(error):
                 found.setdefault(problem.field, problem.message)
         self._problems = found
 
+    def _refer(self, request: RequestModel, found: dict[str, str]) -> None:
+        """Ask what the service refuses beyond the model."""
+        for problem in self.spec.check(request) if self.spec.check is not None else ():
+            found.setdefault(problem.field, problem.message)
 
-def _named(error: GatewayError, rules: Mapping[str, FieldRules]) -> Iterable[Problem]:
-    """The refusal by field. A 400 reads "field: message", several of them joined by "; "."""
-    if isinstance(error, InvalidRequestError):
-        return error.problems
-    if not isinstance(error, BadRequestError):
-        return [Problem("", error.message)]
-    found: list[Problem] = []
-    for part in error.message.split("; "):
-        field, colon, message = part.partition(": ")
-        if colon and field in rules:
-            found.append(Problem(field, message))
-        elif found:
-            last = found.pop()
-            found.append(Problem(last.field, f"{last.message}; {part}"))
-        else:
-            found.append(Problem("", part))
-    return found
+
+def _root(path: str) -> str:
+    """The field that a place such as content_filters.0.pattern belongs to."""
+    return path.partition(".")[0]
+
+
+def _place(path: str) -> str:
+    """Where inside a field, in people's words: "entry 1, pattern: "."""
+    _, _, rest = path.partition(".")
+    place, _, part = rest.partition(".")
+    if not place.isdecimal():
+        return ""
+    return f"entry {int(place) + 1}{', ' + part if part else ''}: "
+
+
+def _count(count: int, rules: FieldRules) -> Cell:
+    if rules.max_length is None:
+        return Cell(str(count), "muted")
+    return Cell(f"{count} of {rules.max_length}", _fullness(count, rules.max_length))
+
+
+def _fullness(length: int, most: int) -> Tone:
+    return "bad" if length > most else "warn" if length >= most * _CLOSE_TO_FULL else "muted"
