@@ -97,7 +97,7 @@ def test_an_empty_or_reversed_interval_is_empty() -> None:
 
 def test_a_missed_week_of_every_key_is_bounded_work(monkeypatch: pytest.MonkeyPatch) -> None:
     planned, counted = 0, 0
-    plan, count = usage._plan, usage._DayPlan.count
+    plan, count = usage.day_plan, usage.DayPlan.count
 
     def counting_plan(*args: object) -> object:
         nonlocal planned
@@ -109,8 +109,8 @@ def test_a_missed_week_of_every_key_is_bounded_work(monkeypatch: pytest.MonkeyPa
         counted += 1
         return count(self, offset)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(usage, "_plan", counting_plan)
-    monkeypatch.setattr(usage._DayPlan, "count", counting_count)
+    monkeypatch.setattr(usage, "day_plan", counting_plan)
+    monkeypatch.setattr(usage.DayPlan, "count", counting_count)
     profiles = [key.profile for key in WORLD.keys]
     slices = [piece for item in profiles for piece in accrual(item, NOW, NOW + WEEK)]
     streams = sum(len(profile.streams) for profile in profiles)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gwtui.embedded.operations import Operation
 from gwtui.embedded.routes import (
+    activity,
     credits,
     current_key,
     description,
@@ -18,6 +19,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *keys.OPERATIONS,
     *current_key.OPERATIONS,
     *credits.OPERATIONS,
+    *activity.OPERATIONS,
     *models.OPERATIONS,
     *endpoints.OPERATIONS,
     *providers.OPERATIONS,

@@ -21,6 +21,7 @@ from gwtui.embedded.simulator.usage import (
     UsageTotals,
     accrual,
     accrued,
+    accrued_by_day,
 )
 from gwtui.embedded.simulator.world import (
     Purchase,
@@ -51,6 +52,7 @@ __all__ = [
     "World",
     "accrual",
     "accrued",
+    "accrued_by_day",
     "build_catalog",
     "build_world",
     "endpoints_answer",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from gwtui.embedded.simulator.chance import uuid_text
 from gwtui.embedded.simulator.models_chat import CHAT_MODELS
 from gwtui.embedded.simulator.models_media import MEDIA_MODELS
 from gwtui.embedded.simulator.models_reasoning import REASONING_MODELS
@@ -34,6 +35,16 @@ class CatalogEndpoint:
     """The contract's endpoint object without its live figures."""
     traits: EndpointTraits
     """How its live figures behave."""
+
+    @property
+    def id(self) -> str:
+        """UUID of the endpoint, the same for every seed."""
+        return uuid_text(0, "endpoint", self.key)
+
+    @property
+    def model_id(self) -> str:
+        """Identifier of the model, author/slug."""
+        return self.key.partition("|")[0]
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,14 @@ class Catalog:
     @cached_property
     def _endpoints(self) -> Mapping[str, CatalogEndpoint]:
         return {item.key: item for model in self.models for item in model.endpoints}
+
+    @cached_property
+    def _canonical_slugs(self) -> Mapping[str, str]:
+        return {model.id: str(model.wire["canonical_slug"]) for model in self.models}
+
+    def canonical_slug(self, slug: str) -> str:
+        """The lasting name of a model given by its slug; any other text is given back as it is."""
+        return self._canonical_slugs.get(slug, slug)
 
     def model(self, model_id: str) -> CatalogModel | None:
         """The model of an author/slug identifier, None when there is none."""

@@ -91,7 +91,7 @@ class UsageProfile:
 
 @dataclass(frozen=True, slots=True)
 class UsageSlice:
-    """Requests of one key to one endpoint within one clock hour."""
+    """Requests of one key to one endpoint within one clock hour, or within one UTC day."""
 
     moment: datetime
     """When the last of them was made; never outside the interval that was asked for."""
@@ -154,6 +154,17 @@ def accrued(profile: UsageProfile, since: datetime, until: datetime) -> UsageTot
     return UsageTotals(usd * PICO, byok * PICO, requests, last)
 
 
+def accrued_by_day(profile: UsageProfile, since: datetime, until: datetime) -> list[UsageSlice]:
+    """The slices of ``accrual`` joined to one per endpoint and UTC day, at one step per day."""
+    since, until = _clip(profile, since, until)
+    return [
+        _slice(plan, first, past)
+        for position, stream in enumerate(profile.streams)
+        for plan, start, end in _days(profile, position, stream, since, until)
+        if (past := plan.count(end)) > (first := plan.count(start))
+    ]
+
+
 def _clip(profile: UsageProfile, since: datetime, until: datetime) -> tuple[datetime, datetime]:
     since = max(since, profile.active_from)
     for end in (profile.abandoned_at, profile.stopped_at):
@@ -162,8 +173,8 @@ def _clip(profile: UsageProfile, since: datetime, until: datetime) -> tuple[date
 
 
 @dataclass(frozen=True, slots=True)
-class _DayPlan:
-    """One stream on one UTC day."""
+class DayPlan:
+    """One stream on one UTC day: its requests, numbered from 0, and what each of them takes."""
 
     stream: UsageStream
     midnight: datetime
@@ -206,26 +217,27 @@ class _DayPlan:
 
 def _days(
     profile: UsageProfile, position: int, stream: UsageStream, since: datetime, until: datetime
-) -> Iterator[tuple[_DayPlan, int, int]]:
+) -> Iterator[tuple[DayPlan, int, int]]:
     """Each UTC day that the interval touches, with its start and end offsets in microseconds."""
     midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
     while midnight < until:
         start = max(0, (since - midnight) // _MICROSECOND)
         end = min(DAY_MICROSECONDS, (until - midnight) // _MICROSECOND)
         if start < end:
-            yield _plan(profile, position, stream, midnight), start, end
+            yield day_plan(profile, position, stream, midnight), start, end
         midnight += _DAY
 
 
-def _plan(
+def day_plan(
     profile: UsageProfile, position: int, stream: UsageStream, midnight: datetime
-) -> _DayPlan:
+) -> DayPlan:
+    """What a profile's stream, given with its position, asks for on the UTC day of ``midnight``."""
     chances = number(profile.seed, profile.identity, position, midnight.toordinal())
     busy, rest, size = ((chances >> shift & 0xFFFF) / 0x10000 for shift in (0, 16, 32))
     rhythm = RHYTHMS[profile.rhythm]
     weekday_share = rhythm.weekend if midnight.weekday() >= _SATURDAY else 1.0
     scale = 0.85 + 0.3 * size
-    return _DayPlan(
+    return DayPlan(
         stream=stream,
         midnight=midnight,
         # The fraction of a request becomes a chance, so that rare streams keep their average.
@@ -236,26 +248,30 @@ def _plan(
     )
 
 
-def _hourly(plan: _DayPlan, start: int, end: int) -> Iterator[UsageSlice]:
+def _hourly(plan: DayPlan, start: int, end: int) -> Iterator[UsageSlice]:
     """The slices of one day between two offsets."""
-    stream, cost = plan.stream, plan.cost
     before = plan.count(start)
     while start < end and before < plan.requests:
         stop = min(end, start - start % HOUR_MICROSECONDS + HOUR_MICROSECONDS)
         after = plan.count(stop)
-        made = after - before
-        if made:
-            amount = made * cost * PICO
-            yield UsageSlice(
-                moment=plan.moment_of(after - 1),
-                model=stream.model,
-                model_permaslug=stream.model_permaslug,
-                provider=stream.provider,
-                endpoint_key=stream.endpoint_key,
-                requests=made,
-                prompt_tokens=made * plan.prompt_tokens,
-                completion_tokens=made * plan.completion_tokens,
-                usd=Decimal(0) if stream.byok else amount,
-                byok_usd=amount if stream.byok else Decimal(0),
-            )
+        if after > before:
+            yield _slice(plan, before, after)
         start, before = stop, after
+
+
+def _slice(plan: DayPlan, first: int, end: int) -> UsageSlice:
+    """The requests of one day from number ``first`` up to, not including, ``end``."""
+    stream, made = plan.stream, end - first
+    amount = made * plan.cost * PICO
+    return UsageSlice(
+        moment=plan.moment_of(end - 1),
+        model=stream.model,
+        model_permaslug=stream.model_permaslug,
+        provider=stream.provider,
+        endpoint_key=stream.endpoint_key,
+        requests=made,
+        prompt_tokens=made * plan.prompt_tokens,
+        completion_tokens=made * plan.completion_tokens,
+        usd=Decimal(0) if stream.byok else amount,
+        byok_usd=amount if stream.byok else Decimal(0),
+    )

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 
 from gwtui.embedded.simulator import World
-from gwtui.embedded.store import account, budgets, members, organization, workspaces
+from gwtui.embedded.store import account, activity, budgets, members, organization, workspaces
 from gwtui.embedded.store.budgets import BudgetRecord
 
 Step = Callable[[sqlite3.Connection, World], None]
@@ -69,5 +69,6 @@ _STEPS: Mapping[str, Step] = {
     "people": _people,
     "members": _members,
     "budgets": _budgets,
+    "activity": activity.remember,
 }
 _ALWAYS = frozenset({"people"})

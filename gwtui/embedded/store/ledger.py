@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from gwtui.embedded.simulator import UsageProfile, UsageSlice, accrual
-from gwtui.embedded.store import account
+from gwtui.embedded.store import account, activity
 from gwtui.embedded.store.columns import (
     from_decimal_text,
     from_micros_or_none,
@@ -54,6 +54,7 @@ class Ledger:
             usage = [day for meter in self._meters(db, since) for day in meter.run(now)]
             add_usage(db, usage)
             account.book(db, sum(day.usage_pico for day in usage), now)
+            activity.forget(db, to_day(now))
             if usage:
                 account.top_up(db, below=_TOP_UP_BELOW, by=_TOP_UP)
         self._booked_until = now
@@ -90,7 +91,13 @@ class _Meter:
                 "UPDATE api_keys SET last_used_at = ? WHERE id = ?",
                 (to_micros(admitted[-1].moment), self.row["id"]),
             )
+            activity.book(self.db, self._actor, admitted)
         return _by_day(self.row["id"], admitted)
+
+    @property
+    def _actor(self) -> activity.Actor:
+        row = self.row
+        return activity.Actor(row["hash"], row["workspace_id"], row["creator_user_id"])
 
     def _admitted(self, slices: list[UsageSlice]) -> Iterator[UsageSlice]:
         limit = from_decimal_text(self.row["limit_usd"])

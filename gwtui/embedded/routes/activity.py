@@ -1,0 +1,110 @@
+"""GET /activity: 30 completed UTC days, by endpoint. Extended contract section 8."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+from pydantic import JsonValue
+
+from gwtui.contract.activity import ACTIVITY_DAYS, ActivityRow
+from gwtui.contract.request import Problem
+from gwtui.embedded import queries, wire
+from gwtui.embedded.answers import many
+from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.refusals import invalid, not_found
+from gwtui.embedded.simulator import Catalog
+from gwtui.embedded.simulator.tokens import cached_tokens, reasoning_tokens
+from gwtui.embedded.store import activity, keys, workspaces
+from gwtui.embedded.store.activity import ActivityFilter, ActivitySum
+from gwtui.embedded.store.columns import from_pico, to_day
+
+_BY_WORKSPACE = "workspace"
+
+
+def _list(call: Call) -> JsonValue:
+    first, last = _days(call)
+    wanted = ActivityFilter(
+        first_day=first,
+        last_day=last,
+        key_hash=call.query["api_key_hash"],
+        user_id=call.query["user_id"],
+        workspace_id=call.query["workspace_id"],
+    )
+    _demand_known(call, wanted)
+    found = activity.sums(call.db, wanted, by_workspace=call.query["group_by"] == _BY_WORKSPACE)
+    return {"data": [_row(call.site.catalog, row) for row in found]}
+
+
+def _days(call: Call) -> tuple[int, int]:
+    """The first and the last day that are asked for. Today is not over, so it is not shown."""
+    last = to_day(call.now) - 1
+    first = last - ACTIVITY_DAYS + 1
+    wanted: date | None = call.query["date"]
+    if wanted is None:
+        return first, last
+    if not first <= wanted.toordinal() <= last:
+        span = f"{date.fromordinal(first)} to {date.fromordinal(last)}"
+        message = f"must be one of the last {ACTIVITY_DAYS} completed UTC days, {span}"
+        raise invalid([Problem("date", message)])
+    return wanted.toordinal(), wanted.toordinal()
+
+
+def _demand_known(call: Call, wanted: ActivityFilter) -> None:
+    """Refuse an unknown workspace, and a key that never was: a deleted one has its history."""
+    key, workspace = wanted.key_hash, wanted.workspace_id
+    if key and keys.find_credential(call.db, key) is None and not activity.knows_key(call.db, key):
+        raise not_found()
+    if workspace and workspaces.get(call.db, workspace) is None:
+        raise not_found()
+
+
+def _row(catalog: Catalog, row: ActivitySum) -> dict[str, JsonValue]:
+    endpoint = catalog.endpoint(row.endpoint_key)
+    shown: dict[str, JsonValue] = {
+        "date": date.fromordinal(row.day).isoformat(),
+        "model": endpoint.model_id,
+        "model_permaslug": str(endpoint.wire["model_id"]),
+        "endpoint_id": endpoint.id,
+        "provider_name": str(endpoint.wire["provider_name"]),
+        "requests": row.requests,
+        "usage": wire.number(from_pico(row.usage_pico)),
+        "byok_usage_inference": wire.number(from_pico(row.byok_usage_pico)),
+        "prompt_tokens": row.prompt_tokens,
+        "completion_tokens": row.completion_tokens,
+        "reasoning_tokens": reasoning_tokens(catalog, endpoint, row.completion_tokens),
+        "cached_tokens": cached_tokens(endpoint, row.prompt_tokens),
+    }
+    if row.workspace_id is not None:
+        shown["workspace_id"] = row.workspace_id
+    return shown
+
+
+def _date(text: str) -> date:
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
+    except ValueError:
+        raise ValueError("must be a day, YYYY-MM-DD") from None
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/activity",
+        operation_id="getActivity",
+        summary=f"Activity by endpoint on the last {ACTIVITY_DAYS} completed UTC days",
+        tag="Activity",
+        access=Access.MANAGEMENT,
+        handler=_list,
+        answer=many(ActivityRow),
+        query=(
+            queries.QueryParameter(
+                "date", "only this UTC day", {"type": "string", "format": "date"}, _date
+            ),
+            queries.text("api_key_hash", "only requests of this key"),
+            queries.text("user_id", "only requests of keys that this user made"),
+            queries.uuid("workspace_id", "only requests of this workspace"),
+            queries.choice("group_by", "tell workspaces apart", (_BY_WORKSPACE,)),
+        ),
+        refusals=(404,),
+    ),
+)
