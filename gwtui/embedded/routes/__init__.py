@@ -5,10 +5,12 @@ from __future__ import annotations
 from gwtui.embedded.operations import Operation
 from gwtui.embedded.routes import (
     activity,
+    assignments,
     credits,
     current_key,
     description,
     endpoints,
+    guardrails,
     keys,
     models,
     providers,
@@ -24,5 +26,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *endpoints.OPERATIONS,
     *providers.OPERATIONS,
     *workspaces.OPERATIONS,
+    *guardrails.OPERATIONS,
+    *assignments.OPERATIONS,
     *description.OPERATIONS,
 )
