@@ -33,6 +33,7 @@ Reason = Literal[
 
 ZDR_XAI = "enforce_zdr_xai"
 XAI_AUTHOR = "x-ai"
+_OF_MODEL = frozenset[Reason]({"model not allowed", "model ignored"})
 _SWITCHES = (*ZDR_FIELDS, ZDR_XAI)
 _LISTS = ("allowed_models", "ignored_models", "allowed_providers", "ignored_providers")
 
@@ -108,26 +109,40 @@ class ModelEffect:
         return tuple(sorted(counted, key=lambda reason: -counted[reason]))
 
     @property
+    def excluded(self) -> bool:
+        """Whether the guardrails' lists of models leave the model out, as somebody meant it."""
+        return bool(self.blocked) and all(
+            not _OF_MODEL.isdisjoint(blocked.reasons) for blocked in self.blocked
+        )
+
+    @property
     def verdict(self) -> EffectVerdict:
         """How the model stands under the guardrails."""
         if not self.known:
             return EffectVerdict("unknown", "muted", "its endpoints could not be read")
         if not self.total:
             return EffectVerdict("no endpoint", "muted", "nothing serves this model now")
+        if self.excluded:
+            return EffectVerdict("excluded", "muted", ", ".join(self.reasons))
         if not self.remaining:
-            return EffectVerdict("blocked", "bad", ", ".join(self.reasons))
+            return EffectVerdict("none remains", "bad", ", ".join(self.reasons))
         if not self.healthy:
             lost = any(is_healthy(blocked.endpoint) for blocked in self.blocked)
             why = "the healthy ones are blocked" if lost else "none is healthy without it either"
             return EffectVerdict("none healthy", "warn", why)
         if self.blocked:
             return EffectVerdict("reduced", "plain", ", ".join(self.reasons))
-        return EffectVerdict("untouched", "good", "every endpoint remains")
+        return EffectVerdict("all remain", "good", "every endpoint remains")
 
 
 @dataclass(frozen=True, slots=True)
 class EffectVerdict:
-    """``word``: "blocked", "none healthy", "reduced", "untouched", "no endpoint" or "unknown"."""
+    """``word`` says what is left of a model, ``why`` names the reasons.
+
+    "excluded": its lists leave the model out. "none remains": other rules take every endpoint.
+    "none healthy": none of those left works now. Further "reduced", "all remain", "no endpoint"
+    and "unknown".
+    """
 
     word: str
     tone: Tone
@@ -155,17 +170,19 @@ class Effect:
         """One line on the whole catalog."""
         known = [model for model in self.models if model.known and model.total]
         left = sum(bool(model.remaining) for model in known)
-        parts = [f"{left} of {len(known)} models keep an endpoint"]
-        weak = self.count("none healthy")
-        if weak:
-            parts.append(f"{weak} without a healthy one")
+        empty, weak = self.count("none remains"), self.count("none healthy")
         unread = sum(not model.known for model in self.models)
-        if unread:
-            parts.append(f"{unread} could not be read")
-        if self.zdr_unknown:
-            parts.append("zero data retention not applied")
-        tone: Tone = "bad" if known and not left else "warn" if len(parts) > 1 else "plain"
-        return ", ".join(parts), tone
+        parts = [
+            f"{left} of {len(known)} models keep an endpoint",
+            f"{empty} lose every one" if empty else "",
+            f"{weak} without a healthy one" if weak else "",
+            f"{unread} could not be read" if unread else "",
+            "zero data retention not applied" if self.zdr_unknown else "",
+        ]
+        tone: Tone = (
+            "bad" if empty or (known and not left) else "warn" if any(parts[1:]) else "plain"
+        )
+        return ", ".join(part for part in parts if part), tone
 
 
 def zdr_switch(model_id: str | None, dialect: Dialect) -> str:

@@ -37,5 +37,8 @@ CREDITS = Cadence(10, stale_after=45)
 KEYS = Cadence(20, stale_after=90)
 ENDPOINTS = Cadence(15, stale_after=60)
 WORKSPACES = Cadence(60, stale_after=240)
+GUARDRAILS = Cadence(30, stale_after=120)
 MODELS = Cadence(300, stale_after=900)
 PROVIDERS = Cadence(300, stale_after=900)
+CATALOG = Cadence(600, stale_after=1800)
+"""Every model with its endpoints: one request per model, so it is read seldom."""

@@ -77,7 +77,7 @@ ALL = left(under())
 def test_nothing_restricts_nothing() -> None:
     assert left(under(Restrictions())) == ALL
     assert ALL["anthropic/opus"] == ["anthropic", "kestrel/turbo", "Cobalt Row"]
-    assert under().models[0].verdict.word == "untouched"
+    assert under().models[0].verdict.word == "all remain"
 
 
 def test_an_allowed_model_is_meant_with_its_variants() -> None:
@@ -88,7 +88,7 @@ def test_an_allowed_model_is_meant_with_its_variants() -> None:
         assert found["anthropic/opus:free"] == ["kestrel/free"], entry
         assert found["x-ai/grok"] == []
     blocked = effect.models[2]
-    assert (blocked.verdict.word, blocked.verdict.why) == ("blocked", "model not allowed")
+    assert (blocked.verdict.word, blocked.verdict.why) == ("excluded", "model not allowed")
 
 
 def test_an_ignored_model_is_gone() -> None:
@@ -142,14 +142,23 @@ def test_without_the_list_of_such_endpoints_nothing_is_pretended() -> None:
 def test_one_that_is_left_but_down_is_a_warning() -> None:
     effect = under(
         Restrictions(
-            allowed_models=frozenset({OPUS.id or ""}),
+            ignored_models=frozenset({"x-ai/grok"}),
             allowed_providers=frozenset({"kestrel/turbo"}),
         )
     )
     first = effect.models[0]
     assert (first.verdict.word, first.verdict.tone) == ("none healthy", "warn")
     assert "healthy ones are blocked" in first.verdict.why
-    assert effect.summary == ("1 of 3 models keep an endpoint, 1 without a healthy one", "warn")
+    assert effect.summary == (
+        "1 of 3 models keep an endpoint, 1 lose every one, 1 without a healthy one",
+        "bad",
+    )
+    assert [each.verdict.word for each in effect.models] == [
+        "none healthy",
+        "none remains",
+        "excluded",
+        "no endpoint",
+    ]
 
 
 def test_nothing_left_at_all_is_bad() -> None:
