@@ -30,14 +30,15 @@ def record(properties: Mapping[str, Schema]) -> Schema:
     return {"type": "object", "properties": dict(properties), "required": list(properties)}
 
 
-def one(model: type[ResponseModel]) -> Answer:
-    """``{"data": model}``."""
-    return Answer(model.__name__, record({"data": reference(model)}), (model,))
+def one(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> Answer:
+    """``{"data": model}``, and what stands beside it."""
+    return Answer(model.__name__, record({"data": reference(model), **(extra or {})}), (model,))
 
 
-def many(model: type[ResponseModel]) -> Answer:
-    """``{"data": [model]}``."""
-    return Answer(f"List of {model.__name__}", record({"data": _list_of(model)}), (model,))
+def many(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> Answer:
+    """``{"data": [model]}``, and what stands beside it."""
+    properties = {"data": _list_of(model), **(extra or {})}
+    return Answer(f"List of {model.__name__}", record(properties), (model,))
 
 
 def page(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> Answer:

@@ -10,6 +10,9 @@ from pydantic import JsonValue
 from gwtui.contract import errors
 from gwtui.contract.request import Problem
 
+_MOST_NAMES = 10
+_LONGEST_NAME = 100
+
 
 class Refusal(Exception):  # noqa: N818 - the contract's own word for what is not a failure
     """An error answer: its HTTP status, its message and, seldom, details and headers."""
@@ -40,6 +43,13 @@ def invalid(
     """400 whose message names every field or parameter that is wrong."""
     message = "; ".join(str(problem) for problem in problems) or errors.INVALID_REQUEST
     return Refusal(400, message, metadata=metadata)
+
+
+def named(entries: Sequence[str]) -> str:
+    """Entries of a list as a message names them: no more, and none longer, than one can read."""
+    shown = ", ".join(entry[:_LONGEST_NAME] for entry in entries[:_MOST_NAMES])
+    more = len(entries) - _MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def unauthenticated(message: str = errors.MISSING_AUTHENTICATION) -> Refusal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gwtui.contract.request import Problem
 from gwtui.embedded.operations import Call
-from gwtui.embedded.refusals import invalid
+from gwtui.embedded.refusals import invalid, not_found
 from gwtui.embedded.store import workspaces
 from gwtui.embedded.store.workspaces import WorkspaceRecord
 
@@ -27,4 +27,12 @@ def default_workspace(call: Call) -> WorkspaceRecord:
     workspace = workspaces.default(call.db)
     if workspace is None:
         raise invalid([Problem("workspace_id", "is required, there is no default workspace")])
+    return workspace
+
+
+def workspace_in_path(call: Call) -> WorkspaceRecord:
+    """The workspace that the path names by UUID or slug. Raises a 404 when there is none."""
+    workspace = workspaces.find(call.db, call.path["id"])
+    if workspace is None:
+        raise not_found()
     return workspace

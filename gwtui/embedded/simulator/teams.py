@@ -12,7 +12,7 @@ from gwtui.embedded.simulator.people import WorkspaceSlug
 from gwtui.embedded.simulator.world import SeedBudget, SeedMember, SeedUser, SeedWorkspace
 
 _MEMBERS: Mapping[WorkspaceSlug, tuple[int, ...]] = {
-    "production": (0, 1, 2, 4, 5, 6),
+    "production": (0, 1, 2, 3, 4, 5, 6),
     "research": (3, 4, 5, 6, 7),
     "data-pipelines": (1, 4, 5),
     "partner-portal": (0, 2),

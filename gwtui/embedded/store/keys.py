@@ -165,6 +165,28 @@ def find(db: sqlite3.Connection, key_hash: str, now: datetime) -> KeyRecord | No
     return None if row is None else _records(db, [row], now)[0]
 
 
+def count_active(db: sqlite3.Connection, workspace_id: str, now: datetime) -> int:
+    """How many keys of a workspace work: neither disabled nor expired."""
+    (count,) = db.execute(
+        f"SELECT count(*) FROM api_keys WHERE workspace_id = ? AND {_ACTIVE}",  # noqa: S608 - a constant
+        (workspace_id, to_micros(now)),
+    ).fetchone()
+    return int(count)
+
+
+def active_creators(db: sqlite3.Connection, workspace_id: str, now: datetime) -> set[str]:
+    """The users who made a key of a workspace that still works."""
+    rows = db.execute(
+        "SELECT DISTINCT creator_user_id FROM api_keys "  # noqa: S608 - a constant
+        f"WHERE workspace_id = ? AND {_ACTIVE} AND creator_user_id IS NOT NULL",
+        (workspace_id, to_micros(now)),
+    )
+    return {row["creator_user_id"] for row in rows}
+
+
+_ACTIVE = "NOT disabled AND (expires_at IS NULL OR expires_at > ?)"
+
+
 def ids_of(db: sqlite3.Connection, hashes: Sequence[str]) -> dict[str, int]:
     """Row ids of those hashes that are ordinary keys of the account."""
     rows = db.execute(
