@@ -1,0 +1,244 @@
+"""The plan of each write to BYOK credentials: contract "PATCH /byok/{id}"; extended section 6.
+
+A raw key is a secret of the request: plans, journals and screens get the masked body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic import SecretStr
+
+from gwtui.actions.byok import RESOURCE
+from gwtui.actions.plan import Plan
+from gwtui.actions.wording import (
+    NAME_LIMIT,
+    Names,
+    Words,
+    changes,
+    count,
+    first_values,
+    identity_of,
+    known_fields,
+    quoted,
+    several,
+)
+from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
+from gwtui.domain.safe_text import safe_line
+
+LABELS: Mapping[str, str] = {
+    "name": "Name",
+    "provider": "Provider",
+    "workspace_id": "Workspace",
+    "key": "Key",
+    "disabled": "State",
+    "is_fallback": "Fallback",
+    "is_byok_only": "Own key only",
+    "is_required": "Required",
+    "allowed_models": "Only for models",
+    "allowed_user_ids": "Only for members",
+    "allowed_api_key_hashes": "Only for keys",
+    "declared_region": "Declared region",
+    "declared_zdr": "Declared ZDR",
+}
+"""What people call the fields, the same in forms and plans."""
+
+EDITABLE = tuple(
+    name for name in LABELS if name not in {"provider", "workspace_id", "key", "disabled"}
+)
+"""Fields of a credential that its form changes; key and state have actions of their own."""
+
+EMPTY: Mapping[str, str] = {
+    "workspace_id": "the default workspace",
+    "allowed_models": "no restriction",
+    "allowed_user_ids": "no restriction",
+    "allowed_api_key_hashes": "no restriction",
+    "declared_region": "not declared",
+    "declared_zdr": "not declared",
+}
+"""What it means that a field is null."""
+
+_NOTHING = "none at all"
+"""An empty restriction: it differs from no restriction."""
+_RESTRICTIONS = ("allowed_models", "allowed_user_ids", "allowed_api_key_hashes")
+_STORED = "The key is stored encrypted; it is never shown again."
+
+
+def shown_name(credential: ByokCredential) -> str:
+    """The credential in a sentence: its name in quotes, else its masked key."""
+    return quoted(credential.name, credential.label, credential.id)
+
+
+def known_values(credential: ByokCredential) -> dict[str, Any]:
+    """The editable fields as the gateway gave them; those it left out or garbled are missing."""
+    return known_fields(credential, EDITABLE)
+
+
+def in_words(names: Names) -> Words:
+    """Gives the function that words a field's value; ``names`` names whatever has an identifier.
+
+    Never words a new key, which is a secret; the label that stands for a stored one is text.
+    """
+
+    def words(field: str, value: Any) -> str:
+        if field == "key":
+            return value if isinstance(value, str) else "a new key, as typed"
+        if value is None or (field == "workspace_id" and not value):
+            return EMPTY.get(field, "none")
+        if field == "workspace_id":
+            return safe_line(names.get(value) or value, NAME_LIMIT)
+        if field in _RESTRICTIONS:
+            entries = [safe_line(names.get(entry) or entry, NAME_LIMIT) for entry in value]
+            return several(entries) if entries else _NOTHING
+        return _WORDS.get(field, _plain)(value)
+
+    return words
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return safe_line(value, 200)
+
+
+_WORDS: Mapping[str, Callable[[Any], str]] = {
+    "disabled": lambda value: "disabled" if value else "enabled",
+}
+
+
+def plan_create(request: CreateByokRequest, names: Names | None = None) -> Plan[ByokCredential]:
+    """One POST /byok."""
+    provider = safe_line(request.provider, NAME_LIMIT)
+    return Plan(
+        action="byok.create",
+        title=f"Store a key of your own for {provider}",
+        resource=RESOURCE,
+        identity=None,
+        send=lambda client: client.byok.create(request),
+        changes=first_values(
+            request, LABELS, in_words(names or {}), ("provider", "workspace_id", "key")
+        ),
+        effects=(_STORED, *_role_effects(request, provider)),
+        summary=request.body(),
+        identify=lambda made: made.id,
+    )
+
+
+def plan_update(
+    fresh: ByokCredential, request: UpdateByokRequest, names: Names | None = None
+) -> Plan[ByokCredential]:
+    """One PATCH /byok/{id} with the fields that were given. ``fresh`` has an id."""
+    identity = identity_of(fresh.id, "credential")
+    rotates = "key" in request.model_fields_set
+    known = {
+        **known_fields(fresh, ("disabled",)),
+        **known_values(fresh),
+        "key": safe_line(fresh.label, NAME_LIMIT) if fresh.label else "the stored key",
+    }
+    return Plan(
+        action="byok.rotate" if rotates else "byok.edit",
+        title=f"{'Rotate' if rotates else 'Change'} credential {shown_name(fresh)}",
+        resource=RESOURCE,
+        identity=identity,
+        send=lambda client: client.byok.update(identity, request),
+        changes=changes(known, request, LABELS, in_words(names or {})),
+        effects=(*(_ROTATION if rotates else ()), *_role_effects(request, _provider(fresh))),
+        danger="high" if rotates else "low",
+        summary=request.body(),
+    )
+
+
+_ROTATION = (
+    "The old key is overwritten at once: this cannot be undone.",
+    "Requests use the new key from now on. Do not revoke the old one before it works.",
+    _STORED,
+)
+
+
+def plan_rotate(fresh: ByokCredential, key: SecretStr) -> Plan[ByokCredential]:
+    """One PATCH /byok/{id} that carries the new key alone. ``fresh`` has an id."""
+    return plan_update(fresh, UpdateByokRequest(key=key))
+
+
+def plan_set_disabled(
+    fresh: ByokCredential, disabled: bool, others: Sequence[ByokCredential] | None = None
+) -> Plan[ByokCredential]:
+    """One PATCH /byok/{id} that disables or enables. ``fresh`` has an id.
+
+    ``others`` are the provider's other credentials in its workspace, None where not known.
+    """
+    identity = identity_of(fresh.id, "credential")
+    request = UpdateByokRequest(disabled=disabled)
+    if disabled:
+        effects = ["Requests no longer use it; its key stays stored.", *_remaining(fresh, others)]
+    else:
+        effects = [f"Requests to {_provider(fresh)} use it again at once."]
+    return Plan(
+        action="byok.toggle",
+        title=f"{'Disable' if disabled else 'Enable'} credential {shown_name(fresh)}",
+        resource=RESOURCE,
+        identity=identity,
+        send=lambda client: client.byok.update(identity, request),
+        changes=changes(known_fields(fresh, ("disabled",)), request, LABELS, in_words({})),
+        effects=tuple(effects),
+        summary=request.body(),
+    )
+
+
+def plan_delete(
+    fresh: ByokCredential, others: Sequence[ByokCredential] | None = None
+) -> Plan[None]:
+    """One DELETE /byok/{id}. ``fresh`` has an id; ``others`` as for disabling."""
+    identity = identity_of(fresh.id, "credential")
+    return Plan(
+        action="byok.delete",
+        title=f"Delete credential {shown_name(fresh)}",
+        resource=RESOURCE,
+        identity=identity,
+        send=lambda client: client.byok.delete(identity),
+        effects=(
+            "Its key is wiped at the gateway; only a record that it existed remains.",
+            "This cannot be undone; disabling can.",
+            *_remaining(fresh, others),
+            *([f"Its key looks like {safe_line(fresh.label, NAME_LIMIT)}."] if fresh.label else []),
+        ),
+        danger="high",
+        summary={"name": fresh.name, "label": fresh.label, "provider": fresh.provider},
+    )
+
+
+def _provider(credential: ByokCredential) -> str:
+    return safe_line(credential.provider or "its provider", NAME_LIMIT)
+
+
+def _role_effects(request: CreateByokRequest | UpdateByokRequest, provider: str) -> list[str]:
+    given = request.model_fields_set
+    effects = []
+    if "is_byok_only" in given and request.is_byok_only:
+        effects.append(f"When it fails, {provider} is not tried on the gateway's own key.")
+    if "is_required" in given and request.is_required:
+        effects.append(f"Requests reach {provider} with this credential only.")
+    if "is_fallback" in given and request.is_fallback:
+        effects.append(f"It is tried only after the other credentials of {provider}.")
+    effects += [
+        f"{LABELS[name]}: an empty list is no longer “no restriction”, nothing may use it."
+        for name in _RESTRICTIONS
+        if name in given and getattr(request, name) == []
+    ]
+    return effects
+
+
+def _remaining(fresh: ByokCredential, others: Sequence[ByokCredential] | None) -> list[str]:
+    """What requests to the provider use when this credential is gone."""
+    if others is None or fresh.disabled:
+        return []
+    enabled = [one for one in others if one.id != fresh.id and one.disabled is False]
+    if enabled:
+        names = several([shown_name(one) for one in enabled])
+        left = count(len(enabled), "enabled credential")
+        return [f"{left} of {_provider(fresh)} remain: {names}."]
+    return [
+        f"No other enabled credential of {_provider(fresh)} remains: "
+        "requests use the gateway's own key, for credits."
+    ]
