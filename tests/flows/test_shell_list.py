@@ -61,6 +61,14 @@ async def test_a_wrong_filter_is_explained_in_the_status_line(tmp_path: Path) ->
         assert "needs a value" not in line(listing(app), "status")
 
 
+async def test_a_column_that_is_not_there_is_named_and_searched_as_text(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await pilot.press("slash", *"partner:a")
+        await pilot.pause()
+        assert "no column partner: searched as text" in line(listing(app), "status")
+        assert listing(app).table.visible_count == 1
+
+
 async def test_a_question_mark_in_an_empty_filter_explains_the_language(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
         await pilot.press("slash", "question_mark")

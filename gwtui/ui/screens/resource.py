@@ -115,6 +115,9 @@ class ResourceScreen(GatewayScreen):
         parts: list[Content] = []
         if table.filter_error is not None:
             parts.append(toned(table.filter_error, "bad"))
+        elif table.unknown_columns:
+            names = ", ".join(safe_text(name, 20) for name in table.unknown_columns)
+            parts.append(toned(f"no column {names}: searched as text", "warn"))
         if self.declared.scoped and self.gwtui.scope_name is not None:
             parts.append(toned(f"only {self.gwtui.scope_name}", "accent"))
         count = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"

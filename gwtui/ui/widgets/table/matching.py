@@ -61,7 +61,9 @@ class Matcher(Generic[T]):
         self._verdicts: dict[str, bool] = dict(assumed._verdicts) if assumed is not None else {}
         self._waiting: list[str] = []
         names = [*(column.id for column in columns), *facets]
-        self._textual = bool(query.words or query.excluded or query.unknown_columns(names))
+        self.unknown_columns = query.unknown_columns(names)
+        """Names in the query that are no column here: searched as plain text."""
+        self._textual = bool(query.words or query.excluded or self.unknown_columns)
 
     @property
     def unfinished(self) -> bool:

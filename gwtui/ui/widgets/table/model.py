@@ -67,6 +67,11 @@ class TableModel(Generic[T]):
         return len(self._items)
 
     @property
+    def unknown_columns(self) -> tuple[str, ...]:
+        """Names in the filter that are no column here: they are searched as plain text."""
+        return () if self._matcher is None else self._matcher.unknown_columns
+
+    @property
     def filtering(self) -> bool:
         """Whether a filter narrows the rows."""
         return self._matcher is not None

@@ -109,6 +109,11 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         """What is wrong with the filter being typed; the last good one stays in force."""
         return self.model.filter_error
 
+    @property
+    def unknown_columns(self) -> tuple[str, ...]:
+        """Names in the filter that are no column here: they are searched as plain text."""
+        return self.model.unknown_columns
+
     # What others do ---------------------------------------------------------------------------
 
     def show(self, items: Sequence[T]) -> None:

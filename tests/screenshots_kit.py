@@ -1,0 +1,54 @@
+"""What the README shows: real screens of the demo world, at the size people use."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from dashboard_kit import Demo, pressing
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "screenshots"
+_FONT_FACES = re.compile(r"\s*@font-face \{[^}]*\}")
+_MAKER = re.compile(r"\s*<!--.*?-->")
+_UNIQUE = re.compile(r"terminal-\d+-")
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One picture: where to start, what to press, how large the terminal is."""
+
+    name: str
+    start: str
+    keys: tuple[str, ...] = ()
+    size: tuple[int, int] = (120, 34)
+    theme: str = "gwtui-dark"
+
+
+SHOTS = (
+    Shot("keys", "keys", ("down",) * 7),
+    Shot("endpoints", "models/northwind/atlas-large"),
+    Shot("credits", "credits", size=(100, 30)),
+    Shot("new-key", "keys", ("n", *"nightly", "tab", *"25"), size=(80, 24)),
+    Shot("light", "models", theme="gwtui-light"),
+)
+
+
+async def draw(shot: Shot) -> str:
+    """The SVG of one picture, the same every time; it names no host to load fonts from."""
+    demo = Demo()
+    try:
+        app = demo.app(shot.start, theme=shot.theme)
+        async with app.run_test(size=shot.size) as pilot:
+            await pressing(*shot.keys)(pilot)
+            svg = app.export_screenshot(title="gwtui")
+    finally:
+        demo.close()
+    return _UNIQUE.sub("terminal-", _MAKER.sub("", _FONT_FACES.sub("", svg)))
+
+
+async def write_all(folder: Path) -> None:
+    """Draw every picture into a folder."""
+    for shot in SHOTS:
+        (folder / f"{shot.name}.svg").write_text(await draw(shot), encoding="utf-8")

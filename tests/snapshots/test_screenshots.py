@@ -1,0 +1,31 @@
+"""The pictures in the README are what the application draws now."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from screenshots_kit import FOLDER, ROOT, SHOTS, Shot, draw
+
+
+@pytest.mark.parametrize("shot", SHOTS, ids=lambda shot: shot.name)
+async def test_a_picture_is_fresh(shot: Shot) -> None:
+    drawn = await draw(shot)
+    stored = (FOLDER / f"{shot.name}.svg").read_text(encoding="utf-8")
+    assert stored == drawn, "run: python tests/update_screenshots.py"
+
+
+def test_every_picture_is_drawn_and_every_link_leads_somewhere() -> None:
+    names = {shot.name for shot in SHOTS}
+    assert {path.stem for path in FOLDER.glob("*.svg")} == names
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    linked = re.findall(r"\(screenshots/([\w-]+)\.svg\)", readme)
+    assert linked
+    assert set(linked) <= names
+
+
+def test_no_picture_names_an_address() -> None:
+    for path in FOLDER.glob("*.svg"):
+        text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert "://" not in text
