@@ -14,6 +14,7 @@ from textual.widgets import Button, Static
 
 from gwtui.actions.plan import Change, Plan
 from gwtui.domain.cells import UNKNOWN
+from gwtui.ui.forms.editors import Edited, Entered, TextEditor
 from gwtui.ui.resources.spec import Tone
 from gwtui.ui.tones import toned
 
@@ -21,8 +22,9 @@ from gwtui.ui.tones import toned
 class ConfirmScreen(ModalScreen[bool]):
     """Returns True only for the deliberate answer; the safe one has the focus and is on Escape.
 
-    Where the danger is low, y confirms too; what cannot be undone takes going to its button. A plan
-    with obstacles says them and has the safe answer only.
+    Where the danger is low, y confirms too; what cannot be undone takes going to its button, and
+    typing ``typed`` before where that is given. A plan with obstacles says them and cannot be
+    confirmed; ``way_out`` is then the other answer, such as going where they can be removed.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -32,12 +34,21 @@ class ConfirmScreen(ModalScreen[bool]):
         Binding("right,down", "app.focus_next", show=False),
     ]
 
-    def __init__(self, plan: Plan[Any], *, deliberate: str, notes: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        plan: Plan[Any],
+        *,
+        deliberate: str,
+        notes: tuple[str, ...] = (),
+        typed: str = "",
+        way_out: str = "",
+    ) -> None:
         super().__init__()
         self._plan = plan
-        self._deliberate = deliberate
+        self._deliberate = way_out if plan.obstacles else deliberate
         self._notes = notes
         self._grave = plan.danger == "high"
+        self._typed = "" if plan.obstacles else typed
 
     def compose(self) -> ComposeResult:
         """Title, changes, effects, two buttons."""
@@ -57,21 +68,44 @@ class ConfirmScreen(ModalScreen[bool]):
                 for index, line in enumerate((*plan.effects, *self._notes)):
                     classes = "effect -first" if plan.changes and not index else "effect"
                     yield Static(_bullet(line, sign), classes=classes)
+            if self._typed:
+                yield Static(
+                    Content.assemble(
+                        toned("To confirm, type ", "warn"), toned(self._typed, "plain", bold=True)
+                    ),
+                    classes="effect -first",
+                )
+                yield TextEditor("", "")
             with Horizontal(classes="buttons"):
                 yield Button(Content("Keep as it is"), id="safe", compact=True)
-                if not plan.obstacles:
-                    yield Button(Content(self._deliberate), id="deliberate", compact=True)
+                if self._deliberate:
+                    yield Button(
+                        Content(self._deliberate),
+                        id="deliberate",
+                        compact=True,
+                        disabled=bool(self._typed),
+                    )
             yield Static(toned(self._hint(), "muted"))
 
     def _hint(self) -> str:
         if self._plan.obstacles:
-            return "This cannot be done now · Esc closes"
+            return "This cannot be done now · Tab moves · Esc closes"
         hint = "Tab moves · Enter presses · Esc keeps it"
         return hint if self._grave else f"y confirms · {hint}"
 
     def on_mount(self) -> None:
         """The safe answer first."""
         self.query_one("#safe").focus()
+
+    @on(Edited)
+    def _edited(self, event: Edited) -> None:
+        event.stop()
+        self.query_one("#deliberate", Button).disabled = event.typed != self._typed
+
+    @on(Entered)
+    def _entered(self, event: Entered) -> None:
+        event.stop()
+        self.focus_next()
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

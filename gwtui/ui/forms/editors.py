@@ -43,12 +43,19 @@ class TextEditor(QuietInput):
         self._given = value
         self.value = value
 
+    def follow(self, value: str) -> None:
+        """Show a text that the form filled in; the person did not type it."""
+        if value != self.value:
+            self._given = self.value = value
+            self.cursor_position = len(value)
+
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
-        if event.value != self._given:
-            self._given = event.value
-            self.post_message(Edited(event.value))
+        # Not the event's value: a suggestion may have followed since.
+        if self.value != self._given:
+            self._given = self.value
+            self.post_message(Edited(self.value))
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

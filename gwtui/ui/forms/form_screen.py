@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import ClassVar, Generic, TypeVar
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -17,10 +17,12 @@ from gwtui.actions.plan import Applied, Outcome, Refused, Unknown
 from gwtui.contract.request import RequestModel
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.forms.fields import Facts, FormSpec
+from gwtui.ui.forms.progress import ProgressLine
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.state import FormState
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.one_line import PartsLine
 
 T = TypeVar("T")
 
@@ -47,8 +49,10 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
         Binding("escape", "leave", show=False),
         Binding("down", "app.focus_next", show=False),
         Binding("up", "app.focus_previous", show=False),
+        Binding("pagedown,ctrl+pagedown", "part(1)", show=False),
+        Binding("pageup,ctrl+pageup", "part(-1)", show=False),
     ]
-    AUTO_FOCUS = "TextEditor, ChoiceEditor, PickEditor"
+    AUTO_FOCUS = ".editor"
 
     def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[T]) -> None:
         super().__init__()
@@ -63,17 +67,31 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
         """Title, fields, what the gateway said, buttons."""
         with Vertical(id="form"):
             yield Static(toned(self.spec.title, "accent", bold=True), id="form-title")
+            yield ProgressLine(id="form-progress")
             with VerticalScroll(id="form-fields", can_focus=False):
-                for field in self.spec.every_field():
-                    yield FieldRow(field, self.state)
+                for group in self.spec.groups:
+                    if group.title:
+                        yield Static(toned(group.title, "accent", bold=True), classes="part")
+                    for field in group.fields:
+                        yield FieldRow(field, self.state)
             yield Static(Content(""), id="form-message")
             with Horizontal(id="form-buttons"):
                 yield Button(Content(self.spec.submit), id="submit", compact=True)
                 yield Button(Content("Cancel"), id="cancel", compact=True)
-                yield Static(toned("Tab next · Ctrl+S sends · Esc leaves", "muted"), id="form-keys")
+                yield Static(toned(self._keys(), "muted"), id="form-keys")
+
+    def _keys(self) -> str:
+        pages = "PgDn next part · " if self._in_parts else "Tab next · "
+        return f"{pages}Ctrl+S sends · Esc leaves"
+
+    @property
+    def _in_parts(self) -> bool:
+        """Whether it is a long form."""
+        return any(group.title for group in self.spec.groups)
 
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
+        self.query_one(ProgressLine).display = self._in_parts
         self._show()
         self.set_interval(5.0, self._show)
 
@@ -100,6 +118,43 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
     def _next(self, event: FieldRow.Done) -> None:
         event.stop()
         self.focus_next()
+
+    @on(PartsLine.Clicked)
+    def _part_clicked(self, event: PartsLine.Clicked) -> None:
+        event.stop()
+        self._go_to_part(int(event.action.removeprefix("part.")))
+
+    def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
+        """Another field, perhaps in another part."""
+        self._show_progress()
+
+    def action_part(self, step: int) -> None:
+        """To the first field of the next part, or the one before."""
+        self._go_to_part(self._part() + step)
+
+    def _part(self) -> int:
+        """The place of the part that has the keys."""
+        focused = self.focused
+        row = (
+            None
+            if focused is None
+            else next(
+                (node for node in focused.ancestors_with_self if isinstance(node, FieldRow)), None
+            )
+        )
+        groups = self.spec.groups
+        places = [at for at, group in enumerate(groups) if row and row.field in group.fields]
+        # The buttons stand below the last part.
+        return places[0] if places else len(groups) - 1
+
+    def _go_to_part(self, place: int) -> None:
+        groups = self.spec.groups
+        if not self._in_parts or not 0 <= place < len(groups):
+            return
+        for field in groups[place].fields:
+            if field.fixed is None:
+                self.query_one(f"#field-{field.name}", FieldRow).editor.focus()
+                return
 
     @on(Button.Pressed)
     async def _pressed(self, event: Button.Pressed) -> None:
@@ -200,6 +255,11 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
         for row in self.query(FieldRow):
             row.show_state()
         self._show_message()
+        self._show_progress()
+
+    def _show_progress(self) -> None:
+        if self._in_parts:
+            self.query_one(ProgressLine).show_progress(self.state, self._part())
 
     def _show_message(self) -> None:
         line = self.query_one("#form-message", Static)
@@ -213,9 +273,10 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
     def on_resize(self) -> None:
         """Title and buttons stay in sight; the fields scroll."""
         self._fit()
+        self.call_after_refresh(self._show_progress)
 
     def _fit(self) -> None:
-        taken = _FRAME_LINES + (_MESSAGE_LINES if self._said.plain else 0)
+        taken = _FRAME_LINES + self._in_parts + (_MESSAGE_LINES if self._said.plain else 0)
         self.query_one("#form-fields").styles.max_height = max(2, self.app.size.height - taken)
 
     def _message(self) -> Content:

@@ -10,9 +10,10 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from gwtui.domain.safe_text import safe_line
-from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered, PickEditor, TextEditor
+from gwtui.ui.forms.editors import Edited, Entered, TextEditor
 from gwtui.ui.forms.fields import FormField
+from gwtui.ui.forms.making import make_editor
+from gwtui.ui.forms.opening import Hinted
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.state import FormState
 from gwtui.ui.resources.spec import Cell
@@ -49,41 +50,13 @@ class FieldRow(Vertical):
         yield Static(Content(""), classes="note")
 
     def _editor(self) -> Widget:
-        field, state = self.field, self._state
+        field = self.field
         if field.fixed is not None:
             return Static(toned(field.fixed[0]), classes="editor")
-        typed = state.typed(field.name)
-        editor: Widget
-        match field.kind:
-            case "switch":
-                editor = ChoiceEditor([(False, "no"), (True, "yes")], typed)
-            case "choice":
-                editor = ChoiceEditor(self._choices(str(typed)), typed)
-            case "workspace":
-                editor = PickEditor(field.label, self._workspaces(str(typed)), str(typed))
-            case _:
-                editor = TextEditor(str(typed), field.placeholder)
+        editor = make_editor(field, self._state)
         editor.add_class("editor")
+        self.set_class(field.kind == "lines", "-lines")
         return editor
-
-    def _choices(self, present: str) -> list[tuple[Typed, str]]:
-        """The model's choices; one that only the gateway knows can be kept."""
-        known = self._state.rules(self.field.name)
-        empty = "unknown" if self._state.is_unknown(self.field.name) else self.field.empty
-        options: list[tuple[Typed, str]] = [("", empty)] if known.nullable else []
-        options += [(choice, choice) for choice in known.choices]
-        if present and present not in known.choices:
-            options.append((present, safe_line(present, 30)))
-        return options
-
-    def _workspaces(self, present: str) -> list[tuple[str, str]]:
-        known = dict(self._state.facts.workspaces)
-        if present:
-            known.setdefault(present, present)
-        named = sorted(known.items(), key=lambda item: item[1].lower())
-        # An update cannot mean "the default one": it must name a workspace.
-        empty = [] if self._state.spec.partial and present else [("", self.field.empty)]
-        return [*empty, *named]
 
     @property
     def editor(self) -> Widget:
@@ -92,6 +65,7 @@ class FieldRow(Vertical):
 
     def show_state(self) -> None:
         """Bring counter and note up to date; what did not change is not repainted."""
+        self._follow_suggestion()
         note = self._content()
         if self._note is None or not note.is_same(self._note):
             self._note = note
@@ -99,6 +73,12 @@ class FieldRow(Vertical):
         if self.field.fixed is None:
             counter = self._state.counter(self.field.name) or Cell("")
             self.query_one("#counter", OneLine).show(cell_content(counter))
+
+    def _follow_suggestion(self) -> None:
+        """Show what the form filled in from other fields."""
+        editor, field = self.editor, self.field
+        if field.suggest is not None and isinstance(editor, TextEditor):
+            editor.follow(str(self._state.typed(field.name)))
 
     def _content(self) -> Content:
         """A problem first, then what the value means, then what the field is for."""
@@ -110,6 +90,9 @@ class FieldRow(Vertical):
             sign = "✗ " if problem.tone == "bad" else "… "
             return toned(sign + problem.text, problem.tone)
         note = self._state.note(field.name)
+        if note is None:
+            hint = getattr(self.editor, "hint", None)
+            note = None if hint is None else hint()
         if note is not None:
             return cell_content(note)
         return toned(field.help or self._state.rules(field.name).description, "muted")
@@ -118,6 +101,11 @@ class FieldRow(Vertical):
     def _edited(self, event: Edited) -> None:
         event.stop()
         self._put(event.typed)
+
+    @on(Hinted)
+    def _hinted(self, event: Hinted) -> None:
+        event.stop()
+        self.show_state()
 
     def _put(self, typed: Typed) -> None:
         self._state.put(self.field.name, typed)
@@ -131,7 +119,17 @@ class FieldRow(Vertical):
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
         """The row with the keys stands out and is in sight with its note."""
         self.add_class("-current")
+        above = self._heading()
+        if above is not None:
+            above.scroll_visible(animate=False)
         self.scroll_visible(animate=False)
+
+    def _heading(self) -> Widget | None:
+        """The title of the part that this row begins."""
+        siblings = [] if self.parent is None else list(self.parent.children)
+        place = siblings.index(self) - 1 if self in siblings else -1
+        above = siblings[place] if place >= 0 else None
+        return above if isinstance(above, Static) else None
 
     def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
         """Left: what is wrong may be said plainly. A list opened on top is not leaving."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from gwtui.actions.plan import Applied, Outcome, Plan, Refused, Unknown
@@ -54,6 +55,29 @@ async def carry_out(context: ActionContext, plan: Plan[T]) -> Outcome[T]:
     return outcome
 
 
+async def carry_out_all(
+    context: ActionContext, plans: Sequence[Plan[Any]], done: Callable[[Plan[Any]], str]
+) -> Outcome[tuple[Any, ...]]:
+    """Send the requests of several plans one after the other, up to the first that fails.
+
+    What was done before that stays done, and the failure says so in the words of ``done``.
+    """
+    values: list[Any] = []
+    for number, plan in enumerate(plans):
+        outcome = await carry_out(context, plan)
+        if isinstance(outcome, Applied):
+            values.append(outcome.value)
+            continue
+        before = ", ".join(done(earlier) for earlier in plans[:number])
+        message = f"{plan.title}: {outcome.error.message}"
+        if before:
+            message = f"Done before: {before}. Then {message}"
+        error = copy(outcome.error)
+        error.message = message
+        return replace(outcome, error=error)
+    return Applied(tuple(values))
+
+
 async def refresh(context: ActionContext, *feeds: str) -> None:
     """Read again the feeds whose names begin so."""
     if context.app.session is not None:
@@ -84,12 +108,14 @@ async def confirm_and_tell(
     done: str | Callable[[T], str],
     *feeds: str,
     notes: tuple[str, ...] = (),
+    typed: str = "",
 ) -> Applied[T] | None:
     """Show the plan, carry it out when that is wanted, say what became of it."""
     app = context.app
     if covered(context):
         return None
-    if not await app.push_screen_wait(ConfirmScreen(plan, deliberate=deliberate, notes=notes)):
+    screen = ConfirmScreen(plan, deliberate=deliberate, notes=notes, typed=typed)
+    if not await app.push_screen_wait(screen):
         return None
     return await send_and_tell(context, plan, done, *feeds)
 
@@ -128,7 +154,7 @@ class Editing(Generic[T]):
 
     ``noun`` is "key", ``called`` names this one ("Key “ci”"); ``known`` gives the editable fields
     that the gateway gave, ``words`` a value as people read it, ``plan`` the plan of the fields
-    that are to be sent, in view of the fresh reading.
+    that are to be sent, in view of the fresh reading. ``send`` carries a confirmed plan out.
     """
 
     context: ActionContext
@@ -139,7 +165,8 @@ class Editing(Generic[T]):
     known: Callable[[T], Mapping[str, Any]]
     labels: Mapping[str, str]
     words: Callable[[str, Any], str]
-    plan: Callable[[T, Mapping[str, Any]], Plan[T]]
+    plan: Callable[[T, Mapping[str, Any]], Plan[Any]]
+    send: Callable[[ActionContext, Plan[Any]], Awaitable[Outcome[Any]]] = carry_out
 
     async def submit(self, request: RequestModel) -> Outcome[T] | None:
         """Compare with what it is now, settle disputes, confirm, send."""
@@ -163,7 +190,7 @@ class Editing(Generic[T]):
         notes = tuple(self._note(field) for field in merged.moved if field.field not in wanted)
         if not await app.push_screen_wait(ConfirmScreen(plan, deliberate="Change it", notes=notes)):
             return None
-        return await carry_out(self.context, plan)
+        return await self.send(self.context, plan)
 
     async def _settle(self, merged: ThreeWay) -> dict[str, Any] | None:
         """What is to be sent after the person chose for each dispute; None to go back."""

@@ -1,0 +1,203 @@
+"""What can be picked, and a screen that finds it by typing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from gwtui.client.errors import GatewayError
+from gwtui.domain.safe_text import safe_line
+from gwtui.ui.forms.fields import Choices, PickOption
+from gwtui.ui.forms.opening import ValueScreen
+from gwtui.ui.forms.reading import Typed
+from gwtui.ui.forms.row_list import RowList
+from gwtui.ui.resources.spec import Tone
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.prompt import QuietInput
+from gwtui.ui.widgets.table.paint import fit
+
+_LONGEST_TITLE = 46
+NAMED = 60
+"""Characters of an entry's name that are shown."""
+
+
+class Offer:
+    """What can be picked: the options once they came, and what the value holds beyond them."""
+
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
+        self.options: tuple[PickOption, ...] = ()
+        self.loaded = False
+        self.fault = ""
+        self._by_value: Mapping[str, PickOption] = {}
+
+    async def load(self) -> None:
+        """Ask for the options; a refusal is kept as ``fault``."""
+        try:
+            self.options = tuple(await self._choices())
+        except GatewayError as error:
+            self.fault = safe_line(error.message, 200)
+        else:
+            self.fault = ""
+            self.loaded = True
+            self._by_value = {option.value: option for option in self.options}
+
+    def known(self, value: str) -> bool:
+        """Whether it is among the options; True while they have not come."""
+        return not self.loaded or value in self._by_value
+
+    def option(self, value: str) -> PickOption:
+        """The option of a value; one that says so when it is unknown."""
+        found = self._by_value.get(value)
+        if found is not None:
+            return found
+        return PickOption(value, "", "unknown: not in the list" if self.loaded else "")
+
+    def title(self, value: str) -> str:
+        """How a value is called, fit to be shown."""
+        return self.option(value).title or safe_line(value, NAMED)
+
+    def found(self, text: str, first: Iterable[str]) -> list[PickOption]:
+        """The options that a search finds, those of ``first`` before the others."""
+        wanted = _plain(text)
+        first = tuple(first)
+        every = [*map(self.option, first)]
+        every += [option for option in self.options if option.value not in first]
+        return [option for option in every if wanted in _plain(" ".join(_words(option)))]
+
+
+def _words(option: PickOption) -> tuple[str, str, str]:
+    return option.value, option.title, option.note
+
+
+def _plain(text: str) -> str:
+    """Letters and digits only: "gpt5" finds "openai/gpt-5"; space is for ticking."""
+    return "".join(char for char in text.lower() if char.isalnum())
+
+
+class SearchScreen(ValueScreen):
+    """A search line above a list of options. Every key but letters belongs to the list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,ctrl+p", "step(-1)", show=False, priority=True),
+        Binding("down,ctrl+n", "step(1)", show=False, priority=True),
+        Binding("pageup", "page(-1)", show=False, priority=True),
+        Binding("pagedown", "page(1)", show=False, priority=True),
+        Binding("home", "jump(0)", show=False, priority=True),
+        Binding("end", "jump(1000000)", show=False, priority=True),
+        Binding("f5", "reload", show=False),
+    ]
+    AUTO_FOCUS = "QuietInput"
+    KEYS: ClassVar[str] = ""
+
+    def __init__(self, title: str, offer: Offer, started: Typed) -> None:
+        super().__init__(started)
+        self._title = title
+        self.offer = offer
+
+    def compose(self) -> ComposeResult:
+        """Title and count, search line, list, keys."""
+        with Vertical(classes="dialog search"):
+            with Horizontal(classes="head"):
+                yield Static(toned(self._title, "accent", bold=True), classes="title")
+                yield OneLine(id="picked")
+            with Horizontal(classes="seek"):
+                yield Static(toned("/ ", "accent", bold=True), classes="sign")
+                yield QuietInput(placeholder="type to search")
+            rows = RowList(id="rows")
+            rows.can_focus = False
+            yield rows
+            yield OneLine(id="found")
+            yield Static(toned(self.KEYS, "muted"), classes="keys")
+
+    def on_mount(self) -> None:
+        """Show what is known, ask for the rest."""
+        self.fill(0)
+        if not self.offer.loaded:
+            self.action_reload()
+
+    @work(group="offer", exclusive=True)
+    async def action_reload(self) -> None:
+        """Ask for the options (again)."""
+        await self.offer.load()
+        self.fill()
+
+    @property
+    def sought(self) -> str:
+        """What is searched for."""
+        return self.query_one(QuietInput).value.strip()
+
+    @property
+    def rows(self) -> RowList:
+        """The list."""
+        return self.query_one("#rows", RowList)
+
+    def fill(self, current: int | None = None) -> None:
+        """Fill the list anew."""
+        raise NotImplementedError
+
+    def choose(self) -> None:
+        """A row was clicked."""
+        raise NotImplementedError
+
+    @on(Input.Changed)
+    def _sought(self, event: Input.Changed) -> None:
+        event.stop()
+        self.fill(0)
+
+    @on(RowList.Clicked)
+    def _clicked(self, event: RowList.Clicked) -> None:
+        event.stop()
+        self.choose()
+
+    def action_step(self, step: int) -> None:
+        """The next or previous row."""
+        self.rows.step(step)
+
+    def action_page(self, direction: int) -> None:
+        """A screenful further."""
+        self.rows.page(direction)
+
+    def action_jump(self, place: int) -> None:
+        """To an end of the list."""
+        self.rows.jump(place)
+
+    def action_leave(self) -> None:
+        """First out of the search, then out of the list."""
+        if self.sought:
+            self.query_one(QuietInput).value = ""
+        else:
+            super().action_leave()
+
+    def say_found(self, count: int, noun: str) -> None:
+        """How many there are to choose from, or why there are none."""
+        offer = self.offer
+        tone: Tone = "muted"
+        text = f"{count} of {len(offer.options)} {noun}" if self.sought else f"{count} {noun}"
+        if offer.fault:
+            tone, text = "warn", f"The list could not be read: {offer.fault} F5 tries again"
+        elif not offer.loaded:
+            text = f"reading the list of {noun}…"
+        self.query_one("#found", OneLine).show(toned(text, tone))
+
+
+def option_line(mark: Content, option: PickOption, width: int) -> Content:
+    """A row: mark, name, and what else is known of it."""
+    title = option.title or safe_line(option.value, NAMED)
+    more = option.note or (safe_line(option.value, NAMED) if option.title else "")
+    return Content.assemble(mark, toned(fit(title, width)), toned(f"  {more}", "muted"))
+
+
+def title_width(options: Sequence[PickOption]) -> int:
+    """How wide the column of names is."""
+    titles = (option.title or safe_line(option.value, NAMED) for option in options)
+    return min(max(map(cell_len, titles), default=1), _LONGEST_TITLE)
