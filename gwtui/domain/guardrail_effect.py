@@ -126,6 +126,9 @@ class ModelEffect:
             return EffectVerdict("excluded", "muted", ", ".join(self.reasons))
         if not self.remaining:
             return EffectVerdict("none remains", "bad", ", ".join(self.reasons))
+        return self._of_remaining()
+
+    def _of_remaining(self) -> EffectVerdict:
         if not self.healthy:
             lost = any(is_healthy(blocked.endpoint) for blocked in self.blocked)
             why = "the healthy ones are blocked" if lost else "none is healthy without it either"

@@ -47,6 +47,7 @@ ENTRIES: tuple[Entry, ...] = (
         parent="models",
     ),
     Entry("workspaces", "Workspaces", "gwtui.ui.resources.workspaces:WORKSPACES"),
+    Entry("guardrails", "Guardrails", "gwtui.ui.resources.guardrails:GUARDRAILS"),
     Entry("providers", "Providers", "gwtui.ui.resources.providers:PROVIDERS"),
 )
 

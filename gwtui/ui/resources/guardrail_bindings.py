@@ -1,0 +1,143 @@
+"""Every guardrail of the account and whom it binds: read together, used by several lists."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.paging import Listing
+from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
+from gwtui.contract.workspaces import Workspace
+from gwtui.ui.resources.fetching import fetch_each
+from gwtui.ui.resources.guardrail_row import Bound, GuardrailRow
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.hub import FeedHub
+
+T = TypeVar("T")
+
+FEEDS = "guardrails"
+"""The feeds that a write to guardrails or assignments makes out of date begin so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """Which guardrail binds what; None is what could not be read, and ``faults`` says why."""
+
+    guardrails: Mapping[str, GuardrailRow] | None = None
+    """By id, default ones included."""
+    keys: tuple[KeyAssignment, ...] | None = None
+    members: tuple[MemberAssignment, ...] | None = None
+    faults: tuple[str, ...] = field(default=())
+
+    def of(self, guardrail_id: str | None) -> Bound:
+        """Whom one guardrail binds."""
+        return Bound(
+            _of_guardrail(self.keys, guardrail_id), _of_guardrail(self.members, guardrail_id)
+        )
+
+    def by_key(self) -> Mapping[str, str]:
+        """Hash of a key -> id of the guardrail it holds."""
+        return {
+            each.key_hash: each.guardrail_id or ""
+            for each in self.keys or ()
+            if each.key_hash is not None
+        }
+
+    def by_member(self) -> Mapping[str, str]:
+        """User id of a member -> id of the guardrail the member holds."""
+        return {
+            each.user_id: each.guardrail_id or ""
+            for each in self.members or ()
+            if each.user_id is not None
+        }
+
+
+def _of_guardrail(rows: tuple[T, ...] | None, guardrail_id: str | None) -> tuple[T, ...] | None:
+    if rows is None:
+        return None
+    return tuple(row for row in rows if getattr(row, "guardrail_id", None) == guardrail_id)
+
+
+async def fetch_guardrails(
+    client: GatewayClient, workspace: str | None = None
+) -> Sequence[GuardrailRow]:
+    """The guardrails of one workspace, or of every one, each workspace's default one included.
+
+    A default guardrail that nobody changed yet is there too, as not made. Raises GatewayError.
+    """
+    listed = [space for space in (await client.workspaces.list()).items if space.id is not None]
+    spaces = [space for space in listed if workspace in (None, space.id)]
+    rows: dict[str, GuardrailRow] = {}
+    for found in await fetch_each(spaces, lambda space: _of_workspace(client, space)):
+        for row in found:
+            rows.setdefault(row.identity, row)
+    return tuple(rows.values())
+
+
+async def _of_workspace(client: GatewayClient, space: Workspace) -> list[GuardrailRow]:
+    dialect = client.connection.dialect
+    try:
+        found = (await client.guardrails.list(workspace_id=space.id)).items
+    except NotFoundError:
+        return []  # deleted since the workspaces were listed
+    rows = [GuardrailRow(guardrail, space, dialect=dialect) for guardrail in found]
+    default = space.default_guardrail_id
+    if default is not None and not any(row.is_default for row in rows):
+        rows.insert(0, await _default(client, space, default))
+    return rows
+
+
+async def _default(client: GatewayClient, space: Workspace, identity: str) -> GuardrailRow:
+    dialect = client.connection.dialect
+    try:
+        return GuardrailRow(await client.guardrails.get(identity), space, dialect=dialect)
+    except NotFoundError:
+        return GuardrailRow(_unmade(space, identity), space, made=False, dialect=dialect)
+
+
+def _unmade(space: Workspace, identity: str) -> Guardrail:
+    """A default guardrail before its first change: it restricts nothing."""
+    return Guardrail.model_validate(
+        {
+            **dict.fromkeys(Guardrail.model_fields),
+            "id": identity,
+            "name": f"Workspace {space.id} Default",
+            "workspace_id": space.id,
+            "include_byok_in_budgets": False,
+        }
+    )
+
+
+async def fetch_bindings(client: GatewayClient) -> Bindings:
+    """Every guardrail with its assignments. A part that fails is a fault, not a failure."""
+    faults: list[str] = []
+
+    async def part(what: str, read: Callable[[], Awaitable[T]]) -> T | None:
+        try:
+            return await read()
+        except GatewayError as error:
+            faults.append(f"{what}: {error.message}")
+            return None
+
+    rows = await part("guardrails", lambda: fetch_guardrails(client))
+    keys: Listing[KeyAssignment] | None = await part(
+        "assigned keys", lambda: client.guardrails.key_assignments(None)
+    )
+    members: Listing[MemberAssignment] | None = await part(
+        "assigned members", lambda: client.guardrails.member_assignments(None)
+    )
+    return Bindings(
+        guardrails=None if rows is None else {row.identity: row for row in rows},
+        keys=None if keys is None else keys.items,
+        members=None if members is None else members.items,
+        faults=tuple(faults),
+    )
+
+
+def bindings_feed(hub: FeedHub) -> Feed[Bindings]:
+    """Every guardrail and whom it binds, the whole account."""
+    return hub.feed(f"{FEEDS}:bindings", fetch_bindings, cadence.GUARDRAILS)
