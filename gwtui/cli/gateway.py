@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
+from gwtui.contract.scalars import timestamp_text
 
 if TYPE_CHECKING:
     from gwtui.embedded.gateway import EmbeddedGateway
@@ -19,7 +20,7 @@ _MAX_PORT = 65535
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add ``serve`` and ``issue-key``."""
+    """Add ``serve``, ``issue-key`` and ``generations``."""
     commands = parser.add_subparsers(dest="gateway_command", required=True, metavar="COMMAND")
     serve = commands.add_parser("serve", help="serve the management API over HTTP")
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
@@ -31,10 +32,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     issue.add_argument("--management", action="store_true", help="allow management operations")
     issue.add_argument("--name", default="", help="what the key is for")
-    for command in (serve, issue):
+    recent = commands.add_parser(
+        "generations", help="list recent generations to look up: id, moment, model, key"
+    )
+    recent.add_argument("--demo", action="store_true", help="of the demo instead of the gateway")
+    for command in (serve, issue, recent):
         command.add_argument(
             "--database", type=Path, metavar="FILE", help="SQLite file (in your data directory)"
         )
+    for command in (serve, issue):
         command.add_argument(
             "--seed", type=int, default=1, help="new database: another seed, another world (1)"
         )
@@ -50,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve or issue a key; returns an exit code."""
+    """Carry out one of the commands; returns an exit code."""
     try:
         from gwtui.embedded.errors import DatabaseInUseError, GatewayStartError  # noqa: PLC0415
     except ModuleNotFoundError as error:
@@ -58,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if arguments.gateway_command == "issue-key":
             return _issue(arguments)
+        if arguments.gateway_command == "generations":
+            return _generations(arguments)
         return _serve(arguments)
     except DatabaseInUseError as error:
         return _failed(error.message, exits.IN_USE)
@@ -114,6 +122,20 @@ def _issue(arguments: argparse.Namespace) -> int:
         gateway.close()
         _narrate(f"made the database {database}")
     print(key)
+    return exits.OK
+
+
+def _generations(arguments: argparse.Namespace) -> int:
+    from gwtui.domain.safe_text import safe_text  # noqa: PLC0415
+    from gwtui.embedded.demo import DATABASE_NAME  # noqa: PLC0415
+    from gwtui.embedded.recent import recent_generations  # noqa: PLC0415 - the store
+
+    database = _database(arguments)
+    if arguments.demo and arguments.database is None:
+        database = database.parent / "demo" / DATABASE_NAME
+    for found in recent_generations(database):
+        columns = (found.id, timestamp_text(found.made_at), found.model, found.key_name)
+        print(*(safe_text(column) for column in columns), sep="\t")
     return exits.OK
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import Field
+
+from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.scalars import Number, Timestamp
 
@@ -82,3 +85,40 @@ class Generation(ResponseModel):
     provider_responses: list[dict[str, Any]] | None = wire("every try", nullable=True)
     request_id: str | None = wire("request id", optional=True, nullable=True)
     session_id: str | None = wire("session id", optional=True, nullable=True)
+    response_cache_source_id: str | None = wire(
+        "generation that a cached answer came from", optional=True, nullable=True
+    )
+
+
+class GenerationOutput(ResponseModel):
+    """What a model answered."""
+
+    completion: str | None = wire("the answer", nullable=True)
+    reasoning: str | None = wire("the thoughts before it", nullable=True)
+
+
+class GenerationContent(ResponseModel):
+    """What a generation read and wrote, where the workspace logs that."""
+
+    input: dict[str, Any] | None = wire("``prompt``, a text, or ``messages``, a list")
+    output: GenerationOutput | None = wire("the answer")
+    error: dict[str, Any] | None = wire("why there is none", optional=True, nullable=True)
+
+
+FeedbackCategory = Literal[
+    "latency",
+    "incoherence",
+    "incorrect_response",
+    "formatting",
+    "billing",
+    "api_error",
+    "other",
+]
+
+
+class FeedbackRequest(RequestModel):
+    """Body of POST /generation/feedback."""
+
+    generation_id: Annotated[str, Field(min_length=1)] = Field(description="what it is about")
+    category: FeedbackCategory = Field(description="what was wrong")
+    comment: str | None = Field(None, description="in your own words")

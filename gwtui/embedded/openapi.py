@@ -91,7 +91,7 @@ def _query_parameters(operation: Operation) -> list[dict[str, Any]]:
         {
             "name": parameter.name,
             "in": "query",
-            "required": False,
+            "required": parameter.required,
             "description": parameter.description,
             "schema": dict(parameter.schema),
         }
@@ -104,8 +104,16 @@ def _responses(operation: Operation) -> Mapping[str, Any]:
         str(operation.status): _response(operation.answer.description, operation.answer.schema)
     }
     for status in operation.error_statuses:
-        responses[str(status)] = _response(HTTPStatus(status).phrase, reference(ErrorBody))
+        responses[str(status)] = _response(_phrase(status), reference(ErrorBody))
     return responses
+
+
+_PHRASES = {524: "Provider Timeout", 529: "Provider Overloaded"}
+"""Statuses of the contract that HTTP itself has no name for."""
+
+
+def _phrase(status: int) -> str:
+    return _PHRASES.get(status) or HTTPStatus(status).phrase
 
 
 def _response(description: str, schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ class QueryParameter:
     schema: Mapping[str, Any]
     read: Callable[[str], Any]
     default: Any = None
+    required: bool = False
 
 
 def boolean(name: str, description: str) -> QueryParameter:
@@ -79,6 +80,18 @@ def text(name: str, description: str) -> QueryParameter:
     return QueryParameter(name, description, {"type": "string"}, str)
 
 
+def needed_text(name: str, description: str) -> QueryParameter:
+    """Any text but none at all."""
+
+    def read(given: str) -> str:
+        if not given:
+            raise ValueError("must have at least 1 character")
+        return given
+
+    schema = {"type": "string", "minLength": 1}
+    return QueryParameter(name, description, schema, read, required=True)
+
+
 def names(name: str, description: str, default: tuple[str, ...] = ()) -> QueryParameter:
     """Names separated by commas, as a set."""
 
@@ -119,6 +132,9 @@ def read_query(
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     for parameter in declared:
+        if parameter.name not in last and parameter.required:
+            problems.append(Problem(parameter.name, "is required"))
+            continue
         if parameter.name not in last:
             values[parameter.name] = parameter.default
             continue

@@ -123,11 +123,9 @@ def accrual(profile: UsageProfile, since: datetime, until: datetime) -> list[Usa
 
     Hours without a request give no slice. Adjoining intervals add up exactly.
     """
-    since, until = _clip(profile, since, until)
     slices = [
         piece
-        for position, stream in enumerate(profile.streams)
-        for plan, start, end in _days(profile, position, stream, since, until)
+        for plan, start, end in day_plans(profile, since, until)
         for piece in _hourly(plan, start, end)
     ]
     slices.sort(key=lambda piece: piece.moment)
@@ -136,31 +134,27 @@ def accrual(profile: UsageProfile, since: datetime, until: datetime) -> list[Usa
 
 def accrued(profile: UsageProfile, since: datetime, until: datetime) -> UsageTotals:
     """The sums of ``accrual`` over [since, until), at one step per day instead of per hour."""
-    since, until = _clip(profile, since, until)
     requests = usd = byok = 0
     last: datetime | None = None
-    for position, stream in enumerate(profile.streams):
-        for plan, start, end in _days(profile, position, stream, since, until):
-            before, after = plan.count(start), plan.count(end)
-            if after == before:
-                continue
-            requests += after - before
-            if stream.byok:
-                byok += (after - before) * plan.cost
-            else:
-                usd += (after - before) * plan.cost
-            moment = plan.moment_of(after - 1)
-            last = moment if last is None else max(last, moment)
+    for plan, start, end in day_plans(profile, since, until):
+        before, after = plan.count(start), plan.count(end)
+        if after == before:
+            continue
+        requests += after - before
+        if plan.stream.byok:
+            byok += (after - before) * plan.cost
+        else:
+            usd += (after - before) * plan.cost
+        moment = plan.moment_of(after - 1)
+        last = moment if last is None else max(last, moment)
     return UsageTotals(usd * PICO, byok * PICO, requests, last)
 
 
 def accrued_by_day(profile: UsageProfile, since: datetime, until: datetime) -> list[UsageSlice]:
     """The slices of ``accrual`` joined to one per endpoint and UTC day, at one step per day."""
-    since, until = _clip(profile, since, until)
     return [
         _slice(plan, first, past)
-        for position, stream in enumerate(profile.streams)
-        for plan, start, end in _days(profile, position, stream, since, until)
+        for plan, start, end in day_plans(profile, since, until)
         if (past := plan.count(end)) > (first := plan.count(start))
     ]
 
@@ -177,6 +171,8 @@ class DayPlan:
     """One stream on one UTC day: its requests, numbered from 0, and what each of them takes."""
 
     stream: UsageStream
+    position: int
+    """Of the stream among the profile's."""
     midnight: datetime
     requests: int
     prompt_tokens: int
@@ -215,17 +211,22 @@ class DayPlan:
         return self.midnight + timedelta(microseconds=hour * HOUR_MICROSECONDS + rest - 1)
 
 
-def _days(
-    profile: UsageProfile, position: int, stream: UsageStream, since: datetime, until: datetime
+def day_plans(
+    profile: UsageProfile, since: datetime, until: datetime
 ) -> Iterator[tuple[DayPlan, int, int]]:
-    """Each UTC day that the interval touches, with its start and end offsets in microseconds."""
-    midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
-    while midnight < until:
-        start = max(0, (since - midnight) // _MICROSECOND)
-        end = min(DAY_MICROSECONDS, (until - midnight) // _MICROSECOND)
-        if start < end:
-            yield day_plan(profile, position, stream, midnight), start, end
-        midnight += _DAY
+    """Each stream's UTC days that [since, until) touches while there are clients.
+
+    Every plan comes with the offsets of the part that is inside, in microseconds of the day.
+    """
+    since, until = _clip(profile, since, until)
+    for position, stream in enumerate(profile.streams):
+        midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
+        while midnight < until:
+            start = max(0, (since - midnight) // _MICROSECOND)
+            end = min(DAY_MICROSECONDS, (until - midnight) // _MICROSECOND)
+            if start < end:
+                yield day_plan(profile, position, stream, midnight), start, end
+            midnight += _DAY
 
 
 def day_plan(
@@ -239,6 +240,7 @@ def day_plan(
     scale = 0.85 + 0.3 * size
     return DayPlan(
         stream=stream,
+        position=position,
         midnight=midnight,
         # The fraction of a request becomes a chance, so that rare streams keep their average.
         requests=int(stream.requests_per_day * weekday_share * (0.7 + 0.6 * busy) + rest),

@@ -57,7 +57,7 @@ def found_or_recall(db: sqlite3.Connection, seed: int, now: datetime, content: C
 
     One that an earlier version founded gains what the world has had since.
     """
-    founding = _recall(db) if account.find(db) is not None else _found(db, seed, now, content)
+    founding = recall(db) if account.find(db) is not None else _found(db, seed, now, content)
     furnish(db, _world(founding.seed, founding.moment), simulated=founding.content == "simulated")
     return founding
 
@@ -75,7 +75,8 @@ def _found(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -
     return founding
 
 
-def _recall(db: sqlite3.Connection) -> Founding:
+def recall(db: sqlite3.Connection) -> Founding:
+    """The founding of a database that has one."""
     seed, moment = account.setting(db, "seed"), account.setting(db, "founded_at")
     content: Content = "empty" if account.setting(db, "content") == "empty" else "simulated"
     return Founding(int(seed or 0), from_micros(int(moment or 0)), content)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gwtui.embedded.store.tables_activity import ACTIVITY_TABLES
+from gwtui.embedded.store.tables_activity import ACTIVITY_TABLES, GENERATION_TABLES
 from gwtui.embedded.store.tables_organization import ORGANIZATION_TABLES
 
 APPLICATION_ID = 0x67775475
@@ -176,6 +176,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     ORGANIZATION_TABLES,
     ACTIVITY_TABLES,
+    GENERATION_TABLES,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

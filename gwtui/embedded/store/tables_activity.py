@@ -1,4 +1,4 @@
-"""The table of what each key did; ``store.activity`` reads and writes it."""
+"""Tables of what each key did, and of what people said about single generations."""
 
 from __future__ import annotations
 
@@ -18,4 +18,18 @@ ACTIVITY_TABLES = (
         PRIMARY KEY (day, key_hash, workspace_id, endpoint_key)
     ) WITHOUT ROWID
     """,
+)
+
+GENERATION_TABLES = (
+    """
+    CREATE TABLE generation_feedback (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        generation_id TEXT NOT NULL,
+        category TEXT NOT NULL,
+        comment TEXT,
+        given_by TEXT,
+        given_at INTEGER NOT NULL
+    )
+    """,
+    "CREATE INDEX feedback_of_generation ON generation_feedback (generation_id, number)",
 )
