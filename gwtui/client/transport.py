@@ -14,7 +14,7 @@ import logging
 import os
 import socket
 import ssl
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -130,11 +130,11 @@ class Transport:
                 )
                 response = await http.send(request, stream=True)
                 try:
-                    return await self._read(response)
+                    return await self._read(response, self._redactor(call))
                 finally:
                     await response.aclose()
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError) as error:
-            return self._fault(error)
+            return self._fault(error, self._redactor(call))
 
     def _content(self, call: Call) -> dict[str, Any]:
         if call.body is None:
@@ -145,9 +145,11 @@ class Transport:
             "headers": {"Content-Type": "application/json"},
         }
 
-    async def _read(self, response: httpx.Response) -> Answer | GatewayError:
+    async def _read(
+        self, response: httpx.Response, redact: Callable[[str], str]
+    ) -> Answer | GatewayError:
         status = response.status_code
-        headers = {name.lower(): self._redact(text) for name, text in response.headers.items()}
+        headers = {name.lower(): redact(text) for name, text in response.headers.items()}
         if status >= HTTPStatus.BAD_REQUEST:
             raw = await self._error_body(response)
             return status_error(
@@ -156,7 +158,7 @@ class Transport:
                 raw,
                 self._connection.dialect,
                 now=self._clock.now(),
-                redact=self._redact,
+                redact=redact,
             )
         if status >= HTTPStatus.MULTIPLE_CHOICES or status < HTTPStatus.OK:
             return redirect_error(headers, status)
@@ -180,13 +182,13 @@ class Transport:
         except httpx.HTTPError:
             return b""
 
-    def _fault(self, error: Exception) -> GatewayError:
+    def _fault(self, error: Exception, redact: Callable[[str], str]) -> GatewayError:
         """What a failure of the connection means for the request that was on its way."""
         where = self._connection.where
         if isinstance(error, _NEVER_SENT):
             why, temporary = _cause(error)
             return ConnectFailedError(
-                f"no connection to {where}: {self._redact(why)}", temporary=temporary
+                f"no connection to {where}: {redact(why)}", temporary=temporary
             )
         if isinstance(error, httpx.DecodingError):
             return UnreadableAnswerError("the answer's compression is damaged")
@@ -194,10 +196,21 @@ class Transport:
             return NoAnswerError(f"{where} did not answer in time")
         return NoAnswerError(f"the connection to {where} broke before the answer was complete")
 
-    def _redact(self, text: str) -> str:
-        """A service may repeat the token in an error; it must not travel on from here."""
+    def _redactor(self, call: Call) -> Callable[[str], str]:
+        """A service may repeat a secret in an error; it must not travel on from here.
+
+        The secrets are the token, and what the request itself carries, such as a provider's key.
+        """
         token = self._connection.token
-        return text.replace(token.get_secret_value(), _REDACTED) if token else text
+        secrets = [token] if token else []
+        secrets += call.body.secrets() if call.body is not None else []
+
+        def redact(text: str) -> str:
+            for secret in secrets:
+                text = text.replace(secret.get_secret_value(), _REDACTED)
+            return text
+
+        return redact
 
     def _log(self, call: Call, outcome: Answer | GatewayError, seconds: float) -> None:
         failed = isinstance(outcome, GatewayError)

@@ -27,7 +27,12 @@ def guardrail_problems(
     request: CreateGuardrailRequest | UpdateGuardrailRequest, dialect: Dialect
 ) -> list[Problem]:
     """What a dialect refuses in a guardrail that is otherwise valid."""
-    found = []
+    absent = dialect.absent_fields.get(type(request).__name__, frozenset())
+    found = [
+        Problem(name, "is not a field of this service's guardrails")
+        for name in type(request).model_fields
+        if name in absent and name in request.model_fields_set
+    ]
     for index, builtin in enumerate(request.content_filter_builtins or ()):
         legal = legal_actions(builtin.slug, dialect)
         if builtin.action not in legal:

@@ -55,6 +55,11 @@ class RequestModel(BaseModel):
         )
         return body
 
+    def secrets(self) -> list[SecretStr]:
+        """The secrets that ``wire_body`` shows in clear, so that answers can be cleaned of them."""
+        given = (getattr(self, name) for name in self.model_fields_set)
+        return [value for value in given if isinstance(value, SecretStr)]
+
 
 def _secret_text(value: SecretStr, info: SerializationInfo) -> str:
     in_clear = bool(info.context and info.context.get(_IN_CLEAR))
