@@ -39,3 +39,15 @@ def mint(dialect: Dialect, *, management: bool) -> MintedKey:
 def key_hash(secret: str) -> str:
     """The stored form and identifier of a key: 64 lower-case hex digits."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+_ENDS_SHOWN_FROM = 20
+_END_SHOWN_FROM = 12
+
+
+def masked(secret: str) -> str:
+    """How somebody else's key is shown: its ends, and less of it the shorter it is."""
+    text = "".join(character if character.isprintable() else "?" for character in secret.strip())
+    if len(text) >= _ENDS_SHOWN_FROM:
+        return f"{text[:3]}...{text[-4:]}"
+    return f"...{text[-2:]}" if len(text) >= _END_SHOWN_FROM else "..."

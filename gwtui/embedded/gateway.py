@@ -19,6 +19,7 @@ from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.founding import Content, Founding, found_or_recall
 from gwtui.embedded.store.ledger import Ledger
+from gwtui.embedded.store.vault import Vault
 
 
 class EmbeddedGateway:
@@ -50,7 +51,7 @@ class EmbeddedGateway:
         keeps what it began with (``founding``). "empty" is a new account: the catalog, one
         workspace, no keys and no credits.
         Raises DatabaseInUseError while another process serves the file, DatabaseUnusableError when
-        it is not ours or from a newer version.
+        it is not ours, from a newer version, or the key file beside it is damaged.
         """
         opened = Database.serve(database)
         try:
@@ -61,6 +62,7 @@ class EmbeddedGateway:
                 dialect=dialect,
                 clock=clock,
                 catalog=build_catalog(founding.seed),
+                vault=Vault.of(database),
                 description=cache(lambda: describe(OPERATIONS, dialect)),
             )
             return cls(opened, site, founding)

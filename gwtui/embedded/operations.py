@@ -23,6 +23,7 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded.answers import Answer
 from gwtui.embedded.queries import QueryParameter
 from gwtui.embedded.simulator import Catalog
+from gwtui.embedded.store.vault import Vault
 
 Body = TypeVar("Body", bound=RequestModel)
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -55,6 +56,7 @@ class Site:
     dialect: Dialect
     clock: Clock
     catalog: Catalog
+    vault: Vault
     description: Callable[[], Mapping[str, Any]]
     """Gives the OpenAPI document."""
 

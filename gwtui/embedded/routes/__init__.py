@@ -7,6 +7,7 @@ from gwtui.embedded.routes import (
     activity,
     assignments,
     budgets,
+    byok,
     credits,
     current_key,
     description,
@@ -34,5 +35,6 @@ OPERATIONS: tuple[Operation, ...] = (
     *organization.OPERATIONS,
     *guardrails.OPERATIONS,
     *assignments.OPERATIONS,
+    *byok.OPERATIONS,
     *description.OPERATIONS,
 )

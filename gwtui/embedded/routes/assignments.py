@@ -19,17 +19,13 @@ from gwtui.contract.response import ResponseModel
 from gwtui.embedded import queries, wire
 from gwtui.embedded.answers import Answer, page, reference
 from gwtui.embedded.operations import Access, Call, Handler, Operation
-from gwtui.embedded.refusals import invalid, not_found
+from gwtui.embedded.refusals import invalid, named, not_found
 from gwtui.embedded.store import account, assignments, guardrails, keys, organization
 from gwtui.embedded.store.assignments import (
     Assigner,
     KeyAssignmentRecord,
     MemberAssignmentRecord,
 )
-
-_NAMED = 5
-"""A refusal names so many of the entries that are wrong."""
-_SHOWN = 80
 
 
 def _key_data(assignment: KeyAssignmentRecord) -> JsonValue:
@@ -116,12 +112,9 @@ def _user_ids(call: Call) -> list[str]:
 
 
 def refuse_unknown(field: str, unknown: Sequence[str]) -> None:
-    """Raise a 400 that names entries of a list that are not of this account, if there are any."""
-    if not unknown:
-        return
-    named = ", ".join(entry[:_SHOWN] for entry in unknown[:_NAMED])
-    more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
-    raise invalid([Problem(field, f"not in this account: {named}{more}")])
+    """Raise a 400 that names the entries of a list that are not of this account, if any."""
+    if unknown:
+        raise invalid([Problem(field, f"not in this account: {named(unknown)}")])
 
 
 def _of_one(serve: Callable[[Call, str], JsonValue]) -> Handler:

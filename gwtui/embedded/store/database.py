@@ -16,6 +16,7 @@ from gwtui.embedded.errors import (
     DatabaseUnusableError,
 )
 from gwtui.embedded.store.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from gwtui.embedded.store.vault import key_file
 
 BUSY_SECONDS = 5.0
 """How long a write waits for another process, such as the one that issues a key."""
@@ -156,7 +157,7 @@ class ServingLock:
 
 
 def erase(path: Path) -> None:
-    """Remove a database that nobody serves, with everything SQLite keeps beside it.
+    """Remove a database that nobody serves, with everything that is kept beside it.
 
     Raises DatabaseInUseError when somebody does.
     """
@@ -164,6 +165,7 @@ def erase(path: Path) -> None:
     try:
         for suffix in ("", "-wal", "-shm", "-journal"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
+        key_file(path).unlink(missing_ok=True)
     finally:
         serving.release()
 
