@@ -1,0 +1,204 @@
+"""Budgets of workspaces: one for each interval, each smaller than every longer one."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from gateway_bench import Bench, bench
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+BUDGETS = "/workspaces/default/budgets"
+INTERVALS = ("daily", "weekly", "monthly", "lifetime")
+
+
+@pytest.fixture
+async def gate() -> AsyncIterator[Bench]:
+    async with bench(content="empty") as opened:
+        yield opened
+
+
+async def put(gate: Bench, interval: str, limit: float, **fields: Any) -> dict[str, Any]:
+    body = {"limit_usd": limit, **fields}
+    answer = await gate.call("PUT", f"{BUDGETS}/{interval}", json=body, expect=200)
+    whole: dict[str, Any] = answer.json()
+    return whole
+
+
+async def limits(gate: Bench) -> dict[str, float]:
+    found = await gate.data("GET", BUDGETS)
+    return {one["reset_interval"] or "lifetime": one["limit_usd"] for one in found}
+
+
+async def test_a_budget_is_created_and_replaced(gate: Bench):
+    workspace = await gate.data("GET", "/workspaces/default")
+    made = (await put(gate, "weekly", 12.5))["data"]
+    assert (made["workspace_id"], made["limit_usd"]) == (workspace["id"], 12.5)
+    assert made["reset_interval"] == "weekly"
+    assert made["created_at"] == made["updated_at"] == "2026-11-21T07:00:00Z"
+    gate.clock.forward(minutes=1)
+    assert (await put(gate, "weekly", 12.5))["data"] == made, "it stays as it is"
+    changed = (await put(gate, "weekly", 20))["data"]
+    assert changed == {**made, "limit_usd": 20.0, "updated_at": "2026-11-21T07:01:00Z"}
+    assert await gate.data("GET", f"{BUDGETS}/weekly") == changed
+    assert await gate.data("GET", "/workspaces/default") == workspace, "no change of its own"
+
+
+async def test_a_lifetime_budget_never_resets(gate: Bench):
+    made = (await put(gate, "lifetime", 100))["data"]
+    assert made["reset_interval"] is None
+    assert await gate.data("GET", f"{BUDGETS}/lifetime") == made
+
+
+async def test_budgets_are_listed_from_the_shortest_without_paging(gate: Bench):
+    for interval, limit in (("monthly", 30), ("daily", 1), ("lifetime", 365), ("weekly", 7)):
+        await put(gate, interval, limit)
+    whole = (await gate.call("GET", f"{BUDGETS}?limit=1&offset=2", expect=200)).json()
+    assert set(whole) == {"data", "include_byok_in_budgets"}
+    listed = [one["reset_interval"] for one in whole["data"]]
+    assert listed == ["daily", "weekly", "monthly", None]
+    for interval in INTERVALS:
+        await gate.data("GET", f"{BUDGETS}/{interval}")
+
+
+async def test_the_whole_workspace_counts_byok_usage_or_not(gate: Bench):
+    whole = await put(gate, "daily", 1, include_byok_in_budgets=True)
+    assert whole["include_byok_in_budgets"] is True
+    whole = await put(gate, "weekly", 7)
+    assert whole["include_byok_in_budgets"] is True, "not given is unchanged"
+    for path in (BUDGETS, f"{BUDGETS}/daily"):
+        assert (await gate.call("GET", path)).json()["include_byok_in_budgets"] is True
+    assert (await gate.data("GET", "/workspaces/default"))["include_byok_in_budgets"] is True
+    whole = await put(gate, "weekly", 7, include_byok_in_budgets=False)
+    assert whole["include_byok_in_budgets"] is False
+    assert (await gate.call("GET", BUDGETS)).json()["include_byok_in_budgets"] is False
+
+
+@pytest.mark.parametrize(("shorter", "longer"), list(itertools.combinations(INTERVALS, 2)))
+async def test_a_budget_is_smaller_than_every_longer_one(gate: Bench, shorter: str, longer: str):
+    await put(gate, longer, 10)
+    for limit in (10, 10.01):
+        message = await gate.refused(400, "PUT", f"{BUDGETS}/{shorter}", json={"limit_usd": limit})
+        assert message == (
+            f"limit_usd: the {shorter} budget ({limit} USD) must be less than "
+            f"the {longer} budget (10 USD)"
+        )
+    await put(gate, shorter, 9.99)
+    message = await gate.refused(400, "PUT", f"{BUDGETS}/{longer}", json={"limit_usd": 9.99})
+    assert shorter in message
+    assert longer in message
+    assert await limits(gate) == {shorter: 9.99, longer: 10.0}
+
+
+async def test_a_refused_budget_leaves_the_byok_switch_alone(gate: Bench):
+    await put(gate, "weekly", 7)
+    body = {"limit_usd": 7, "include_byok_in_budgets": True}
+    await gate.refused(400, "PUT", f"{BUDGETS}/daily", json=body)
+    assert (await gate.call("GET", BUDGETS)).json()["include_byok_in_budgets"] is False
+
+
+async def test_a_deleted_budget_binds_no_more_and_may_be_deleted_again(gate: Bench):
+    await put(gate, "weekly", 7)
+    for _ in range(2):
+        answer = await gate.call("DELETE", f"{BUDGETS}/weekly", expect=200)
+        assert answer.json() == {"deleted": True}
+    await gate.refused(404, "GET", f"{BUDGETS}/weekly")
+    await put(gate, "daily", 50)
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({}, "limit_usd: is required"),
+        ({"limit_usd": 0}, "limit_usd: must be more than 0 USD"),
+        ({"limit_usd": -1}, "limit_usd: must not be negative"),
+        ({"limit_usd": "5"}, "limit_usd: must be a number"),
+        ({"limit_usd": None}, "limit_usd: must be a number"),
+        ({"limit_usd": True}, "limit_usd: must be a number"),
+        ({"limit_usd": 1e13}, "limit_usd: must be at most"),
+        ({"limit_usd": 5, "include_byok_in_budgets": None}, "include_byok_in_budgets: must be"),
+        ({"limit_usd": 5, "include_byok_in_budgets": 1}, "include_byok_in_budgets: must be"),
+    ],
+)
+async def test_a_bad_budget_is_400(gate: Bench, body: dict[str, Any], named: str):
+    message = await gate.refused(400, "PUT", f"{BUDGETS}/daily", json=body)
+    assert message.startswith(named)
+    assert await limits(gate) == {}
+
+
+@pytest.mark.parametrize("interval", ["yearly", "Daily", "null", "daily%20"])
+async def test_an_unknown_interval_is_400(gate: Bench, interval: str):
+    for method, body in (("GET", None), ("PUT", {"limit_usd": 1}), ("DELETE", None)):
+        message = await gate.refused(400, method, f"{BUDGETS}/{interval}", json=body)
+        assert message == "interval: must be one of daily, weekly, monthly, lifetime"
+
+
+async def test_an_unknown_workspace_is_404(gate: Bench):
+    await gate.refused(404, "GET", "/workspaces/nowhere/budgets")
+    for method, body in (("GET", None), ("PUT", {"limit_usd": 1}), ("DELETE", None)):
+        await gate.refused(404, method, "/workspaces/nowhere/budgets/daily", json=body)
+
+
+async def test_budgets_need_a_management_key(gate: Bench):
+    _, key = await gate.create()
+    await gate.refused(403, "GET", BUDGETS, token=key)
+    for method, body in (("GET", None), ("PUT", {"limit_usd": 1}), ("DELETE", None)):
+        await gate.refused(403, method, f"{BUDGETS}/daily", json=body, token=key)
+        await gate.refused(401, method, f"{BUDGETS}/daily", json=body, token=None)
+    assert await limits(gate) == {}
+
+
+AMOUNTS = st.sampled_from([0.000001, 0.1, 0.30000000000000004, 1, 2.5, 10, 1e12])
+STEPS = st.lists(st.tuples(st.sampled_from(INTERVALS), AMOUNTS | st.none()), max_size=12)
+
+
+@settings(max_examples=50)
+@given(steps=STEPS)
+def test_whatever_is_set_and_deleted_the_order_holds(steps: list[tuple[str, float | None]]):
+    async def run() -> None:
+        async with bench(content="empty") as gate:
+            expected: dict[str, float] = {}
+            for interval, limit in steps:
+                path = f"{BUDGETS}/{interval}"
+                if limit is None:
+                    await gate.call("DELETE", path, expect=200)
+                    expected.pop(interval, None)
+                    continue
+                wanted = {**expected, interval: limit}
+                ordered = [wanted[one] for one in INTERVALS if one in wanted]
+                legal = all(low < high for low, high in itertools.pairwise(ordered))
+                status = 200 if legal else 400
+                await gate.call("PUT", path, json={"limit_usd": limit}, expect=status)
+                expected = wanted if legal else expected
+            assert await limits(gate) == expected
+
+    asyncio.run(run())
+
+
+async def test_the_simulated_workspaces_have_budgets():
+    async with bench() as gate:
+        found = {}
+        for workspace in await gate.data("GET", "/workspaces"):
+            whole = (await gate.call("GET", f"/workspaces/{workspace['id']}/budgets")).json()
+            assert whole["include_byok_in_budgets"] == workspace["include_byok_in_budgets"]
+            found[workspace["slug"]] = whole
+        assert not found["default"]["data"]
+        assert len(found["production"]["data"]) == 3
+        assert {whole["include_byok_in_budgets"] for whole in found.values()} == {True, False}
+        for whole in found.values():
+            amounts = [one["limit_usd"] for one in whole["data"]]
+            assert amounts == sorted(set(amounts))
+            assert all(one["created_at"] <= one["updated_at"] for one in whole["data"])
+
+
+async def test_statuses_are_as_the_contract_lists_them(gate: Bench):
+    paths = gate.document["paths"]
+    listing = set(paths["/workspaces/{id}/budgets"]["get"]["responses"])
+    assert listing == {"200", "401", "403", "404", "500"}
+    for method in ("get", "put", "delete"):
+        statuses = set(paths["/workspaces/{id}/budgets/{interval}"][method]["responses"])
+        assert statuses == {"200", "400", "401", "403", "404", "500"}

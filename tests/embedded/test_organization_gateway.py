@@ -1,0 +1,99 @@
+"""The organization: its people and its settings."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from gateway_bench import Bench, bench
+
+from gwtui.embedded.store import account
+
+PEOPLE = "/organization/members"
+SETTINGS = "/organization/settings"
+FILTERED = "is_filtered_model_catalog_enabled"
+
+
+@pytest.fixture
+async def gate() -> AsyncIterator[Bench]:
+    async with bench(content="empty") as opened:
+        yield opened
+
+
+async def test_people_are_counted_and_paged(gate: Bench):
+    whole = (await gate.call("GET", PEOPLE, expect=200)).json()
+    assert whole["total_count"] == len(whole["data"]) >= 5
+    assert {one["role"] for one in whole["data"]} == {"org:admin", "org:member"}
+    assert any(one["first_name"] is None for one in whole["data"])
+    pages = []
+    for offset in range(0, whole["total_count"], 3):
+        page = (await gate.call("GET", f"{PEOPLE}?offset={offset}&limit=3")).json()
+        assert page["total_count"] == whole["total_count"]
+        pages += page["data"]
+    assert pages == whole["data"]
+    for bad in ("limit=0", "limit=101", "offset=-1", "limit=x"):
+        await gate.refused(400, "GET", f"{PEOPLE}?{bad}")
+
+
+async def test_the_owner_and_the_makers_of_keys_are_people():
+    async with bench() as gate:
+        people = {one["id"] for one in await gate.data("GET", PEOPLE)}
+        assert (await gate.data("GET", "/key"))["creator_user_id"] in people
+        for workspace in await gate.data("GET", "/workspaces"):
+            assert workspace["created_by"] is None or workspace["created_by"] in people
+
+
+async def test_settings_are_read_and_changed(gate: Bench):
+    before = await gate.data("GET", SETTINGS)
+    assert before[FILTERED] is False
+    assert before["id"] == (await gate.data("GET", "/key"))["organization_id"]
+    for wanted in (True, True, False):
+        body = {FILTERED: wanted, "id": "org_other", "unheard_of": {}}
+        changed = await gate.data("PATCH", SETTINGS, json=body)
+        assert changed == {"id": before["id"], FILTERED: wanted}
+        assert await gate.data("GET", SETTINGS) == changed
+
+
+@pytest.mark.parametrize("body", [{}, {FILTERED: None}, {FILTERED: "true"}, {FILTERED: 1}])
+async def test_a_bad_setting_is_400(gate: Bench, body: dict[str, Any]):
+    message = await gate.refused(400, "PATCH", SETTINGS, json=body)
+    assert message.startswith(f"{FILTERED}: ")
+
+
+async def test_the_organization_needs_a_management_key(gate: Bench):
+    _, key = await gate.create()
+    for method, path, body in (
+        ("GET", PEOPLE, None),
+        ("GET", SETTINGS, None),
+        ("PATCH", SETTINGS, {FILTERED: True}),
+    ):
+        await gate.refused(403, method, path, json=body, token=key)
+        await gate.refused(401, method, path, json=body, token=None)
+    assert (await gate.data("GET", SETTINGS))[FILTERED] is False
+
+
+async def test_an_account_without_an_organization_is_404(
+    gate: Bench, monkeypatch: pytest.MonkeyPatch
+):
+    """Such accounts exist at other gateways; this one founds none."""
+    get = account.get
+    monkeypatch.setattr(account, "get", lambda db: replace(get(db), organization_id=None))
+    for method, path, body in (
+        ("GET", PEOPLE, None),
+        ("GET", SETTINGS, None),
+        ("PATCH", SETTINGS, {FILTERED: True}),
+    ):
+        await gate.refused(404, method, path, json=body)
+
+
+async def test_statuses_are_as_the_contract_lists_them(gate: Bench):
+    paths = gate.document["paths"]
+    for path, method, more in (
+        (PEOPLE, "get", {"400"}),
+        (SETTINGS, "get", set()),
+        (SETTINGS, "patch", {"400"}),
+    ):
+        statuses = set(paths[path][method]["responses"])
+        assert statuses == {"200", "401", "403", "404", "500"} | more
