@@ -124,3 +124,28 @@ def test_a_broken_database_is_named(database: Path) -> None:
     assert broken.returncode == exits.FAILED
     assert str(database) in broken.stderr
     assert "Traceback" not in broken.stderr
+
+
+def test_generations_to_look_up_are_listed(
+    server: tuple[subprocess.Popen[str], str], database: Path
+):
+    _, base_url = server
+    key = gateway("issue-key", "--database", database).stdout.strip()
+    listed = gateway("generations", "--database", database)
+    assert listed.returncode == exits.OK, listed.stderr
+    assert listed.stderr == ""
+    generation_id, made_at, model, key_name = listed.stdout.splitlines()[0].split("\t")
+    response = httpx.get(
+        f"{base_url}/generation",
+        params={"id": generation_id},
+        headers={"Authorization": f"Bearer {key}"},
+    )
+    data = response.json()["data"]
+    assert (data["created_at"], data["model"]) == (made_at, model)
+    assert key_name
+
+
+def test_generations_of_no_database(tmp_path: Path):
+    listed = gateway("generations", "--database", tmp_path / "none.sqlite3")
+    assert listed.returncode == exits.FAILED
+    assert listed.stdout == ""

@@ -1,0 +1,173 @@
+"""Generations: every simulated request can be looked up, and nothing else can."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gateway_bench import START, Bench, HandClock, bench
+
+from gwtui.embedded.errors import DatabaseMissingError
+from gwtui.embedded.recent import recent_generations
+from gwtui.embedded.simulator import accrued, build_world
+from gwtui.embedded.simulator.generations import find_request, latest_requests
+from gwtui.embedded.store import generations
+from gwtui.embedded.store.columns import from_pico
+
+WORLD = build_world(1, START)
+PROFILES = {key.hash: key.profile for key in WORLD.keys}
+NOBODY = f"gen-{int(START.timestamp()) - 60}-{'0' * 20}"
+
+
+@pytest.fixture
+async def gate() -> AsyncIterator[Bench]:
+    async with bench() as opened:
+        yield opened
+
+
+def recent() -> list[Any]:
+    return latest_requests(PROFILES.values(), START - timedelta(days=2), START)
+
+
+async def test_the_newest_requests_of_every_key_are_found(gate: Bench):
+    requests = recent()
+    assert len({request.key_hash for request in requests}) > 20
+    for request in requests:
+        data = await gate.data("GET", "/generation", params={"id": request.id})
+        assert data["id"] == request.id
+        assert data["model"] == request.stream.model
+        cost = float(from_pico(request.cost))
+        assert data["is_byok"] is request.stream.byok
+        assert data["usage"] == (0 if request.stream.byok else cost)
+        assert (data["upstream_inference_cost"] or 0) == (cost if request.stream.byok else 0)
+        assert data["provider_responses"][0]["provider_name"] == data["provider_name"]
+
+
+async def test_the_last_request_of_a_key_is_when_it_was_last_used(gate: Bench):
+    newest = recent()[0]
+    shown = await gate.data("GET", f"/keys/{newest.key_hash}")
+    data = await gate.data("GET", "/generation", params={"id": newest.id})
+    assert data["created_at"] == shown["last_used_at"]
+    assert data["workspace_id"] == shown["workspace_id"]
+
+
+async def test_the_same_generation_reads_the_same_for_ever(gate: Bench):
+    params = {"id": recent()[0].id}
+    before = await gate.data("GET", "/generation", params=params)
+    gate.clock.forward(days=9)
+    assert await gate.data("GET", "/generation", params=params) == before
+    gate.clock.forward(days=30)
+    await gate.refused(404, "GET", "/generation", params=params)
+
+
+async def test_any_key_may_ask(gate: Bench):
+    _, ordinary = await gate.create()
+    params = {"id": recent()[0].id}
+    await gate.call("GET", "/generation", params=params, token=ordinary, expect=200)
+    await gate.refused(401, "GET", "/generation", params=params, token=None)
+
+
+@pytest.mark.parametrize("unknown", [NOBODY, "gen-1", "nothing", "gen-99999999999-0", "\x00"])
+async def test_an_unknown_identifier_is_not_found(gate: Bench, unknown: str):
+    await gate.refused(404, "GET", "/generation", params={"id": unknown})
+    await gate.refused(404, "GET", "/generation/content", params={"id": unknown})
+    body = {"generation_id": unknown, "category": "other"}
+    await gate.refused(404, "POST", "/generation/feedback", json=body)
+
+
+@pytest.mark.parametrize("path", ["/generation", "/generation/content"])
+async def test_an_identifier_is_needed(gate: Bench, path: str):
+    assert await gate.refused(400, "GET", path) == "id: is required"
+    assert (await gate.refused(400, "GET", path, params={"id": ""})).startswith("id: ")
+
+
+async def test_what_was_refused_is_no_generation(gate: Bench):
+    """A key that is switched off makes no more requests, though its clients go on asking."""
+    busy = recent()[0]
+    await gate.call("PATCH", f"/keys/{busy.key_hash}", json={"disabled": True}, expect=200)
+    gate.clock.forward(hours=5)
+    after = latest_requests(
+        [PROFILES[busy.key_hash]], START + timedelta(minutes=1), gate.clock.now()
+    )
+    assert after
+    for request in after:
+        await gate.refused(404, "GET", "/generation", params={"id": request.id})
+    await gate.call("GET", "/generation", params={"id": busy.id}, expect=200)
+
+
+async def test_what_is_still_to_come_is_no_generation(gate: Bench):
+    later = latest_requests(PROFILES.values(), START, START + timedelta(hours=1))
+    assert later
+    await gate.refused(404, "GET", "/generation", params={"id": later[0].id})
+    gate.clock.forward(hours=1)
+    await gate.call("GET", "/generation", params={"id": later[0].id}, expect=200)
+
+
+async def test_content_is_kept_where_the_workspace_logs_it(gate: Bench):
+    logging = {
+        one["id"]: one["is_observability_io_logging_enabled"]
+        for one in await gate.data("GET", "/workspaces")
+    }
+    seen = set()
+    for request in recent():
+        params = {"id": request.id}
+        data = await gate.data("GET", "/generation", params=params)
+        logged = logging[data["workspace_id"]]
+        response = await gate.call("GET", "/generation/content", params=params)
+        assert response.status_code == (200 if logged else 404)
+        if logged:
+            assert set(response.json()["data"]) == {"input", "output", "error"}
+        seen.add(logged)
+    assert seen == {True, False}
+
+
+async def test_feedback_is_taken(gate: Bench):
+    body = {"generation_id": recent()[0].id, "category": "latency", "comment": "slow"}
+    response = await gate.call("POST", "/generation/feedback", json=body, expect=200)
+    assert response.json() == {"data": {"success": True}}
+    with gate.gateway._database.read() as db:
+        assert generations.feedback_on(db, body["generation_id"]) == [("latency", "slow")]
+    for wrong in ({**body, "category": "taste"}, {"category": "other"}, {**body, "comment": 5}):
+        await gate.refused(400, "POST", "/generation/feedback", json=wrong)
+
+
+async def test_a_person_finds_identifiers_beside_the_running_gateway(tmp_path: Path):
+    database, clock = tmp_path / "gateway.sqlite3", HandClock()
+    with pytest.raises(DatabaseMissingError):
+        recent_generations(database, clock=clock.clock)
+    async with bench(database, clock=clock) as gate:
+        clock.forward(minutes=5)
+        await gate.data("GET", "/credits")
+        found = recent_generations(database, clock=clock.clock)
+        assert [one.made_at for one in found] == sorted(
+            (one.made_at for one in found), reverse=True
+        )
+        names = {key.name for key in WORLD.keys}
+        assert len(found) > 40
+        for one in found[:20]:
+            data = await gate.data("GET", "/generation", params={"id": one.id})
+            assert data["model"] == one.model
+            assert one.key_name in names
+
+
+def test_an_identifier_leads_back_to_its_request():
+    for request in latest_requests(PROFILES.values(), START - timedelta(days=30), START):
+        assert find_request(PROFILES.values(), request.id) == request
+        second = int(request.id.split("-")[1])
+        assert second <= request.moment.timestamp() < second + 1
+
+
+def test_the_numbers_of_a_day_count_what_was_made_on_it():
+    midnight = START.replace(hour=0)
+    counted = 0
+    for key in WORLD.keys:
+        if len(key.profile.streams) != 1:
+            continue
+        for request in latest_requests([key.profile], midnight, START):
+            made = accrued(key.profile, midnight, request.moment + timedelta(microseconds=1))
+            assert request.number == made.requests - 1
+            counted += 1
+    assert counted > 5
