@@ -28,7 +28,7 @@ class EmbeddedGateway:
     def __init__(self, database: Database, site: Site, founding: Founding) -> None:
         with database.read() as db:
             booked_until = account.get(db).accrued_until
-        ledger = Ledger(database, founding.profiles(), booked_until)
+        ledger = Ledger(database, site.profiles, booked_until)
         ledger.catch_up(site.clock.now())
         self._database = database
         self._site = site
@@ -64,6 +64,7 @@ class EmbeddedGateway:
                 catalog=build_catalog(founding.seed),
                 vault=Vault.of(database),
                 description=cache(lambda: describe(OPERATIONS, dialect)),
+                profiles=founding.profiles(),
             )
             return cls(opened, site, founding)
         except BaseException:

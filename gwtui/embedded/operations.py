@@ -22,7 +22,7 @@ from gwtui.contract.request import RequestModel
 from gwtui.domain.clock import Clock
 from gwtui.embedded.answers import Answer
 from gwtui.embedded.queries import QueryParameter
-from gwtui.embedded.simulator import Catalog
+from gwtui.embedded.simulator import Catalog, UsageProfile
 from gwtui.embedded.store.vault import Vault
 
 Body = TypeVar("Body", bound=RequestModel)
@@ -59,6 +59,8 @@ class Site:
     vault: Vault
     description: Callable[[], Mapping[str, Any]]
     """Gives the OpenAPI document."""
+    profiles: Mapping[str, UsageProfile]
+    """What the clients of the simulated keys ask for, by key hash."""
 
 
 @dataclass(frozen=True, slots=True)
