@@ -94,6 +94,7 @@ class ChoiceEditor(Widget, can_focus=True):
         values = [option for option, _ in self._options]
         self.set_reactive(ChoiceEditor.chosen, values.index(value) if value in values else 0)
         self.styles.height = len(self._options) if vertical else 1
+        self._lines: list[list[int]] = [list(range(len(self._options)))]
         if vertical:
             self._bindings.bind("up", "step(-1)", show=False)
             self._bindings.bind("down", "step(1)", show=False)
@@ -103,14 +104,36 @@ class ChoiceEditor(Widget, can_focus=True):
         """The chosen value."""
         return self._options[self.chosen][0]
 
+    def on_resize(self, event: events.Resize) -> None:
+        """Options that do not fit on a line go on to the next."""
+        self._lines = self._broken(event.size.width)
+        self.styles.height = len(self._lines)
+
+    def _broken(self, width: int) -> list[list[int]]:
+        if self._vertical:
+            return [[index] for index in range(len(self._options))]
+        lines: list[list[int]] = [[]]
+        taken = 0
+        for index in range(len(self._options)):
+            if lines[-1] and taken + self._width(index) > width:
+                lines.append([])
+                taken = 0
+            lines[-1].append(index)
+            taken += self._width(index) + _GAP
+        return lines
+
+    def _width(self, index: int) -> int:
+        return Content(self._options[index][1]).cell_length + _GAP
+
     def render(self) -> Content:
         """Every option; the chosen one is marked by its sign as well as by colour."""
-        parts = []
-        for index, (_, label) in enumerate(self._options):
-            chosen = index == self.chosen
-            tone: Tone = "accent" if chosen and self.has_focus else "plain" if chosen else "muted"
-            parts.append(toned(f"{'●' if chosen else '○'} {label}", tone, bold=chosen))
-        return Content("\n" if self._vertical else " " * _GAP).join(parts)
+        lines = [Content(" " * _GAP).join(map(self._option, line)) for line in self._lines]
+        return Content("\n").join(lines)
+
+    def _option(self, index: int) -> Content:
+        chosen = index == self.chosen
+        tone: Tone = "accent" if chosen and self.has_focus else "plain" if chosen else "muted"
+        return toned(f"{'●' if chosen else '○'} {self._options[index][1]}", tone, bold=chosen)
 
     def watch_chosen(self) -> None:
         """Tell the form."""
@@ -143,14 +166,9 @@ class ChoiceEditor(Widget, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Choose what was clicked."""
-        if self._vertical:
-            if event.y < len(self._options):
-                self.chosen = event.y
-            return
         end = 0
-        for index, (_, label) in enumerate(self._options):
-            start = end
-            end = start + Content(label).cell_length + _GAP + _GAP
+        for index in self._lines[event.y] if event.y < len(self._lines) else ():
+            start, end = end, end + self._width(index) + _GAP
             if start <= event.x < end - _GAP:
                 self.chosen = index
                 return

@@ -37,6 +37,10 @@ _MESSAGE_LINES = 4
 """Lines kept free for what the gateway said."""
 
 
+class _Fields(VerticalScroll, inherit_bindings=False):
+    """Scrolls with the focus only: arrows and pages go from field to field."""
+
+
 class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
     """Fills in a request. Gives back what was applied, a lost answer, or None when left.
 
@@ -68,7 +72,7 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
         with Vertical(id="form"):
             yield Static(toned(self.spec.title, "accent", bold=True), id="form-title")
             yield ProgressLine(id="form-progress")
-            with VerticalScroll(id="form-fields", can_focus=False):
+            with _Fields(id="form-fields", can_focus=False):
                 for group in self.spec.groups:
                     if group.title:
                         yield Static(toned(group.title, "accent", bold=True), classes="part")
@@ -81,8 +85,9 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
                 yield Static(toned(self._keys(), "muted"), id="form-keys")
 
     def _keys(self) -> str:
-        pages = "PgDn next part · " if self._in_parts else "Tab next · "
-        return f"{pages}Ctrl+S sends · Esc leaves"
+        if self._in_parts:
+            return "PgDn part · Ctrl+S sends · Esc"
+        return "Tab next · Ctrl+S sends · Esc leaves"
 
     @property
     def _in_parts(self) -> bool:
@@ -91,7 +96,7 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
 
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
-        self.query_one(ProgressLine).display = self._in_parts
+        self.query_one("#form").set_class(self._in_parts, "-parts")
         self._show()
         self.set_interval(5.0, self._show)
 
@@ -276,7 +281,7 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
         self.call_after_refresh(self._show_progress)
 
     def _fit(self) -> None:
-        taken = _FRAME_LINES + self._in_parts + (_MESSAGE_LINES if self._said.plain else 0)
+        taken = _FRAME_LINES + (_MESSAGE_LINES if self._said.plain else 0)
         self.query_one("#form-fields").styles.max_height = max(2, self.app.size.height - taken)
 
     def _message(self) -> Content:

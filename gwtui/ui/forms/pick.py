@@ -53,7 +53,7 @@ class PickScreen(SearchScreen):
     def fill(self, current: int | None = None) -> None:
         """The open choice, what is ticked, the rest; at the end what was typed, if it is free."""
         found: list[PickOption | None] = [*self.offer.found(self.sought, self.picked)]
-        count = len(found)
+        count = sum(option is not None and self.offer.known(option.value) for option in found)
         if not self.sought:
             found.insert(0, None)
         elif self.field.free and all(

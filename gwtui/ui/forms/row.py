@@ -15,7 +15,7 @@ from gwtui.ui.forms.fields import FormField
 from gwtui.ui.forms.making import make_editor
 from gwtui.ui.forms.opening import Hinted
 from gwtui.ui.forms.reading import Typed
-from gwtui.ui.forms.state import FormState
+from gwtui.ui.forms.state import COUNTED, FormState
 from gwtui.ui.resources.spec import Cell
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
@@ -45,9 +45,13 @@ class FieldRow(Vertical):
         with Horizontal(classes="line"):
             yield Static(toned(self.field.label, "muted"), classes="label")
             yield self._editor()
-            if self.field.fixed is None:
+            if self._counted:
                 yield OneLine(id="counter")
         yield Static(Content(""), classes="note")
+
+    @property
+    def _counted(self) -> bool:
+        return self.field.fixed is None and self.field.kind in COUNTED
 
     def _editor(self) -> Widget:
         field = self.field
@@ -55,7 +59,6 @@ class FieldRow(Vertical):
             return Static(toned(field.fixed[0]), classes="editor")
         editor = make_editor(field, self._state)
         editor.add_class("editor")
-        self.set_class(field.kind == "lines", "-lines")
         return editor
 
     @property
@@ -70,7 +73,7 @@ class FieldRow(Vertical):
         if self._note is None or not note.is_same(self._note):
             self._note = note
             self.query_one(".note", Static).update(note)
-        if self.field.fixed is None:
+        if self._counted:
             counter = self._state.counter(self.field.name) or Cell("")
             self.query_one("#counter", OneLine).show(cell_content(counter))
 

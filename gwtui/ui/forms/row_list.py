@@ -21,6 +21,8 @@ class RowList(LinesView):
     ``step``, ``jump`` and ``page`` be called.
     """
 
+    DEFAULT_CSS = "RowList { overflow-x: hidden; scrollbar-gutter: stable; }"
+
     class Moved(Message):
         """Another row is the current one."""
 

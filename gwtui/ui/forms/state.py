@@ -19,7 +19,9 @@ from gwtui.ui.resources.spec import Cell, Tone
 
 NOTHING_CHANGED = "Nothing was changed yet."
 _CLOSE_TO_FULL = 0.9
-_ROWS = ("builtins", "filters")
+_ROWS = frozenset({"builtins", "filters"})
+COUNTED = TEXTS | _ROWS | {"pick"}
+"""Kinds whose length or number of entries is shown."""
 
 
 @dataclass(frozen=True, slots=True)

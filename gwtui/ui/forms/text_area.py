@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual import on
+from textual.actions import SkipAction
 from textual.widgets import TextArea
 
 from gwtui.ui.forms.editors import Edited
@@ -36,6 +37,14 @@ class LinesEditor(TextArea):
             self.screen.focus_next()
         else:
             super().action_cursor_down(select)
+
+    def action_cursor_page_up(self) -> None:
+        """Belongs to the form: what is shown of the text is no page."""
+        raise SkipAction
+
+    def action_cursor_page_down(self) -> None:
+        """Belongs to the form."""
+        raise SkipAction
 
     @property
     def _line(self) -> int:
