@@ -237,7 +237,8 @@ def _remaining(fresh: ByokCredential, others: Sequence[ByokCredential] | None) -
     if enabled:
         names = several([shown_name(one) for one in enabled])
         left = count(len(enabled), "enabled credential")
-        return [f"{left} of {_provider(fresh)} remain: {names}."]
+        verb = "remains" if len(enabled) == 1 else "remain"
+        return [f"{left} of {_provider(fresh)} {verb}: {names}."]
     return [
         f"No other enabled credential of {_provider(fresh)} remains: "
         "requests use the gateway's own key, for credits."

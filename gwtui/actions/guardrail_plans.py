@@ -44,8 +44,8 @@ class Reach:
     workspace: Workspace | None = None
     people: Names = field(default_factory=dict)
 
-    def in_words(self) -> list[str]:
-        """Who is bound, one line for each kind."""
+    def in_words(self, what: str) -> tuple[str, ...]:
+        """What happens to whom: a sentence for each kind, ``what`` begins it."""
         lines = []
         if self.workspace is not None:
             lines.append(f"all traffic of workspace {_space(self.workspace)}")
@@ -55,9 +55,10 @@ class Reach:
         if self.members:
             names = [named(one.user_id, self.people) for one in self.members]
             lines.append(f"{count(len(names), 'member')}: {several(names)}")
+        sentences = [f"{what} {line}." for line in lines]
         if self.keys is None or self.members is None:
-            lines.append("what else it is assigned to could not be read")
-        return lines
+            sentences.append("What else it is assigned to could not be read.")
+        return tuple(sentences)
 
 
 def plan_create(
@@ -98,8 +99,7 @@ def plan_update(
     """
     identity = identity_of(fresh.id, "guardrail")
     known = known_values(fresh, dialect)
-    bound = reach.in_words()
-    effects = [f"It binds at once {line}." for line in bound]
+    bound = reach.in_words("It binds at once")
     fixed = reach.workspace is not None and "name" in request.model_fields_set
     return Plan(
         action="guardrails.edit",
@@ -110,7 +110,7 @@ def plan_update(
         changes=changes(known, request, labels(dialect), in_words(now, {})),
         effects=(
             *_list_effects(known, request),
-            *(effects or ["It is assigned to nothing: nothing changes for requests."]),
+            *(bound or ("It is assigned to nothing: nothing changes for requests.",)),
         ),
         obstacles=(_FIXED_NAME,) if fixed else (),
         summary=request.body(),
@@ -145,14 +145,14 @@ _FIXED_NAME = "The name of a default guardrail cannot be changed."
 def plan_delete(fresh: Guardrail, reach: Reach) -> Plan[None]:
     """One DELETE /guardrails/{id}. ``fresh`` has an id."""
     identity = identity_of(fresh.id, "guardrail")
-    lost = [f"Its protection ends at once for {line}." for line in reach.in_words()]
+    lost = reach.in_words("Its protection ends at once for")
     return Plan(
         action="guardrails.delete",
         title=f"Delete guardrail {shown_name(fresh)}",
         resource=RESOURCE,
         identity=identity,
         send=lambda client: client.guardrails.delete(identity),
-        effects=(*(lost or ["It is assigned to nothing."]), "This cannot be undone."),
+        effects=(*(lost or ("It is assigned to nothing.",)), "This cannot be undone."),
         danger="high",
         summary={"name": fresh.name, "workspace_id": fresh.workspace_id},
     )

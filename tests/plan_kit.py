@@ -1,0 +1,61 @@
+"""What the tests of plans share: a client that notes what is sent, and plans as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+
+from gwtui.actions.plan import Plan
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.request import RequestModel
+
+
+class Recorder:
+    """Stands for the client: each call becomes (service.method, what it was given)."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[Any, ...]] = []
+
+    def __getattr__(self, service: str) -> _Service:
+        return _Service(self, service)
+
+
+class _Service:
+    def __init__(self, recorder: Recorder, name: str) -> None:
+        self._recorder = recorder
+        self._name = name
+
+    def __getattr__(self, method: str) -> Callable[..., Awaitable[None]]:
+        async def call(*given: Any, **options: Any) -> None:
+            plain = [one.wire_body() if isinstance(one, RequestModel) else one for one in given]
+            end = (options,) if options else ()
+            self._recorder.sent.append((f"{self._name}.{method}", *plain, *end))
+
+        return call
+
+
+async def sent(plan: Plan[Any]) -> tuple[Any, ...]:
+    """The one request that a plan sends, as (service.method, arguments)."""
+    recorder = Recorder()
+    await plan.send(cast("GatewayClient", recorder))
+    (request,) = recorder.sent
+    return request
+
+
+def changes(plan: Plan[Any]) -> dict[str, tuple[str | None, str | None]]:
+    """Field -> before and after, as people read them."""
+    return {change.field: (change.before, change.after) for change in plan.changes}
+
+
+def everything_said(plan: Plan[Any]) -> str:
+    """All that a plan shows or leaves in the journal."""
+    return "\n".join(
+        [
+            plan.title,
+            repr(plan),
+            *plan.effects,
+            *plan.obstacles,
+            *(f"{change.field} {change.before} {change.after}" for change in plan.changes),
+            repr(plan.summary),
+        ]
+    )
