@@ -15,7 +15,7 @@ from gwtui.embedded.errors import (
     DatabaseMissingError,
     DatabaseUnusableError,
 )
-from gwtui.embedded.store.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from gwtui.embedded.store.schema import APPLICATION_ID, ERASABLE, MIGRATIONS, SCHEMA_VERSION
 from gwtui.embedded.store.vault import key_file
 
 BUSY_SECONDS = 5.0
@@ -82,6 +82,8 @@ class Database:
             self._connection.execute(f"PRAGMA synchronous = {level}")
             with self._transaction("BEGIN IMMEDIATE"):
                 yield self._connection
+                if erases:
+                    _write_anew(self._connection)
             self._traces = self._traces or erases
             if self._traces:
                 self._traces = not _forget_log(self._connection)
@@ -190,7 +192,22 @@ def _connect(path: str) -> sqlite3.Connection:
     connection.execute("PRAGMA foreign_keys = ON")
     # What is deleted or overwritten is also gone from the pages that held it.
     connection.execute("PRAGMA secure_delete = ON")
+    connection.execute("PRAGMA temp_store = MEMORY")
     return connection
+
+
+def _write_anew(connection: sqlite3.Connection) -> None:
+    """Put what is left in the erasable tables into clean pages.
+
+    ``secure_delete`` clears a deleted row, but not the copies of it that remain between the rows
+    of a page when others move to another page. Emptying a table clears all of its pages.
+    """
+    for table in ERASABLE:
+        rows = connection.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608 - a constant
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
+        for row in rows:
+            marks = ", ".join("?" * len(row))
+            connection.execute(f"INSERT INTO {table} VALUES ({marks})", tuple(row))  # noqa: S608 - a constant
 
 
 def _forget_log(connection: sqlite3.Connection) -> bool:

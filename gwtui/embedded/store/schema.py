@@ -8,6 +8,9 @@ from gwtui.embedded.store.tables_organization import ORGANIZATION_TABLES
 APPLICATION_ID = 0x67775475
 """Marks a SQLite file as ours, so that no other program's database is ever written to."""
 
+ERASABLE = ("byok_material",)
+"""Tables with secrets, small ones: of what is deleted in them nothing may be left in any file."""
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """

@@ -1,0 +1,307 @@
+"""Nothing of a provider key can be read in any file, and nothing at all is left of an old one."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from gateway_bench import Bench, bench
+
+from gwtui.embedded.errors import DatabaseUnusableError
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.store.byok import material_row
+from gwtui.embedded.store.database import erase
+from gwtui.embedded.store.vault import SealError, Vault, key_file
+
+OLD = "old-provider-key-Zq7Zq7Zq7-" + "o" * 5000
+NEW = "new-provider-key-Xw8Xw8Xw8"
+PIECE = 16
+"""So many bytes in a row do not occur by chance."""
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "gateway.sqlite3"
+
+
+def files(database: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in database.parent.iterdir()}
+
+
+def sealed(database: Path) -> dict[str, bytes]:
+    """The sealed key of every credential, read beside the gateway."""
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as db:
+        rows = db.execute(
+            "SELECT id, sealed FROM byok_material JOIN byok_credentials ON number = credential"
+        )
+        return dict(rows.fetchall())
+
+
+def pieces(material: bytes) -> Iterator[bytes]:
+    """Of the ciphertext: the first byte, which numbers the key, is the same everywhere."""
+    step = max(1, (len(material) - PIECE) // 12)
+    return (material[at : at + PIECE] for at in range(1, len(material) - PIECE, step))
+
+
+def traces(database: Path, material: bytes) -> list[str]:
+    return [
+        name
+        for name, content in files(database).items()
+        if any(p in content for p in pieces(material))
+    ]
+
+
+async def made(gate: Bench, secret: str, **fields: str) -> str:
+    data = await gate.data("POST", "/byok", json={"provider": "x", "key": secret, **fields})
+    return str(data["id"])
+
+
+async def test_the_key_is_sealed_and_can_be_opened_with_the_key_file_alone(database: Path):
+    async with bench(database, content="empty") as gate:
+        credential = await made(gate, OLD)
+        for content in files(database).values():
+            assert OLD[:20].encode() not in content
+            assert b"oooooooo" not in content
+        material = sealed(database)[credential]
+        assert traces(database, material), "the check would find it"
+    row = material_row(credential)
+    assert Vault.of(database).unseal(material, row) == OLD
+    with pytest.raises(SealError):
+        Vault.of(database).unseal(material, material_row("another"))
+    with pytest.raises(SealError):
+        Vault(None).unseal(material, row)
+    damaged = material[:-1] + bytes((material[-1] ^ 1,))
+    with pytest.raises(SealError):
+        Vault.of(database).unseal(damaged, row)
+    with pytest.raises(SealError):
+        Vault.of(database).unseal(b"", row)
+
+
+async def test_rotation_leaves_nothing_of_the_old_key(database: Path):
+    async with bench(database, content="empty") as gate:
+        credential = await made(gate, OLD)
+        old = sealed(database)[credential]
+        await gate.call("PATCH", f"/byok/{credential}", json={"key": NEW}, expect=200)
+        assert traces(database, old) == []
+        new = sealed(database)[credential]
+        assert Vault.of(database).unseal(new, material_row(credential)) == NEW
+    assert traces(database, old) == []
+
+
+async def test_a_refused_rotation_keeps_the_key(database: Path):
+    async with bench(database, content="empty") as gate:
+        credential = await made(gate, OLD)
+        before = sealed(database)
+        body = {"key": NEW, "allowed_api_key_hashes": ["f" * 64]}
+        await gate.refused(400, "PATCH", f"/byok/{credential}", json=body)
+        assert sealed(database) == before
+        await gate.call("PATCH", f"/byok/{credential}", json={"name": "x"}, expect=200)
+        assert sealed(database) == before
+
+
+async def test_deletion_wipes_the_key_and_its_label(database: Path):
+    async with bench(database, content="empty") as gate:
+        credential = await made(gate, OLD, name="still known")
+        material = sealed(database)[credential]
+        await gate.call("DELETE", f"/byok/{credential}", expect=200)
+        assert traces(database, material) == []
+        assert sealed(database) == {}
+        with closing(sqlite3.connect(database)) as db:
+            kept = db.execute("SELECT id, name, label, deleted_at FROM byok_credentials").fetchall()
+        assert kept[0][:3] == (credential, "still known", "")
+        assert kept[0][3] is not None, "deleted softly"
+
+
+async def test_deleting_a_workspace_wipes_its_credentials(database: Path):
+    async with bench(database, content="empty") as gate:
+        space = await gate.data("POST", "/workspaces", json={"name": "gone", "slug": "gone"})
+        credential = await made(gate, OLD, workspace_id=space["id"])
+        other = await made(gate, OLD)
+        before = sealed(database)
+        guardrail = await gate.data(
+            "POST", "/guardrails", json={"name": "g", "workspace_id": space["id"]}
+        )
+        default = f"/guardrails/{space['default_guardrail_id']}"
+        await gate.call("PATCH", default, json={"limit_usd": 1}, expect=200)
+        await gate.call("DELETE", f"/workspaces/{space['id']}", expect=200)
+        assert traces(database, before[credential]) == []
+        assert sealed(database) == {other: before[other]}
+        for path in (f"/byok/{credential}", f"/guardrails/{guardrail['id']}", default):
+            await gate.refused(404, "GET", path)
+        await gate.refused(404, "PATCH", default, json={"limit_usd": 1})
+
+
+async def test_nothing_is_left_however_rows_move_about(database: Path):
+    """Rows of many sizes are written, replaced and deleted, so that pages split and merge."""
+    chance = random.Random(0)  # noqa: S311 - repeatable
+    gone: set[bytes] = set()
+    async with bench(database, content="empty") as gate:
+        living: list[str] = []
+        before: dict[str, bytes] = {}
+        for _ in range(180):
+            secret = "k" * chance.choice([10, 40, 200, 3000, 9000])
+            path = f"/byok/{chance.choice(living)}" if living else ""
+            choice = chance.random()
+            if choice < 0.5 or not path:
+                living.append(await made(gate, secret, name="n" * chance.randrange(200)))
+            elif choice < 0.75:
+                await gate.call("PATCH", path, json={"key": secret}, expect=200)
+            else:
+                await gate.call("DELETE", path, expect=200)
+                living.remove(path.rpartition("/")[2])
+            after = sealed(database)
+            gone |= set(before.values()) - set(after.values())
+            before = after
+        assert set(before) == set(living)
+        everything = b"".join(files(database).values())
+        assert len(gone) > 50
+        assert not [one for one in gone if any(piece in everything for piece in pieces(one))]
+
+
+async def test_what_a_reader_held_up_is_cleared_with_the_next_write(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("gwtui.embedded.store.database.BUSY_SECONDS", 0.05)
+    async with bench(database, content="empty") as gate:
+        credential = await made(gate, OLD)
+        old = sealed(database)[credential]
+        with closing(sqlite3.connect(database, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM settings").fetchone()
+            await gate.call("PATCH", f"/byok/{credential}", json={"key": NEW}, expect=200)
+            assert traces(database, old), "the reader needs the pages as they were"
+        await gate.create()
+        assert traces(database, old) == []
+
+
+def test_what_a_crash_left_is_cleared_at_the_next_start(database: Path):
+    script = """
+import asyncio, os, sqlite3, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from gateway_bench import bench
+import gwtui.embedded.store.database as database
+
+async def main():
+    path = Path(sys.argv[1])
+    async with bench(path, content="empty") as gate:
+        data = await gate.data("POST", "/byok", json={"provider": "x", "key": "k" * 500})
+        with sqlite3.connect(path) as other:
+            (old,) = other.execute("SELECT sealed FROM byok_material").fetchone()
+        print(old.hex(), flush=True)
+        database._forget_log = lambda connection: os._exit(9)
+        await gate.data("PATCH", f"/byok/{data['id']}", json={"key": "other"})
+
+asyncio.run(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(database), str(Path(__file__).parent)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 9, done.stderr
+    old = bytes.fromhex(done.stdout)
+    assert traces(database, old), "it died just before clearing up"
+    EmbeddedGateway.open(database).close()
+    assert traces(database, old) == []
+
+
+async def test_the_key_file_is_private_and_made_when_it_is_needed(database: Path):
+    async with bench(database) as gate:
+        assert not key_file(database).exists()
+        await made(gate, OLD)
+        first = key_file(database).read_bytes()
+        assert stat.S_IMODE(key_file(database).stat().st_mode) == 0o600
+        await made(gate, NEW)
+        assert key_file(database).read_bytes() == first
+    for content in (
+        path for name, path in files(database).items() if name != "gateway.sqlite3.key"
+    ):
+        key = first.split()[1]
+        assert key not in content
+        assert bytes.fromhex(key.decode()) not in content
+    key_file(database).chmod(0o644)
+    EmbeddedGateway.open(database).close()
+    assert stat.S_IMODE(key_file(database).stat().st_mode) == 0o600
+    erase(database)
+    assert not key_file(database).exists()
+
+
+def test_a_new_key_below_the_others_seals_from_then_on(database: Path):
+    database.parent.mkdir()
+    before = Vault.of(database)
+    old = before.seal(OLD, "row")
+    with key_file(database).open("a") as file:
+        file.write(f"7 {'ab' * 32}\n")
+    after = Vault.of(database)
+    assert after.unseal(old, "row") == OLD
+    new = after.seal(NEW, "row")
+    assert (old[0], new[0]) == (1, 7)
+    assert after.unseal(new, "row") == NEW
+    with pytest.raises(SealError, match="not in the key file"):
+        before.unseal(new, "row")
+
+
+def test_no_two_sealings_are_alike():
+    vault = Vault(None)
+    assert vault.seal(OLD, "row") != vault.seal(OLD, "row")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "1 abc\n",
+        "0 " + "ab" * 32,
+        "256 " + "ab" * 32,
+        f"1 {'ab' * 32}\n1 {'cd' * 32}\n",
+        f"1 {'ab' * 32}\n\n",
+        "not a key file",
+        f"1 {'ab' * 32}\n" + "x" * 40_000,
+    ],
+)
+def test_a_damaged_key_file_is_said_before_anything_is_served(database: Path, content: str):
+    EmbeddedGateway.open(database, content="empty").close()
+    key_file(database).write_text(content)
+    with pytest.raises(DatabaseUnusableError, match="is damaged") as refused:
+        EmbeddedGateway.open(database)
+    assert "ab" * 32 not in refused.value.message
+    key_file(database).unlink()
+    EmbeddedGateway.open(database).close()
+
+
+def test_an_empty_key_file_is_what_a_crash_leaves(database: Path):
+    EmbeddedGateway.open(database, content="empty").close()
+    key_file(database).touch()
+    vault = Vault.of(database)
+    assert vault.unseal(vault.seal(OLD, "row"), "row") == OLD
+
+
+def test_a_link_in_place_of_the_key_file_is_not_followed(database: Path, tmp_path: Path):
+    EmbeddedGateway.open(database, content="empty").close()
+    (tmp_path / "elsewhere").write_text(f"1 {'ab' * 32}\n")
+    key_file(database).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DatabaseUnusableError, match="Cannot read the key file"):
+        EmbeddedGateway.open(database)
+
+
+def test_cryptography_is_not_loaded_before_there_is_a_key_to_seal(tmp_path: Path):
+    script = (
+        "import sys; from pathlib import Path; from gwtui.embedded.gateway import "
+        "EmbeddedGateway as G; G.open(Path(sys.argv[1])).close(); "
+        "print('cryptography' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "db")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "False\n"
