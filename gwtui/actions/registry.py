@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gwtui.actions import credits, general, keys, models
+from gwtui.actions import credits, figures, general, keys, models
 from gwtui.actions.action import Action
 
 ACTIONS: tuple[Action, ...] = (
@@ -12,6 +12,7 @@ ACTIONS: tuple[Action, ...] = (
     *keys.ACTIONS,
     *credits.ACTIONS,
     *models.ACTIONS,
+    *figures.ACTIONS,
 )
 
 _BY_ID = {action.id: action for action in ACTIONS}

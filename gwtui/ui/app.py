@@ -18,13 +18,14 @@ from gwtui.actions.action import APP, Action
 from gwtui.client.errors import GatewayError
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.commands import by_id, offered, tab_actions, tab_of
+from gwtui.ui.commands import by_id, offered, place_actions, tab_of
 from gwtui.ui.connecting import Connecting
 from gwtui.ui.context import ActionContext
 from gwtui.ui.guarded import GuardedApp
 from gwtui.ui.handlers import handler
 from gwtui.ui.health import Health
 from gwtui.ui.navigation import Navigation
+from gwtui.ui.resources.registry import SHORT_TITLES, TITLES
 from gwtui.ui.resources.spec import Scope
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.session import Link, Session
@@ -128,9 +129,14 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         return self._open_session().road
 
     @property
+    def held(self) -> str | None:
+        """Why writes are held back, to end a sentence with; None while they are not."""
+        return None if self.session is None else self.session.gateway.gate.closed
+
+    @property
     def read_only(self) -> bool:
         """Whether writes are held back."""
-        return self.session is not None and self.session.connection.read_only
+        return self.held is not None
 
     # Life -------------------------------------------------------------------------------------
 
@@ -161,6 +167,8 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         self._connecting.retry()
 
     def _link_changed(self) -> None:
+        if self.is_running and self.held is not None and not self.connection.read_only:
+            self.say(f"Nothing can be changed: {self.held}", severity="warning")
         screen = self.navigation.screen
         if screen is not None and self.is_running:
             screen.refeed()
@@ -215,7 +223,7 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         if action.mutates and self.session is None:
             return f"{action.title}: there is no connection yet"
         if action.mutates and self.read_only:
-            return f"{action.title} is not possible: this profile is read-only"
+            return f"{action.title} is not possible: {self.held}"
         if action.target and context.target is None:
             return f"{action.title}: nothing is selected"
         return None
@@ -269,16 +277,7 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
 
     def header_facts(self, current: str) -> HeaderFacts:
         """What the header says on the tab ``current``."""
-        tabs = tuple(
-            Tab(
-                action.id,
-                action.keys[0],
-                action.title.removeprefix("Go to "),
-                tab_of(action) == current,
-            )
-            for action in tab_actions()
-            if action.keys
-        )
+        tabs = self._tabs(current)
         if self.session is None:
             return HeaderFacts(tabs, self.scope_name)
         connection = self.session.connection
@@ -294,7 +293,23 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
                 if connection.token_source == connection.label
                 else safe_text(connection.token_source, 30)
             ),
-            read_only=connection.read_only,
+            read_only=self.read_only,
+            why_read_only="" if connection.read_only else self.held or "",
+        )
+
+    def _tabs(self, current: str) -> tuple[Tab, ...]:
+        """The tabs, and the place that is shown when it has none."""
+        shown = [action for action in place_actions() if action.keys or tab_of(action) == current]
+        return tuple(
+            Tab(
+                action.id,
+                action.keys[0] if action.keys else "",
+                TITLES[place],
+                place == current,
+                SHORT_TITLES[place],
+            )
+            for action in shown
+            if (place := tab_of(action)) is not None
         )
 
     def say(self, message: str, *, severity: SeverityLevel = "information") -> None:

@@ -1,4 +1,4 @@
-"""Actions as the user interface offers them: the registry's, and one per tab."""
+"""Actions as the user interface offers them: the registry's, and one per place to go to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 
 from gwtui.actions import registry
 from gwtui.actions.action import APP, Action
-from gwtui.ui.resources.registry import TABS, TITLES
+from gwtui.ui.resources.registry import PLACES, TABS, TITLES
 
 _GO = "go."
 _NUMBER_KEYS = 9
@@ -17,15 +17,21 @@ _NUMBER_KEYS = 9
 def tab_actions() -> tuple[Action, ...]:
     """One action per tab, on the number keys, in the order of the tabs."""
     return tuple(
-        Action(
-            f"{_GO}{tab}",
-            f"Go to {TITLES[tab]}",
-            f"Show {TITLES[tab].lower()}",
-            APP,
-            (str(number),) if number <= _NUMBER_KEYS else (),
-        )
+        _go(tab, str(number) if number <= _NUMBER_KEYS else "")
         for number, tab in enumerate(TABS, start=1)
     )
+
+
+@cache
+def place_actions() -> tuple[Action, ...]:
+    """One action per place that can be gone to: the tabs, then those without a tab."""
+    return (*tab_actions(), *(_go(place) for place in PLACES if place not in TABS))
+
+
+def _go(place: str, key: str = "") -> Action:
+    title = TITLES[place]
+    keys = (key,) if key else ()
+    return Action(f"{_GO}{place}", f"Go to {title}", f"Show {title.lower()}", APP, keys)
 
 
 def tab_title(tab: str) -> str:
@@ -34,13 +40,13 @@ def tab_title(tab: str) -> str:
 
 
 def tab_of(action: Action) -> str | None:
-    """The tab that an action opens, None for every other action."""
+    """The tab, or the place without one, that an action opens; None for every other action."""
     return action.id.removeprefix(_GO) if action.id.startswith(_GO) else None
 
 
 def by_id(action_id: str) -> Action:
-    """The action of that id, tabs included; KeyError when there is none."""
-    for action in tab_actions():
+    """The action of that id, places included; KeyError when there is none."""
+    for action in place_actions():
         if action.id == action_id:
             return action
     return registry.by_id(action_id)
@@ -49,4 +55,4 @@ def by_id(action_id: str) -> Action:
 def offered(scopes: Iterable[str]) -> tuple[Action, ...]:
     """Everything that can be done in these scopes, the frame's own actions included."""
     actions = registry.for_scopes(scopes)
-    return (*actions, *tab_actions()) if APP in scopes else actions
+    return (*actions, *place_actions()) if APP in scopes else actions

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gwtui.domain.clock import Clock
+from gwtui.ui.resources.spec import Scope
 from gwtui.ui.session import Link, Session, open_session, reason
 
 if TYPE_CHECKING:
@@ -80,8 +81,21 @@ class Connecting:
             self.session = session
             self.link = Link()
             self._changed()
-            await self._leaving.wait()
+            learning = asyncio.create_task(self._learn_rights(session), name="rights")
+            try:
+                await self._leaving.wait()
+            finally:
+                learning.cancel()
         self.session = None
+
+    async def _learn_rights(self, session: Session) -> None:
+        """Read once what the key in use may do; a reading that fails changes nothing."""
+        from gwtui.ui.resources.current_key import current_key_feed  # noqa: PLC0415
+
+        before = session.gateway.gate.closed
+        await current_key_feed(session.hub, Scope()).refresh()
+        if session.gateway.gate.closed != before:
+            self._changed()
 
     async def _pause(self, seconds: float) -> None:
         self._again.clear()

@@ -9,7 +9,7 @@ from typing import Any
 from rich.cells import cell_len
 from textual.content import Content
 
-from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, ResourceSpec
+from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, ResourceSpec, Section
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.table.paint import fit
 
@@ -19,8 +19,15 @@ _GAP = "  "
 
 def detail_lines(spec: ResourceSpec[Any], item: Any, now: datetime, width: int) -> list[Content]:
     """Every figure of ``item``. Sections without content are left out."""
-    lines = [toned(spec.name(item), "plain", bold=True)]
-    contents = [(section.title, section.content(item, now)) for section in spec.sections]
+    return section_lines(spec.name(item), spec.sections, item, now, width)
+
+
+def section_lines(
+    name: str, sections: Sequence[Section[Any]], item: Any, now: datetime, width: int
+) -> list[Content]:
+    """The same for an item that is in no list. ``name`` must be fit to be shown."""
+    lines = [toned(name, "plain", bold=True)]
+    contents = [(section.title, section.content(item, now)) for section in sections]
     rows = [part for _title, parts in contents for part in parts if isinstance(part, DetailRow)]
     label = min(_LABEL, max((cell_len(row.label) for row in rows), default=0))
     for title, content in contents:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache, partial
 
 from gwtui.actions.action import Action
-from gwtui.ui.commands import tab_actions, tab_of
+from gwtui.ui.commands import place_actions, tab_of
 from gwtui.ui.context import ActionContext, Handler
 
 
@@ -17,14 +17,19 @@ async def _go(tab: str, context: ActionContext) -> None:
 @cache
 def immediate() -> Mapping[str, Handler]:
     """Handlers that never wait for a person: they run before the next key is read."""
-    from gwtui.ui import general_actions, list_actions  # noqa: PLC0415
+    from gwtui.ui import figures_actions, general_actions, list_actions  # noqa: PLC0415
 
     tabs: dict[str, Handler] = {}
-    for action in tab_actions():
+    for action in place_actions():
         tab = tab_of(action)
         if tab is not None:
             tabs[action.id] = partial(_go, tab)
-    return {**general_actions.IMMEDIATE, **list_actions.IMMEDIATE, **tabs}
+    return {
+        **general_actions.IMMEDIATE,
+        **list_actions.IMMEDIATE,
+        **figures_actions.IMMEDIATE,
+        **tabs,
+    }
 
 
 @cache

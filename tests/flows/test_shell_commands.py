@@ -10,7 +10,7 @@ import pytest
 from gwtui.actions.action import APP, LIST
 from gwtui.actions.registry import ACTIONS, for_scope
 from gwtui.ui import handlers
-from gwtui.ui.commands import offered, tab_actions
+from gwtui.ui.commands import offered, place_actions
 from gwtui.ui.help_lines import help_lines
 from gwtui.ui.keys import shown_all
 from gwtui.ui.palette import PaletteScreen, matching
@@ -20,7 +20,7 @@ from shell_kit import dashboard, has_data, listing, notices, shown, site, until
 
 
 def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
-    known = {action.id for action in (*ACTIONS, *tab_actions())}
+    known = {action.id for action in (*ACTIONS, *place_actions())}
     handled = set(handlers.immediate()) | set(handlers.patient())
     assert known == handled
     assert not set(handlers.immediate()) & set(handlers.patient())

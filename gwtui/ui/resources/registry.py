@@ -24,7 +24,8 @@ class Entry:
 
     The declaration is a ResourceSpec, or a screen class where ``screen`` says so. ``tab`` gives
     it a tab; without one it is reached by its name and by links. ``parent`` is the resource whose
-    rows open it: it lists what belongs to one of them.
+    rows open it: it lists what belongs to one of them. ``short`` is a shorter title, for tabs on a
+    narrow terminal.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Entry:
     tab: bool = True
     screen: bool = False
     parent: str = ""
+    short: str = ""
 
 
 ENTRIES: tuple[Entry, ...] = (
@@ -46,9 +48,16 @@ ENTRIES: tuple[Entry, ...] = (
         tab=False,
         parent="models",
     ),
-    Entry("workspaces", "Workspaces", "gwtui.ui.resources.workspaces:WORKSPACES"),
-    Entry("guardrails", "Guardrails", "gwtui.ui.resources.guardrails:GUARDRAILS"),
-    Entry("providers", "Providers", "gwtui.ui.resources.providers:PROVIDERS"),
+    Entry("workspaces", "Workspaces", "gwtui.ui.resources.workspaces:WORKSPACES", short="Spaces"),
+    Entry("guardrails", "Guardrails", "gwtui.ui.resources.guardrails:GUARDRAILS", short="Guards"),
+    Entry("providers", "Providers", "gwtui.ui.resources.providers:PROVIDERS", tab=False),
+    Entry(
+        "key",
+        "This key",
+        "gwtui.ui.screens.current_key:CurrentKeyScreen",
+        tab=False,
+        screen=True,
+    ),
 )
 
 
@@ -94,3 +103,6 @@ PLACES: tuple[str, ...] = tuple(entry.id for entry in ENTRIES if not entry.paren
 
 TITLES: Mapping[str, str] = {entry.id: entry.title for entry in ENTRIES}
 """What each resource is called on its tab."""
+
+SHORT_TITLES: Mapping[str, str] = {entry.id: entry.short or entry.title for entry in ENTRIES}
+"""The same, shorter."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -15,14 +16,27 @@ from gwtui.ui.widgets.table.paint import fit
 READ_ONLY = "READ-ONLY"
 
 
+TabStyle = Literal["whole", "short", "number"]
+"""How tabs are written: with their titles, with shorter ones, or as the number keys alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A screen that a number key opens."""
+    """A screen that a number key opens. The place that is shown has one even without a key."""
 
     action: str
     key: str
     title: str
     current: bool = False
+    short: str = ""
+    """A shorter title, where there is one."""
+
+    def text(self, style: TabStyle) -> str:
+        """How it reads."""
+        if style == "number" and not self.current:
+            return self.key
+        title = self.title if style == "whole" else self.short or self.title
+        return f"{self.key} {title}" if self.key else title
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +50,8 @@ class HeaderFacts:
     host: str = ""
     token_source: str = ""
     read_only: bool = False
+    why_read_only: str = ""
+    """What it is that makes it so, where that is not the profile."""
     name: str = "gwtui"
 
 
@@ -44,8 +60,8 @@ def header_parts(facts: HeaderFacts, width: int) -> list[Part]:
 
     The read-only badge and the profile never give way.
     """
-    for variant, short_tabs in _poorer(facts):
-        left, right = _left(variant, short_tabs=short_tabs), _right(variant)
+    for variant, style in _poorer(facts):
+        left, right = _left(variant, style), _right(variant)
         used = sum(part.content.cell_length for part in (*left, *right))
         if used < width:
             break
@@ -53,34 +69,42 @@ def header_parts(facts: HeaderFacts, width: int) -> list[Part]:
     return [*left, gap, *right]
 
 
-def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, bool]]:
-    yield facts, False
+def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, TabStyle]]:
+    yield facts, "whole"
     facts = replace(facts, token_source="")
-    yield facts, False
+    yield facts, "whole"
     facts = replace(facts, host="")
-    yield facts, False
+    yield facts, "whole"
+    facts = replace(facts, why_read_only="")
+    yield facts, "whole"
     facts = replace(facts, name="", workspace=_cut(facts.workspace or "all", 16))
-    yield facts, False
+    yield facts, "whole"
     facts = replace(facts, profile=_cut(facts.profile, 12))
-    yield facts, False
-    yield facts, True
-    yield replace(facts, workspace=_cut(facts.workspace or "all", 8)), True
+    yield facts, "whole"
+    yield facts, "short"
+    yield replace(facts, workspace=_cut(facts.workspace or "all", 8)), "short"
+    yield facts, "number"
+    yield replace(facts, workspace=_cut(facts.workspace or "all", 8)), "number"
 
 
 def _cut(text: str, cells: int) -> str:
     return text if cell_len(text) <= cells else fit(text, cells)
 
 
-def _left(facts: HeaderFacts, *, short_tabs: bool) -> list[Part]:
+def _left(facts: HeaderFacts, style: TabStyle) -> list[Part]:
     parts = [Part(toned(f" {facts.name} " if facts.name else "", "accent", bold=True))]
+    # Shorter titles stand closer: the key before each tells where one begins.
+    gap = " " if style != "short" else ""
     for tab in facts.tabs:
+        text = tab.text(style)
         if tab.current:
-            text = Content.styled(f" {tab.key} {tab.title} ", "bold reverse")
-        elif short_tabs:
-            text = toned(f" {tab.key} ", "muted")
+            content = Content.styled(f" {text} ", "bold reverse")
+        elif style == "number":
+            content = toned(f" {text} ", "muted")
         else:
-            text = Content.assemble(" ", toned(tab.key, "accent"), " ", toned(tab.title), " ")
-        parts.append(Part(text, tab.action))
+            key, _, title = text.partition(" ")
+            content = Content.assemble(gap, toned(key, "accent"), " ", toned(title), " ")
+        parts.append(Part(content, tab.action))
     return parts
 
 
@@ -101,7 +125,8 @@ def _right(facts: HeaderFacts) -> list[Part]:
         parts.append(Part(toned(f" · key from {facts.token_source}", "muted")))
     parts.append(Part(Content(" ")))
     if facts.read_only:
-        badge = Content.styled(f" {READ_ONLY} ", "bold $badge-foreground on $badge-background")
+        why = f": {facts.why_read_only}" if facts.why_read_only else ""
+        badge = Content.styled(f" {READ_ONLY}{why} ", "bold $badge-foreground on $badge-background")
         parts.append(Part(badge))
     return parts
 
