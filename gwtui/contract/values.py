@@ -12,6 +12,7 @@ LimitReset = Literal["daily", "weekly", "monthly"]
 """When a spending limit starts over: 00:00 UTC each day, each Monday, each first of the month."""
 
 Region = Literal["global", "europe", "us"]
+REGIONS: tuple[Region, ...] = ("global", "europe", "us")
 """Where a model is served and data may go."""
 
 ProviderSort = Literal["price", "throughput", "latency", "exacto"]
@@ -90,4 +91,22 @@ SUPPORTED_PARAMETERS = (
     "web_search_options",
     "verbosity",
 )
+SERVER_TOOLS = tuple(
+    f"service:{name}"
+    for name in (
+        "advisor",
+        "apply_patch",
+        "bash",
+        "datetime",
+        "experimental__search_models",
+        "fusion",
+        "image_generation",
+        "shell",
+        "subagent",
+        "tool_search",
+        "web_fetch",
+        "web_search",
+    )
+)
+"""Tools that the service itself runs, as a workspace's disabled_server_tools names them."""
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

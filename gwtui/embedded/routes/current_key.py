@@ -7,13 +7,15 @@ from decimal import Decimal
 from pydantic import JsonValue
 
 from gwtui.contract.keys import CurrentKey
-from gwtui.domain.resets import next_reset
+from gwtui.contract.values import REGIONS
 from gwtui.embedded import wire
 from gwtui.embedded.answers import one
+from gwtui.embedded.budget_layers import effective, layer_data, layers
 from gwtui.embedded.operations import Access, Call, Operation
 from gwtui.embedded.refusals import not_found
-from gwtui.embedded.store import account, keys
-from gwtui.embedded.store.keys import KeyRecord
+from gwtui.embedded.store import account, activity, keys
+from gwtui.embedded.store.binding import Binding, of_key
+from gwtui.embedded.store.columns import to_day
 
 _FREE_REQUESTS = 50
 _FREE_REQUESTS_OF_A_BUYER = 1000
@@ -25,7 +27,9 @@ def _get(call: Call) -> JsonValue:
     if key is None:
         raise not_found()
     owner = account.get(call.db)
-    budget = _key_limit(call, key)
+    binding = of_key(call.db, key)
+    found = layers(call.db, key, binding, call.now)
+    deciding = effective(found)
     usage = key.usage
     return {
         "data": {
@@ -49,10 +53,10 @@ def _get(call: Call) -> JsonValue:
             "is_provisioning_key": key.is_management,
             "organization_id": owner.organization_id,
             "workspace_id": key.workspace_id,
-            "allowed_data_regions": ["global", "europe", "us"],
-            "free_model_daily_requests": _free_requests(owner.total_credits),
-            "budgets": [] if budget is None else [budget],
-            "effective_budget": budget,
+            "allowed_data_regions": _data_regions(binding),
+            "free_model_daily_requests": _free_requests(call, owner.total_credits),
+            "budgets": [layer_data(layer, call.now) for layer in found],
+            "effective_budget": None if deciding is None else layer_data(deciding, call.now),
             "rate_limit": {
                 "requests": -1,
                 "interval": "10s",
@@ -62,26 +66,17 @@ def _get(call: Call) -> JsonValue:
     }
 
 
-def _key_limit(call: Call, key: KeyRecord) -> dict[str, JsonValue] | None:
-    """The key's own limit as a budget layer."""
-    if key.limit is None or key.limit_remaining is None:
-        return None
-    return {
-        "scope": "key_limit",
-        "limit_usd": wire.number(key.limit),
-        "spend_usd": wire.number(key.limit_spend),
-        "remaining_usd": wire.number(key.limit_remaining),
-        "reset_interval": key.limit_reset,
-        "resets_at": wire.timestamp_or_none(next_reset(key.limit_reset, call.now)),
-        "include_byok": key.include_byok_in_limit,
-        "budget_id": None,
-        "guardrail_id": None,
-    }
+def _data_regions(binding: Binding) -> JsonValue:
+    """Where every guardrail lets data go."""
+    allowed = [set(one.policy.allowed_data_regions or REGIONS) for one in binding.all]
+    return [region for region in REGIONS if all(region in regions for regions in allowed)]
 
 
-def _free_requests(total_credits: Decimal) -> dict[str, JsonValue]:
+def _free_requests(call: Call, total_credits: Decimal) -> dict[str, JsonValue]:
+    """The account's requests to free variants this UTC day."""
     limit = _FREE_REQUESTS_OF_A_BUYER if total_credits >= _BUYER_CREDITS else _FREE_REQUESTS
-    return {"limit": limit, "used": 0, "remaining": limit}
+    used = activity.requests_to_variant(call.db, to_day(call.now), "free")
+    return {"limit": limit, "used": used, "remaining": max(0, limit - used)}
 
 
 OPERATIONS = (

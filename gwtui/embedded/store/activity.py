@@ -155,3 +155,13 @@ def at_endpoint(
     ).fetchall()
     for row in rows:
         yield Actor(key_hash, row["workspace_id"], row["user_id"]), int(row["requests"])
+
+
+def requests_to_variant(db: sqlite3.Connection, day: int, variant: str) -> int:
+    """How many requests of a day went to models of a variant, such as ``free``."""
+    (total,) = db.execute(
+        "SELECT coalesce(sum(requests), 0) FROM activity_days "
+        "WHERE day = ? AND instr(endpoint_key, ?)",
+        (day, f":{variant}|"),
+    ).fetchone()
+    return int(total)

@@ -19,6 +19,9 @@ class Spend:
     usd: Decimal = Decimal(0)
     byok_usd: Decimal = Decimal(0)
 
+    def __add__(self, other: Spend) -> Spend:
+        return Spend(self.usd + other.usd, self.byok_usd + other.byok_usd)
+
     def counted(self, *, include_byok: bool) -> Decimal:
         """What counts against a limit."""
         return self.usd + self.byok_usd if include_byok else self.usd
@@ -78,6 +81,25 @@ def windows_of(
         )
         for key_id, (usage, byok) in totals.items()
     }
+
+
+def of_member(
+    db: sqlite3.Connection, user_id: str, now: datetime, *, workspace_id: str | None = None
+) -> UsageWindows:
+    """What a member's keys used together, in one workspace or in all of them."""
+    rows = db.execute(
+        "SELECT id, usage_pico, byok_usage_pico FROM api_keys "
+        "WHERE creator_user_id = ?1 AND (?2 IS NULL OR workspace_id = ?2)",
+        (user_id, workspace_id),
+    )
+    totals = {row["id"]: (row["usage_pico"], row["byok_usage_pico"]) for row in rows}
+    found = windows_of(db, totals, now).values()
+    return UsageWindows(
+        **{
+            name: sum((getattr(windows, name) for windows in found), Spend())
+            for name in ("all_time", "daily", "weekly", "monthly")
+        }
+    )
 
 
 def _json_list(numbers: Sequence[int]) -> str:
