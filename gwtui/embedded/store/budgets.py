@@ -79,24 +79,26 @@ def remove(db: sqlite3.Connection, workspace_id: str, interval: BudgetInterval) 
     )
 
 
-_SPENT = """
-    SELECT coalesce(sum(usage_pico), 0), coalesce(sum(byok_usage_pico), 0)
-    FROM workspace_usage_days WHERE workspace_id = ? AND day >= ?
-"""
-
-
 def spent(db: sqlite3.Connection, workspace_id: str, now: datetime) -> UsageWindows:
     """What a workspace spent, all time and in the UTC periods that contain ``now``.
 
     Keys that were deleted or moved away since are still in it.
     """
     starts: Mapping[str, int] = {"all_time": 0, **window_days(now)}
-    sums = {
-        name: db.execute(_SPENT, (workspace_id, day)).fetchone() for name, day in starts.items()
-    }
+    sums = {name: spent_since(db, workspace_id, day) for name, day in starts.items()}
     return UsageWindows(
         **{name: Spend(from_pico(usage), from_pico(byok)) for name, (usage, byok) in sums.items()}
     )
+
+
+def spent_since(db: sqlite3.Connection, workspace_id: str, first_day: int) -> tuple[int, int]:
+    """Pico-USD (credits, BYOK) that a workspace spent from a day on; day 0 is all time."""
+    usage, byok = db.execute(
+        "SELECT coalesce(sum(usage_pico), 0), coalesce(sum(byok_usage_pico), 0) "
+        "FROM workspace_usage_days WHERE workspace_id = ? AND day >= ?",
+        (workspace_id, first_day),
+    ).fetchone()
+    return int(usage), int(byok)
 
 
 def _record(row: sqlite3.Row) -> BudgetRecord:

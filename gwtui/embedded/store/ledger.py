@@ -1,19 +1,22 @@
 """Accrual: books what the keys used since the last time somebody looked.
 
 Nothing runs in the background. Usage is an exact function of time, so it is booked when it is
-asked for, and only for keys that may spend: enabled, not expired, limit not exhausted.
+asked for, and only for keys that may spend: enabled, not expired, neither their own limit nor a
+budget of their workspace exhausted.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 
 from gwtui.embedded.simulator import UsageProfile, UsageSlice, accrual
-from gwtui.embedded.store import account, activity
+from gwtui.embedded.store import account, activity, budgets, workspaces
+from gwtui.embedded.store.allowances import Allowance, Booked
 from gwtui.embedded.store.columns import (
     from_decimal_text,
     from_micros_or_none,
@@ -22,7 +25,7 @@ from gwtui.embedded.store.columns import (
     to_pico,
 )
 from gwtui.embedded.store.database import Database
-from gwtui.embedded.store.usage import DayUsage, add_usage, window_days
+from gwtui.embedded.store.usage import DayUsage, add_usage
 
 _INTERVAL = timedelta(seconds=1)
 """Reads that follow each other faster than this share one booking."""
@@ -50,8 +53,7 @@ class Ledger:
         if now <= self._booked_until or not (exactly or now - self._booked_until >= _INTERVAL):
             return
         with self._database.write(durable=False) as db:
-            since = account.get(db).accrued_until
-            usage = [day for meter in self._meters(db, since) for day in meter.run(now)]
+            usage = self._used(db, account.get(db).accrued_until, now)
             add_usage(db, usage)
             account.book(db, sum(day.usage_pico for day in usage), now)
             activity.forget(db, to_day(now))
@@ -59,73 +61,100 @@ class Ledger:
                 account.top_up(db, below=_TOP_UP_BELOW, by=_TOP_UP)
         self._booked_until = now
 
+    def _used(self, db: sqlite3.Connection, since: datetime, now: datetime) -> list[DayUsage]:
+        """What was used by key and day. Keys that share a budget use it up in order of time."""
+        meters = list(self._meters(db, since))
+        asked = [(used, meter) for meter in meters for used in meter.asked(since, now)]
+        for used, meter in sorted(asked, key=lambda pair: pair[0].moment):
+            meter.offer(used)
+        return [day for meter in meters for day in meter.close(db)]
+
     def _meters(self, db: sqlite3.Connection, since: datetime) -> Iterator[_Meter]:
         rows = db.execute(
             "SELECT * FROM api_keys WHERE NOT is_management AND NOT disabled "
             "AND (expires_at IS NULL OR expires_at > ?)",
             (to_micros(since),),
         ).fetchall()
+        shared: dict[str, list[Allowance]] = {}
         for row in rows:
             profile = self._profiles.get(row["hash"])
-            if profile is not None:
-                yield _Meter(db, row, profile, since)
+            if profile is None:
+                continue
+            workspace_id = row["workspace_id"]
+            if workspace_id not in shared:
+                shared[workspace_id] = _budgets(db, workspace_id)
+            yield _Meter(row, profile, [*_limit(db, row), *shared[workspace_id]])
 
 
 @dataclass
 class _Meter:
     """One key while its usage is booked."""
 
-    db: sqlite3.Connection
     row: sqlite3.Row
     profile: UsageProfile
-    since: datetime
+    allowances: Sequence[Allowance]
+    admitted: list[UsageSlice] = field(default_factory=list)
 
-    def run(self, now: datetime) -> list[DayUsage]:
-        """What the key used by day, up to its expiry or the exhaustion of its limit."""
+    def asked(self, since: datetime, now: datetime) -> list[UsageSlice]:
+        """What the key's clients asked for, up to its expiry."""
         expires_at = from_micros_or_none(self.row["expires_at"])
-        until = now if expires_at is None else min(now, expires_at)
-        slices = accrual(self.profile, self.since, until)
-        admitted = list(self._admitted(slices)) if slices else []
-        if admitted:
-            self.db.execute(
-                "UPDATE api_keys SET last_used_at = ? WHERE id = ?",
-                (to_micros(admitted[-1].moment), self.row["id"]),
-            )
-            activity.book(self.db, self._actor, admitted)
-        return _by_day(self.row["id"], admitted)
+        return accrual(self.profile, since, now if expires_at is None else min(now, expires_at))
 
-    @property
-    def _actor(self) -> activity.Actor:
+    def offer(self, used: UsageSlice) -> None:
+        """Let a request through unless the key's limit or a budget is exhausted."""
+        if all(allowance.admits(used.moment) for allowance in self.allowances):
+            for allowance in self.allowances:
+                allowance.count(used)
+            self.admitted.append(used)
+
+    def close(self, db: sqlite3.Connection) -> list[DayUsage]:
+        """Note what was let through; the sums by day are for the caller to book."""
+        if not self.admitted:
+            return []
         row = self.row
-        return activity.Actor(row["hash"], row["workspace_id"], row["creator_user_id"])
+        db.execute(
+            "UPDATE api_keys SET last_used_at = ? WHERE id = ?",
+            (to_micros(self.admitted[-1].moment), row["id"]),
+        )
+        actor = activity.Actor(row["hash"], row["workspace_id"], row["creator_user_id"])
+        activity.book(db, actor, self.admitted)
+        return _by_day(row["id"], self.admitted)
 
-    def _admitted(self, slices: list[UsageSlice]) -> Iterator[UsageSlice]:
-        limit = from_decimal_text(self.row["limit_usd"])
-        if limit is None:
-            yield from slices
-            return
-        reset, with_byok = self.row["limit_reset"], bool(self.row["include_byok_in_limit"])
-        window, spent = -1, 0
-        for piece in slices:
-            start = 0 if reset is None else window_days(piece.moment)[reset]
-            if start != window:
-                window, spent = start, self._booked(start, reset, with_byok=with_byok)
-            if spent >= to_pico(limit):
-                continue
-            spent += to_pico(piece.usd) + (to_pico(piece.byok_usd) if with_byok else 0)
-            yield piece
 
-    def _booked(self, start: int, reset: str | None, *, with_byok: bool) -> int:
-        """Pico-USD already booked in the window that starts on a day."""
-        if reset is None:
-            usage, byok = self.row["usage_pico"], self.row["byok_usage_pico"]
-        else:
-            usage, byok = self.db.execute(
-                "SELECT coalesce(sum(usage_pico), 0), coalesce(sum(byok_usage_pico), 0) "
-                "FROM usage_days WHERE key_id = ? AND day >= ?",
-                (self.row["id"], start),
-            ).fetchone()
-        return int(usage) + (int(byok) if with_byok else 0)
+def _limit(db: sqlite3.Connection, row: sqlite3.Row) -> list[Allowance]:
+    """The key's own limit, if it has one."""
+    limit = from_decimal_text(row["limit_usd"])
+    if limit is None:
+        return []
+    with_byok = bool(row["include_byok_in_limit"])
+    return [Allowance(limit, row["limit_reset"], _key_spent(db, row), with_byok=with_byok)]
+
+
+def _key_spent(db: sqlite3.Connection, row: sqlite3.Row) -> Booked:
+    """What a key has used from a day on."""
+
+    def booked(first_day: int) -> tuple[int, int]:
+        if first_day == 0:
+            return row["usage_pico"], row["byok_usage_pico"]
+        usage, byok = db.execute(
+            "SELECT coalesce(sum(usage_pico), 0), coalesce(sum(byok_usage_pico), 0) "
+            "FROM usage_days WHERE key_id = ? AND day >= ?",
+            (row["id"], first_day),
+        ).fetchone()
+        return usage, byok
+
+    return booked
+
+
+def _budgets(db: sqlite3.Connection, workspace_id: str) -> list[Allowance]:
+    """The budgets of a workspace."""
+    workspace = workspaces.get(db, workspace_id)
+    with_byok = workspace is not None and workspace.include_byok_in_budgets
+    booked = partial(budgets.spent_since, db, workspace_id)
+    return [
+        Allowance(budget.limit, budget.reset_interval, booked, with_byok=with_byok)
+        for budget in budgets.of_workspace(db, workspace_id).values()
+    ]
 
 
 def _by_day(key_id: int, slices: list[UsageSlice]) -> list[DayUsage]:
