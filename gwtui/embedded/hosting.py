@@ -84,6 +84,7 @@ async def _serving(
     config = uvicorn.Config(
         gateway.asgi,
         http="h11",
+        interface="asgi3",
         ws="none",
         lifespan="off",
         log_config=None,
