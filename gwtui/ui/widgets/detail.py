@@ -19,9 +19,16 @@ class DetailPane(LinesView):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._identity: str | None = None
+        self._shown: tuple[ResourceSpec[Any], Any, datetime] | None = None
+
+    def on_resize(self) -> None:
+        """Fold the lines anew: they may have been shown before the pane had its width."""
+        if self._shown is not None:
+            self.show_item(*self._shown)
 
     def show_item(self, spec: ResourceSpec[Any], item: Any | None, now: datetime) -> None:
         """Show this item, None for no selection."""
+        self._shown = None if item is None else (spec, item, now)
         if item is None:
             self._identity = None
             self.show([toned("Nothing is selected", "muted")])
