@@ -20,6 +20,7 @@ from gwtui.embedded.routes import (
     organization,
     providers,
     workspaces,
+    zdr,
 )
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -30,6 +31,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *generations.OPERATIONS,
     *models.OPERATIONS,
     *endpoints.OPERATIONS,
+    *zdr.OPERATIONS,
     *providers.OPERATIONS,
     *workspaces.OPERATIONS,
     *members.OPERATIONS,

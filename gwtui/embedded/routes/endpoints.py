@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import JsonValue
 
 from gwtui.contract.models import ModelEndpoints
 from gwtui.embedded.answers import one
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Call, Caller, Operation
 from gwtui.embedded.refusals import not_found
 from gwtui.embedded.simulator import endpoints_answer
 
 _FOR_KEYS_ONLY = ("throughput_last_30m", "perf_last_30m_by_workload")
+
+
+def as_seen_by(caller: Caller | None, endpoints: list[dict[str, Any]]) -> list[JsonValue]:
+    """Endpoints as this caller may see them: some figures are for those with a key."""
+    hidden = {} if caller else dict.fromkeys(_FOR_KEYS_ONLY)
+    return [{**endpoint, **hidden} for endpoint in endpoints]
 
 
 def _list(call: Call) -> JsonValue:
@@ -18,10 +26,7 @@ def _list(call: Call) -> JsonValue:
     answer = endpoints_answer(call.site.catalog, model_id, call.now)
     if answer is None:
         raise not_found()
-    if call.caller is None:
-        hidden = dict.fromkeys(_FOR_KEYS_ONLY)
-        answer = {**answer, "endpoints": [{**item, **hidden} for item in answer["endpoints"]]}
-    return {"data": answer}
+    return {"data": {**answer, "endpoints": as_seen_by(call.caller, answer["endpoints"])}}
 
 
 OPERATIONS = (

@@ -1,0 +1,69 @@
+"""The preview of zero data retention: which endpoints remain."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from gateway_bench import Bench, bench
+
+from gwtui.embedded.simulator import build_catalog
+from gwtui.embedded.simulator.retention import is_zero_retention
+
+
+@pytest.fixture
+async def gate() -> AsyncIterator[Bench]:
+    async with bench(content="empty") as opened:
+        yield opened
+
+
+def name(endpoint: dict) -> tuple[str, str]:
+    return endpoint["model_id"], endpoint["tag"]
+
+
+async def test_what_remains_is_a_part_of_the_catalog(gate: Bench):
+    remaining = await gate.data("GET", "/endpoints/zdr")
+    everything = []
+    for model in await gate.data("GET", "/models?output_modalities=all"):
+        offers = await gate.data("GET", f"/models/{model['id']}/endpoints")
+        everything += offers["endpoints"]
+    assert remaining == [one for one in everything if name(one) in set(map(name, remaining))]
+    assert 0.25 < len(remaining) / len(everything) < 0.75
+
+
+async def test_a_provider_keeps_its_word_for_every_model(gate: Bench):
+    remaining = await gate.data("GET", "/endpoints/zdr")
+    providers = {one["tag"].partition("/")[0] for one in remaining}
+    assert {"bitforge", "northwind"} <= providers
+    assert not {"paperboat", "ampersand"} & providers
+    tiers = {one["service_tier"] for one in remaining if one["tag"].startswith("northwind")}
+    assert tiers == {None}, "not at the tiers that are cheaper or faster"
+
+
+def test_the_trait_is_the_catalogs_not_the_seeds():
+    traits = [
+        [is_zero_retention(endpoint) for model in catalog.models for endpoint in model.endpoints]
+        for catalog in (build_catalog(1), build_catalog(2))
+    ]
+    assert traits[0] == traits[1]
+
+
+def test_some_models_lose_every_endpoint_and_some_only_a_few():
+    catalog = build_catalog(1)
+    left = [
+        (sum(map(is_zero_retention, model.endpoints)), len(model.endpoints))
+        for model in catalog.models
+    ]
+    assert any(kept == 0 for kept, _ in left)
+    assert any(0 < kept < had for kept, had in left)
+    assert any(kept == had for kept, had in left)
+
+
+async def test_the_list_is_public_but_not_every_figure(gate: Bench):
+    shown = await gate.data("GET", "/endpoints/zdr", token=None)
+    assert {one["throughput_last_30m"] for one in shown} == {None}
+    assert all(one["perf_last_30m_by_workload"] is None for one in shown)
+    with_key = await gate.data("GET", "/endpoints/zdr")
+    assert any(one["throughput_last_30m"] for one in with_key)
+    assert [name(one) for one in shown] == [name(one) for one in with_key]
+    await gate.refused(401, "GET", "/endpoints/zdr", token="nonsense")
