@@ -4,6 +4,7 @@ GatewayStartError
 +- DatabaseInUseError     another process serves this database
 +- DatabaseMissingError   there is no such database yet
 +- DatabaseUnusableError  not a database of ours, from a newer version, or not readable
++- NoWorkspaceError       an ordinary key has nowhere to belong
 +- AddressError           the port, host or socket path cannot be used
 """
 
@@ -28,6 +29,10 @@ class DatabaseMissingError(GatewayStartError):
 
 class DatabaseUnusableError(GatewayStartError):
     """The file cannot serve as the gateway's database."""
+
+
+class NoWorkspaceError(GatewayStartError):
+    """An ordinary key is to be made without a workspace to belong to."""
 
 
 class AddressError(GatewayStartError):

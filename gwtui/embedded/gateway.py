@@ -76,8 +76,8 @@ class EmbeddedGateway:
     ) -> str:
         """Make a key and give its full text, which is not kept.
 
-        ``workspace_id`` is for ordinary keys, the default workspace when None. Raises LookupError
-        when there is no such workspace.
+        ``workspace_id`` is for ordinary keys, the default workspace when None. Raises
+        NoWorkspaceError when there is no such workspace.
         """
         return issue(
             self._database,

@@ -8,7 +8,7 @@ from pathlib import Path
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.credentials import mint
-from gwtui.embedded.errors import DatabaseMissingError
+from gwtui.embedded.errors import DatabaseMissingError, NoWorkspaceError
 from gwtui.embedded.store import account, keys, workspaces
 from gwtui.embedded.store.database import Database
 
@@ -28,7 +28,7 @@ def issue_key(
     A running gateway knows the key from its next request on. ``dialect`` decides how the key looks,
     None makes it look as the database was served in last. A database that was never served is
     not made here: how it begins (seed, content) is for whoever serves it first to choose.
-    Raises DatabaseMissingError and DatabaseUnusableError.
+    Raises DatabaseMissingError, DatabaseUnusableError and NoWorkspaceError.
     """
     visited = Database.visit(database)
     try:
@@ -52,7 +52,7 @@ def issue(
 ) -> str:
     """Make a key in an open database and give its full text; only its hash is kept.
 
-    Raises LookupError when an ordinary key is to go to a workspace that does not exist.
+    Raises NoWorkspaceError when an ordinary key is to go to a workspace that does not exist.
     """
     minted = mint(dialect, management=management)
     with database.write() as db:
@@ -60,7 +60,12 @@ def issue(
         if not management:
             workspace = workspaces.get(db, workspace_id) if workspace_id else workspaces.default(db)
             if workspace is None:
-                raise LookupError("there is no such workspace")
+                raise NoWorkspaceError(
+                    f"There is no workspace {workspace_id}."
+                    if workspace_id
+                    else "The default workspace was deleted: make ordinary keys through the API, "
+                    "which can name another one."
+                )
             home = workspace.id
         keys.add(
             db,

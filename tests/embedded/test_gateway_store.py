@@ -18,6 +18,7 @@ from gwtui.embedded.errors import (
     DatabaseInUseError,
     DatabaseMissingError,
     DatabaseUnusableError,
+    NoWorkspaceError,
 )
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.issuing import issue_key
@@ -198,7 +199,7 @@ def test_no_key_is_issued_where_no_gateway_was(database: Path):
 
 def test_an_ordinary_key_needs_a_workspace_that_exists():
     gateway = EmbeddedGateway.open(None, content="empty")
-    with pytest.raises(LookupError):
+    with pytest.raises(NoWorkspaceError, match="There is no workspace 0000"):
         gateway.issue_key(management=False, workspace_id="00000000-0000-4000-8000-000000000000")
     gateway.close()
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 from gateway_bench import Bench, bench
+
+from gwtui.contract.dialects import OPENROUTER
+from gwtui.embedded.errors import NoWorkspaceError
+from gwtui.embedded.issuing import issue_key
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 DEFAULT = "/workspaces/default"
@@ -153,6 +158,8 @@ BAD = [
     ({"io_logging_api_key_ids": 4}, "io_logging_api_key_ids: must be a list"),
     ({"is_observability_io_logging_enabled": 1}, "is_observability_io_logging_enabled: must be"),
     ({"disabled_server_tools": [1]}, "disabled_server_tools.0: must be"),
+    ({"disabled_server_tools": ["service:bash", "bash"]}, "disabled_server_tools.1: is not a"),
+    ({"disabled_server_tools": ["openrouter:bash"]}, "disabled_server_tools.0: is not a server"),
     ({"disabled_server_tools": "bash"}, "disabled_server_tools: must be a list"),
 ]
 
@@ -305,3 +312,27 @@ async def test_statuses_are_as_the_contract_lists_them(gate: Bench):
         ("delete", "/workspaces/{id}", {"200", "400", "401", "403", "404", "500"}),
     ):
         assert set(gate.document["paths"][path][method]["responses"]) == statuses
+
+
+async def test_the_other_dialect_names_server_tools_its_way():
+    async with bench(dialect=OPENROUTER) as gate:
+        assert (await gate.data("GET", "/workspaces/production"))["disabled_server_tools"] == [
+            "openrouter:bash",
+            "openrouter:shell",
+        ]
+        made = await make(gate, disabled_server_tools=["openrouter:web_fetch"])
+        assert made["disabled_server_tools"] == ["openrouter:web_fetch"]
+        changed = await gate.data(
+            "PATCH", "/workspaces/team-a", json={"disabled_server_tools": ["openrouter:fusion"]}
+        )
+        assert changed["disabled_server_tools"] == ["openrouter:fusion"]
+
+
+async def test_no_ordinary_key_is_issued_where_there_is_no_default_workspace(tmp_path: Path):
+    database = tmp_path / "gateway.sqlite3"
+    async with bench(database, content="empty") as gate:
+        await gate.call("DELETE", DEFAULT, params=CONFIRM, expect=200)
+        with pytest.raises(NoWorkspaceError, match="default workspace was deleted"):
+            issue_key(database, management=False)
+        token = issue_key(database, management=True)
+        await gate.call("GET", "/key", token=token, expect=200)

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from gwtui.contract.request import Problem
+from gwtui.contract.values import SERVER_TOOLS
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.embedded import queries, wire
 from gwtui.embedded.answers import DELETED, one, page
@@ -59,6 +60,7 @@ def _list(call: Call) -> JsonValue:
 def _create(call: Call) -> JsonValue:
     request = call.body_as(CreateWorkspaceRequest)
     workspace_id = str(uuid.uuid4())
+    _refuse_unknown_tools(request)
     made: dict[str, Any] = {name: _stored(request, name) for name in type(request).model_fields}
     with _slug_refused():
         workspaces.add(
@@ -83,6 +85,7 @@ def _get(call: Call) -> JsonValue:
 def _update(call: Call) -> JsonValue:
     request = call.body_as(UpdateWorkspaceRequest)
     workspace = workspace_in_path(call)
+    _refuse_unknown_tools(request)
     changes = {name: _stored(request, name) for name in request.model_fields_set}
     with _slug_refused():
         workspaces.change(call.db, workspace, changes, call.now)
@@ -100,6 +103,17 @@ def _delete(call: Call) -> JsonValue:
         raise Refusal(400, message)
     workspaces.remove(call.db, workspace.id)
     return {"deleted": True}
+
+
+def _refuse_unknown_tools(request: CreateWorkspaceRequest | UpdateWorkspaceRequest) -> None:
+    """A client may know tools that came later, this service knows its own."""
+    problems = [
+        Problem(f"disabled_server_tools.{index}", "is not a server tool")
+        for index, tool in enumerate(request.disabled_server_tools or ())
+        if tool not in SERVER_TOOLS
+    ]
+    if problems:
+        raise invalid(problems)
 
 
 def _stored(request: CreateWorkspaceRequest | UpdateWorkspaceRequest, name: str) -> Any:
