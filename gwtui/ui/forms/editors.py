@@ -135,6 +135,12 @@ class ChoiceEditor(Widget, can_focus=True):
         tone: Tone = "accent" if chosen and self.has_focus else "plain" if chosen else "muted"
         return toned(f"{'●' if chosen else '○'} {self._options[index][1]}", tone, bold=chosen)
 
+    def follow(self, value: Typed) -> None:
+        """Choose in code; a value that is no option changes nothing."""
+        values = [option for option, _ in self._options]
+        if value in values:
+            self.chosen = values.index(value)
+
     def watch_chosen(self) -> None:
         """Tell the form."""
         self.post_message(Edited(self.value))

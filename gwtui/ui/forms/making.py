@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pydantic import SecretStr
 from textual.widget import Widget
 
 from gwtui.domain.safe_text import safe_line
+from gwtui.ui.forms.builtin_filters import BuiltinsEditor
+from gwtui.ui.forms.custom_filters import FiltersEditor
 from gwtui.ui.forms.editors import ChoiceEditor, PickEditor, TextEditor
 from gwtui.ui.forms.fields import (
+    CustomFilterField,
+    FilterListField,
     FormField,
     ModelField,
     MultiPickField,
@@ -29,18 +35,25 @@ def make_editor(field: FormField, state: FormState) -> Widget:
     """The widget that edits a field, holding what the form holds."""
     typed = state.typed(field.name)
     rules = state.rules(field.name)
+    editor: Widget
     match field:
         case ThreeWayField():
-            return ChoiceEditor(_three_way(field, typed), typed)
+            editor = ChoiceEditor(_three_way(field, typed), typed)
         case TextAreaField():
-            return LinesEditor(str(typed), field.placeholder)
+            editor = LinesEditor(str(typed), field.placeholder)
         case SecretField():
-            return SecretEditor(field.placeholder)
+            editor = SecretEditor(field.placeholder)
         case ModelField():
-            return ModelEditor(field, str(typed))
+            editor = ModelEditor(field, str(typed))
         case MultiPickField():
-            return PicksEditor(field, rules, typed)
-    return _plain_editor(field, state, typed)
+            editor = PicksEditor(field, rules, typed)
+        case FilterListField():
+            editor = BuiltinsEditor(field, typed, partial(state.entry_problems, field.name))
+        case CustomFilterField():
+            editor = FiltersEditor(field, typed, partial(state.entry_problems, field.name))
+        case _:
+            editor = _plain_editor(field, state, typed)
+    return editor
 
 
 def _plain_editor(field: FormField, state: FormState, typed: Typed) -> Widget:
