@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from gwtui.actions.action import Action
+from gwtui.actions.workspaces import RESOURCE as WORKSPACES
 
 RESOURCE = "budgets"
 
 ACTIONS: tuple[Action, ...] = (
     Action(
-        "budgets.put",
-        "Set",
-        "Set the budget of the selected interval",
-        RESOURCE,
-        ("e",),
-        mutates=True,
-        target=True,
-        footer=True,
-    ),
-    Action(
-        "budgets.delete",
-        "Remove",
-        "Take the budget of the selected interval away",
-        RESOURCE,
-        ("D", "delete"),
+        "budgets.edit",
+        "Budgets",
+        "Set, change and remove the budgets of the selected workspace",
+        WORKSPACES,
+        ("b",),
         mutates=True,
         target=True,
         footer=True,

@@ -87,7 +87,8 @@ def plan_remove(
         )
     return Plan(
         action="members.remove",
-        title=f"Remove {count(len(going), 'member')} from workspace {shown_name(workspace)}",
+        title=f"Remove {count(len(going or users), 'member')} "
+        f"from workspace {shown_name(workspace)}",
         resource=RESOURCE,
         identity=identity,
         send=lambda client: client.workspaces.remove_members(

@@ -26,4 +26,12 @@ ACTIONS: tuple[Action, ...] = (
         target=True,
         footer=True,
     ),
+    Action(
+        "members.people",
+        "People",
+        "Everybody in the organization, and the workspaces they are in",
+        RESOURCE,
+        ("o",),
+        footer=True,
+    ),
 )

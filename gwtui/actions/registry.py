@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gwtui.actions import credits, figures, general, keys, models
+from gwtui.actions import budgets, byok, credits, figures, general, keys, members, models, workspaces
 from gwtui.actions.action import Action
 
 ACTIONS: tuple[Action, ...] = (
     *general.ACTIONS,
     *keys.ACTIONS,
+    *workspaces.ACTIONS,
+    *budgets.ACTIONS,
+    *members.ACTIONS,
     *credits.ACTIONS,
     *models.ACTIONS,
+    *byok.ACTIONS,
     *figures.ACTIONS,
 )
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from gwtui.contract.request import RequestModel
@@ -40,22 +40,25 @@ class Budget(ResponseModel):
         return self.reset_interval or "lifetime"
 
 
+def _positive(value: Decimal) -> Decimal:
+    if value <= 0:
+        raise PydanticCustomError("budget_positive", "must be more than 0 USD")
+    return value
+
+
+BudgetUsd = Annotated[Usd, AfterValidator(_positive)]
+"""The cap of a budget in a request."""
+
+
 class PutBudgetRequest(RequestModel):
     """Body of PUT /workspaces/{id}/budgets/{interval}."""
 
-    limit_usd: Usd = Field(
+    limit_usd: BudgetUsd = Field(
         description="cap on the workspace's spending", json_schema_extra={"x-unit": "USD"}
     )
     include_byok_in_budgets: bool = Field(
         False, description="count BYOK usage, for every budget of the workspace"
     )
-
-    @field_validator("limit_usd")
-    @classmethod
-    def _positive(cls, value: Decimal) -> Decimal:
-        if value <= 0:
-            raise PydanticCustomError("budget_positive", "must be more than 0 USD")
-        return value
 
 
 def budget_conflict(limits: Mapping[str, Decimal]) -> str | None:

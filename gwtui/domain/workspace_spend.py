@@ -44,14 +44,6 @@ def spent_by_interval(keys: Iterable[ApiKey], *, byok: bool) -> Mapping[str, Dec
     return {interval: spent(listed, interval, byok=byok) for interval in BUDGET_INTERVALS}
 
 
-def is_active(key: ApiKey, now: datetime) -> bool:
-    """Whether requests with a key are accepted: it is neither disabled nor expired.
-
-    One that does not say is taken for active: it may stand in the way of a deletion.
-    """
-    return not key.disabled and not is_expired(key.expires_at, now)
-
-
 @dataclass(frozen=True, slots=True)
 class KeyCount:
     """How many keys there are; how many of them are active depends on the moment."""
@@ -66,7 +58,7 @@ class KeyCount:
     def of(cls, keys: Iterable[ApiKey]) -> KeyCount:
         """Count these keys."""
         listed = tuple(keys)
-        enabled = [key for key in listed if not key.disabled]
+        enabled = [key for key in listed if key.disabled is False]
         expiries = tuple(key.expires_at for key in enabled if key.expires_at is not None)
         return cls(len(listed), len(enabled) - len(expiries), expiries)
 

@@ -17,7 +17,7 @@ async def _go(tab: str, context: ActionContext) -> None:
 @cache
 def immediate() -> Mapping[str, Handler]:
     """Handlers that never wait for a person: they run before the next key is read."""
-    from gwtui.ui import figures_actions, general_actions, list_actions  # noqa: PLC0415
+    from gwtui.ui import figures_actions, general_actions, list_actions, workspace_links  # noqa: PLC0415
 
     tabs: dict[str, Handler] = {}
     for action in place_actions():
@@ -28,6 +28,7 @@ def immediate() -> Mapping[str, Handler]:
         **general_actions.IMMEDIATE,
         **list_actions.IMMEDIATE,
         **figures_actions.IMMEDIATE,
+        **workspace_links.IMMEDIATE,
         **tabs,
     }
 
@@ -39,14 +40,24 @@ def patient() -> Mapping[str, Handler]:
     Forms and what they need are loaded at the first use, not before the first paint.
     """
     from gwtui.ui import general_actions, list_actions  # noqa: PLC0415
-    from gwtui.ui.forms import key_actions  # noqa: PLC0415
+    from gwtui.ui.forms import (  # noqa: PLC0415
+        budget_actions,
+        byok_actions,
+        key_actions,
+        member_actions,
+        workspace_actions,
+    )
     from gwtui.ui.resources import model_actions  # noqa: PLC0415
 
     return {
         **general_actions.PATIENT,
         **list_actions.PATIENT,
         **key_actions.HANDLERS,
+        **workspace_actions.HANDLERS,
+        **budget_actions.HANDLERS,
+        **member_actions.HANDLERS,
         **model_actions.HANDLERS,
+        **byok_actions.HANDLERS,
     }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -72,8 +71,7 @@ async def carry_out_all(
         message = f"{plan.title}: {outcome.error.message}"
         if before:
             message = f"Done before: {before}. Then {message}"
-        error = copy(outcome.error)
-        error.message = message
+        error = GatewayError(message, request_id=outcome.error.request_id)
         return replace(outcome, error=error)
     return Applied(tuple(values))
 

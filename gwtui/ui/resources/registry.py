@@ -49,7 +49,16 @@ ENTRIES: tuple[Entry, ...] = (
         parent="models",
     ),
     Entry("workspaces", "Workspaces", "gwtui.ui.resources.workspaces:WORKSPACES", short="Spaces"),
+    Entry(
+        "members",
+        "Members",
+        "gwtui.ui.resources.members:MEMBERS",
+        tab=False,
+        parent="workspaces",
+    ),
+    Entry("organization", "People", "gwtui.ui.resources.organization:ORGANIZATION", tab=False),
     Entry("guardrails", "Guardrails", "gwtui.ui.resources.guardrails:GUARDRAILS", short="Guards"),
+    Entry("byok", "BYOK", "gwtui.ui.resources.byok:BYOK"),
     Entry("providers", "Providers", "gwtui.ui.resources.providers:PROVIDERS", tab=False),
     Entry(
         "key",

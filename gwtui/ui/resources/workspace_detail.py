@@ -8,7 +8,6 @@ from decimal import Decimal
 
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain import money
-from gwtui.domain.resets import describe_reset
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.gaps import honesty_sections
@@ -18,6 +17,7 @@ from gwtui.ui.resources.workspace_row import (
     BudgetUse,
     WorkspaceRow,
     budget_uses,
+    resets_words,
     share_tone,
 )
 
@@ -103,14 +103,18 @@ def _budget_parts(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow | Deta
         rows += _budget_rows(use, now)
     byok = row.workspace.include_byok_in_budgets
     rows.append(DetailRow("BYOK counts", cells.yes_no(byok), "against every budget"))
-    rows.append(DetailRow("", Cell("spent by the present keys; deleted ones not counted", "muted")))
+    rows.append(
+        DetailRow(
+            "", Cell("by the present keys, without deleted ones; resets at 00:00 UTC", "muted")
+        )
+    )
     return rows
 
 
 def _budget_rows(use: BudgetUse, now: datetime) -> Sequence[DetailRow]:
     label = safe_line(use.interval, 20)
     period = PERIODS.get(use.interval, "")
-    resets = _resets(use.interval, now)
+    resets = f", {resets_words(use.interval, now)}"
     if use.share is None:
         return [DetailRow(label, cells.usd(use.limit), f"{period}{resets}")]
     tone = share_tone(use.share)
@@ -119,12 +123,6 @@ def _budget_rows(use: BudgetUse, now: datetime) -> Sequence[DetailRow]:
         DetailRow(label, Cell(figure, tone)),
         DetailRow("", Cell(f"{money.usd(use.spent)} {period}{resets}", "muted")),
     ]
-
-
-def _resets(interval: str, now: datetime) -> str:
-    if interval == "lifetime":
-        return ", never starts over"
-    return f", resets {describe_reset(interval, now)}"
 
 
 def _default_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:

@@ -17,6 +17,8 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain import money
 from gwtui.domain.key_state import NEAR_LIMIT
+from gwtui.domain.resets import next_reset
+from gwtui.domain.times import relative
 from gwtui.domain.workspace_spend import KeyCount, spent_by_interval
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.fetching import fetch_each
@@ -182,24 +184,32 @@ def share_tone(share: Decimal) -> Tone:
 
 
 def budget_cell(row: WorkspaceRow) -> Cell:
-    """The tightest budget: "83% week", or its size when its share is not known."""
+    """The tightest budget: "week 83%", or its size when its share is not known."""
     figures = row.figures
     if figures is None or figures.budgets is None:
-        return _not_read(row, None)
+        return _not_read(row)
     use = tightest(row)
     if use is None:
         return Cell("none", "muted")
     word = _SHORT.get(use.interval, cells.text(use.interval).text)
     if use.share is None:
-        return Cell(f"{money.usd(use.limit)} {word}")
-    return Cell(f"{money.percent(use.share, places=0)} {word}", share_tone(use.share))
+        return Cell(f"{word} {money.usd(use.limit)}")
+    return Cell(f"{word} {money.percent(use.share, places=0)}", share_tone(use.share))
+
+
+def resets_words(interval: str, now: datetime) -> str:
+    """When a budget starts over: "resets 2026-12-01, in 10 days"; always at 00:00 UTC."""
+    moment = next_reset(interval, now)
+    if moment is None:
+        return "never starts over" if interval == "lifetime" else "resets unknown"
+    return f"resets {moment:%Y-%m-%d}, {relative(moment, now)}"
 
 
 def active_keys_cell(row: WorkspaceRow, now: datetime) -> Cell:
     """How many keys are active."""
     keys = None if row.figures is None else row.figures.keys
     if keys is None:
-        return _not_read(row, keys)
+        return _not_read(row)
     active = keys.active(now)
     return Cell(money.grouped(active), "plain" if active else "muted")
 
@@ -207,9 +217,9 @@ def active_keys_cell(row: WorkspaceRow, now: datetime) -> Cell:
 def members_cell(row: WorkspaceRow) -> Cell:
     """How many members there are."""
     members = None if row.figures is None else row.figures.members
-    return _not_read(row, members) if members is None else cells.count(members)
+    return _not_read(row) if members is None else cells.count(members)
 
 
-def _not_read(row: WorkspaceRow, _missing: object) -> Cell:
+def _not_read(row: WorkspaceRow) -> Cell:
     """A figure that is still being read, or one that could not be."""
     return Cell("…", "muted") if row.figures is None else cells.NOTHING

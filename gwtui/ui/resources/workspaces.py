@@ -138,7 +138,12 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         help="whether broadcast is enabled",
     ),
     text_column(
-        "description", "Description", lambda row: row.workspace.description, 30, 10, help="free text"
+        "description",
+        "Description",
+        lambda row: row.workspace.description,
+        30,
+        10,
+        help="free text",
     ),
     text_column(
         "creator",

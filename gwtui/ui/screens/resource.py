@@ -175,6 +175,11 @@ class ResourceScreen(GatewayScreen):
             return ()
         return (self._opener.title, self._parent_name, self.declared.title)
 
+    @property
+    def parent_row(self) -> str | None:
+        """The identity of the row that was opened to get here; None for a list of its own."""
+        return self._parent_row
+
     # What actions do --------------------------------------------------------------------------
 
     @property

@@ -1,0 +1,173 @@
+"""Several budgets of a workspace changed at once: one plan for each request, in a legal order.
+
+The gateway checks each request against the budgets it has at that moment (extended contract
+section 3), so that the order decides whether a change that is legal as a whole goes through:
+what is taken away goes first, then what shrinks from the shortest interval on, then what grows or
+is new from the longest on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from gwtui.actions.budget_plans import plan_delete, plan_put
+from gwtui.actions.budgets import RESOURCE
+from gwtui.actions.plan import Plan
+from gwtui.actions.workspace_plans import shown_name
+from gwtui.contract.budgets import (
+    BUDGET_INTERVALS,
+    Budget,
+    BudgetInterval,
+    BudgetUsd,
+    PutBudgetRequest,
+)
+from gwtui.contract.request import Problem, RequestModel
+from gwtui.contract.workspaces import Workspace
+from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.money import usd
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+
+BYOK = "include_byok_in_budgets"
+LABELS: Mapping[str, str] = {
+    "daily": "Daily",
+    "weekly": "Weekly",
+    "monthly": "Monthly",
+    "lifetime": "Lifetime",
+    BYOK: "BYOK counts",
+}
+"""What people call the fields, the same in forms and plans."""
+
+
+class BudgetLimits(RequestModel):
+    """What the editor of budgets fills in; each limit is one request. None takes a budget away."""
+
+    daily: BudgetUsd | None = Field(None, description="cap per UTC day")
+    weekly: BudgetUsd | None = Field(None, description="cap per UTC week, Monday to Sunday")
+    monthly: BudgetUsd | None = Field(None, description="cap per UTC month")
+    lifetime: BudgetUsd | None = Field(None, description="cap over the workspace's whole life")
+    include_byok_in_budgets: bool = Field(
+        False, description="count BYOK usage, for every budget of the workspace"
+    )
+
+
+def known_limits(budgets: Iterable[Budget], space: Workspace) -> dict[str, Any]:
+    """What the editor begins from; a limit or a flag that was unreadable is missing."""
+    found: dict[str, Any] = dict.fromkeys(BUDGET_INTERVALS)
+    for budget in budgets:
+        if budget.interval is not None:
+            found[budget.interval] = budget.limit_usd
+            if budget.limit_usd is None:
+                del found[budget.interval]
+    if space.include_byok_in_budgets is not None:
+        found[BYOK] = space.include_byok_in_budgets
+    return found
+
+
+def in_words(field: str, value: Any) -> str:
+    """A limit or the flag as people read it."""
+    if field == BYOK:
+        return UNKNOWN if value is None else "yes" if value else "no"
+    return "none" if value is None else usd(value)
+
+
+def conflicts(limits: Mapping[str, Decimal | None]) -> list[Problem]:
+    """What is wrong with a set of budgets, on both of the two that do not fit."""
+    found: list[Problem] = []
+    shorter: tuple[str, Decimal] | None = None
+    for interval in BUDGET_INTERVALS:
+        limit = limits.get(interval)
+        if limit is None:
+            continue
+        if shorter is not None and shorter[1] >= limit:
+            name, amount = shorter
+            found += [
+                Problem(name, f"must be less than the {interval} budget, {usd(limit)}"),
+                Problem(interval, f"must be more than the {name} budget, {usd(amount)}"),
+            ]
+        shorter = (interval, limit)
+    return found
+
+
+def plan_series(
+    space: Workspace, budgets: Sequence[Budget], wanted: Mapping[str, Any], now: datetime
+) -> tuple[Plan[Any], ...]:
+    """One plan for each request that brings ``budgets`` to what is ``wanted`` of them.
+
+    ``wanted`` holds limits by interval, None to take one away, and the flag BYOK; what it lacks
+    stays. Empty when the flag alone is wanted and there is no budget to carry it.
+    """
+    present = {budget.interval: budget.limit_usd for budget in budgets if budget.interval}
+    steps = list(_steps(present, wanted))
+    if BYOK in wanted and not any(limit is not None for _, limit in steps):
+        # The flag travels with a budget: one that stays as it is carries it.
+        gone = {interval for interval, _ in steps}
+        steps += [
+            (interval, limit)
+            for interval in BUDGET_INTERVALS
+            if interval not in gone and (limit := present.get(interval)) is not None
+        ][:1]
+    plans: list[Plan[Any]] = []
+    standing = list(budgets)
+    flag = {BYOK: wanted[BYOK]} if BYOK in wanted else {}
+    for interval, limit in steps:
+        if limit is None:
+            plans.append(plan_delete(space, interval, standing))
+        else:
+            request = PutBudgetRequest.model_validate({"limit_usd": limit, **flag})
+            plans.append(plan_put(space, interval, request, standing, now))
+            flag = {}
+        standing = _after(standing, interval, limit)
+    return tuple(plans)
+
+
+def together(space: Workspace, plans: Sequence[Plan[Any]]) -> Plan[Any]:
+    """The plans as one to be confirmed; it sends nothing, the plans themselves are sent."""
+
+    async def nothing(_client: GatewayClient) -> None:
+        raise RuntimeError("plans that are confirmed together are sent one by one")
+
+    obstacles = dict.fromkeys(line for plan in plans for line in plan.obstacles)
+    if not plans:
+        obstacles = {"Whether BYOK usage counts can only be set together with a budget.": None}
+    return Plan(
+        action="budgets.edit",
+        title=f"Change the budgets of workspace {shown_name(space)}",
+        resource=RESOURCE,
+        identity=space.id,
+        send=nothing,
+        changes=tuple(change for plan in plans for change in plan.changes),
+        effects=tuple(dict.fromkeys(effect for plan in plans for effect in plan.effects)),
+        obstacles=tuple(obstacles),
+    )
+
+
+def _steps(
+    present: Mapping[str, Decimal | None], wanted: Mapping[str, Any]
+) -> Iterable[tuple[BudgetInterval, Decimal | None]]:
+    """The requests in an order that is legal at every step."""
+    asked = [name for name in BUDGET_INTERVALS if name in wanted]
+    yield from ((name, None) for name in asked if wanted[name] is None and name in present)
+    shrinking: list[BudgetInterval] = []
+    growing: list[BudgetInterval] = []
+    for name in asked:
+        if wanted[name] is not None:
+            before = present.get(name)
+            less = before is not None and wanted[name] < before
+            (shrinking if less else growing).append(name)
+    yield from ((name, wanted[name]) for name in (*shrinking, *reversed(growing)))
+
+
+def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> list[Budget]:
+    """The budgets as they are once a request was carried out."""
+    rest = [budget for budget in budgets if budget.interval != interval]
+    if limit is None:
+        return rest
+    reset = None if interval == "lifetime" else interval
+    return [*rest, Budget.model_validate({"limit_usd": limit, "reset_interval": reset})]

@@ -1,0 +1,112 @@
+"""What the action on budgets does: one editor, one request for each budget that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gwtui.actions.budget_series import (
+    LABELS,
+    in_words,
+    known_limits,
+    plan_series,
+    together,
+)
+from gwtui.actions.plan import Applied, Outcome, Plan
+from gwtui.actions.workspace_plans import shown_name
+from gwtui.client.errors import GatewayError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.budgets import Budget
+from gwtui.contract.workspaces import Workspace
+from gwtui.domain.workspace_spend import spent_by_interval
+from gwtui.ui.context import ActionContext, Handler
+from gwtui.ui.forms.budget_form import Spent, budgets_form
+from gwtui.ui.forms.fields import Facts
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.writing import Editing, carry_out_all, covered, read_again, refresh
+from gwtui.ui.workspace_links import workspace_of
+
+FEEDS = "workspaces"
+
+Standing = tuple[Workspace, Sequence[Budget]]
+"""A workspace, for whether BYOK counts, and its budgets."""
+
+
+async def edit(context: ActionContext) -> None:
+    """All budgets of the workspace in one form; what changes is sent budget by budget."""
+    app, space = context.app, workspace_of(context)
+    if space is None:
+        return
+    identity, called = space.id or "", f"Workspace {shown_name(space)}"
+    standing = await read_again(context, _read(app.gateway, identity), called, FEEDS)
+    if standing is None:
+        return
+    spent = await _spent(app.gateway, identity)
+    if covered(context):
+        return
+    changing = _Changing(context)
+    editing = Editing(
+        context=context,
+        original=standing,
+        noun="workspace",
+        called=called,
+        read=lambda: _read(app.gateway, identity),
+        known=_known,
+        labels=LABELS,
+        words=in_words,
+        plan=changing.plan,
+        send=changing.send,
+    )
+    form: FormScreen[Any] = FormScreen(
+        budgets_form(standing[0], _known(standing), spent),
+        Facts(app.clock.now, app.local_zone),
+        editing.submit,
+    )
+    match await app.push_screen_wait(form):
+        case Applied():
+            app.say(f"Budgets of workspace {shown_name(space)} changed")
+    # Even a form that was left may have changed some budgets before one was refused.
+    await refresh(context, FEEDS)
+
+
+class _Changing:
+    """The plans of one submission, from the confirmation to the last answer."""
+
+    def __init__(self, context: ActionContext) -> None:
+        self._context = context
+        self._plans: tuple[Plan[Any], ...] = ()
+
+    def plan(self, fresh: Standing, wanted: Mapping[str, Any]) -> Plan[Any]:
+        space, budgets = fresh
+        self._plans = plan_series(space, budgets, wanted, self._context.app.clock.now())
+        return together(space, self._plans)
+
+    async def send(self, context: ActionContext, _plan: Plan[Any]) -> Outcome[Any]:
+        return await carry_out_all(context, self._plans, _done)
+
+
+def _done(plan: Plan[Any]) -> str:
+    change = plan.changes[0]
+    return f"{change.field.lower()} {change.after}"
+
+
+async def _read(client: GatewayClient, identity: str) -> Standing:
+    space = await client.workspaces.get(identity)
+    return space, (await client.workspaces.budgets(identity)).items
+
+
+def _known(standing: Standing) -> Mapping[str, Any]:
+    space, budgets = standing
+    return known_limits(budgets, space)
+
+
+async def _spent(client: GatewayClient, identity: str) -> Mapping[bool, Spent]:
+    """What the present keys spent, without and with BYOK; nothing where it cannot be read."""
+    try:
+        keys = (await client.keys.list(workspace_id=identity)).items
+    except GatewayError:
+        return {}
+    return {byok: spent_by_interval(keys, byok=byok) for byok in (False, True)}
+
+
+HANDLERS: Mapping[str, Handler] = {"budgets.edit": edit}

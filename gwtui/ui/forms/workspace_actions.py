@@ -1,0 +1,209 @@
+"""What the actions on workspaces do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping, Sequence
+from functools import partial
+from typing import TypeVar, cast
+
+from gwtui.actions.plan import Applied, Outcome
+from gwtui.actions.workspace_plans import (
+    LABELS,
+    WorkspaceContents,
+    in_words,
+    known_values,
+    plan_create,
+    plan_delete,
+    plan_update,
+    shown_name,
+)
+from gwtui.client.errors import GatewayError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.paging import Listing
+from gwtui.contract.models import Model
+from gwtui.contract.request import RequestModel
+from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
+from gwtui.domain.safe_text import safe_line
+from gwtui.ui.context import ActionContext, Handler
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.fields import Facts, PickOption
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.workspace_form import Catalog, create_form, edit_form
+from gwtui.ui.forms.writing import (
+    Editing,
+    carry_out,
+    confirm_and_tell,
+    covered,
+    read_again,
+    refresh,
+    select,
+    send_and_tell,
+)
+from gwtui.ui.resources import cells, workspace_row
+from gwtui.ui.resources.models import models_feed
+from gwtui.ui.resources.workspace_row import DEFAULT_SLUG, default_workspace_id
+from gwtui.ui.workspace_links import go_to, workspace_of
+
+T = TypeVar("T")
+
+FEEDS = ("workspaces", "organization", "members")
+"""The feeds that a write to a workspace makes out of date begin so."""
+
+
+async def create(context: ActionContext) -> None:
+    """A form, one request, the new row selected."""
+    app = context.app
+
+    async def submit(request: RequestModel) -> Outcome[Workspace] | None:
+        return await carry_out(context, plan_create(cast("CreateWorkspaceRequest", request)))
+
+    form: FormScreen[Workspace] = FormScreen(
+        create_form(_catalog(context)), _facts(context), submit
+    )
+    match await app.push_screen_wait(form):
+        case Applied(made):
+            app.say(f"Workspace {shown_name(made)} created")
+            if made.id:
+                select(context, made.id)
+        case None:
+            return
+    await refresh(context, *FEEDS)
+
+
+async def edit(context: ActionContext) -> None:
+    """A form filled from the row; on submit it is read again before anything is sent."""
+    app = context.app
+    space = workspace_of(context)
+    if space is None:
+        return
+    identity = space.id or ""
+    editing = Editing(
+        context=context,
+        original=space,
+        noun="workspace",
+        called=f"Workspace {shown_name(space)}",
+        read=lambda: app.gateway.workspaces.get(identity),
+        known=known_values,
+        labels=LABELS,
+        words=in_words,
+        plan=lambda fresh, wanted: plan_update(
+            fresh, UpdateWorkspaceRequest.model_validate(wanted)
+        ),
+    )
+    form: FormScreen[Workspace] = FormScreen(
+        edit_form(space, _catalog(context)), _facts(context), editing.submit
+    )
+    match await app.push_screen_wait(form):
+        case Applied(changed):
+            app.say(f"Workspace {shown_name(changed)} changed")
+            if app.scope.workspace == identity:
+                app.narrow(identity, workspace_row.shown_name(changed))
+        case None:
+            return
+    await refresh(context, *FEEDS, "keys")
+
+
+async def delete(context: ActionContext) -> None:
+    """Show what stands in the way and what goes with it; for the default one its slug is typed."""
+    app, space = context.app, workspace_of(context)
+    if space is None:
+        return
+    identity = space.id or ""
+    read = app.gateway.workspaces.get(identity)
+    fresh = await read_again(context, read, f"Workspace {shown_name(space)}", *FEEDS)
+    if fresh is None:
+        return
+    contents = await _contents(app.gateway, identity)
+    default = await default_workspace_id(app.gateway)
+    is_default = fresh.slug == DEFAULT_SLUG if default is None else default == identity
+    plan = plan_delete(fresh, contents, app.clock.now(), is_default=is_default)
+    if covered(context):
+        return
+    notes = await _members_note(app.gateway, identity)
+    if plan.obstacles:
+        screen = ConfirmScreen(plan, deliberate="", notes=notes, way_out="Show its keys")
+        if await app.push_screen_wait(screen):
+            await go_to(context, "keys", fresh)
+        return
+    if not await app.push_screen_wait(
+        ConfirmScreen(plan, deliberate="Delete for good", notes=notes)
+    ):
+        return
+    done = f"Workspace {shown_name(fresh)} deleted"
+    if is_default:
+        applied = await confirm_and_tell(
+            context,
+            plan,
+            "Delete the default workspace",
+            done,
+            *FEEDS,
+            typed=fresh.slug or identity,
+        )
+    else:
+        applied = await send_and_tell(context, plan, done, *FEEDS)
+    if applied is not None:
+        if app.scope.workspace == identity:
+            app.narrow(None, None)
+        await refresh(context, "keys", "guardrails", "byok")
+
+
+async def _contents(client: GatewayClient, identity: str) -> WorkspaceContents:
+    """What the workspace holds; a part that cannot be read is None."""
+
+    async def part(read: Awaitable[Listing[T]]) -> Sequence[T] | None:
+        try:
+            return (await read).items
+        except GatewayError:
+            return None
+
+    return WorkspaceContents(
+        keys=await part(client.keys.list(workspace_id=identity)),
+        budgets=await part(client.workspaces.budgets(identity)),
+        guardrails=await part(client.guardrails.list(workspace_id=identity)),
+    )
+
+
+async def _members_note(client: GatewayClient, identity: str) -> tuple[str, ...]:
+    try:
+        count = len((await client.workspaces.members(identity)).items)
+    except GatewayError:
+        return ("Its members, who could not be read, lose access to it.",)
+    if not count:
+        return ()
+    return (f"{'1 member loses' if count == 1 else f'{count} members lose'} access to it.",)
+
+
+# What they share --------------------------------------------------------------------------------
+
+
+def _facts(context: ActionContext) -> Facts:
+    return Facts(context.app.clock.now, context.app.local_zone)
+
+
+def _catalog(context: ActionContext) -> Catalog:
+    return Catalog(partial(_models, context, "text"), partial(_models, context, "image"))
+
+
+async def _models(context: ActionContext, output: str) -> Sequence[PickOption]:
+    """Models of the catalog that give this kind of output. Raises GatewayError."""
+    feed = models_feed(context.app.hub, context.app.scope)
+    state = feed.state if feed.state.value is not None else await feed.refresh()
+    if state.value is None:
+        raise state.error or GatewayError("there is no answer yet")
+    return tuple(
+        PickOption(model.id, safe_line(model.id, 60), cells.text(model.name).text)
+        for model in state.value
+        if model.id and _gives(model, output)
+    )
+
+
+def _gives(model: Model, output: str) -> bool:
+    outputs = model.architecture.output_modalities if model.architecture else None
+    return outputs is None or output in outputs
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "workspaces.create": create,
+    "workspaces.edit": edit,
+    "workspaces.delete": delete,
+}

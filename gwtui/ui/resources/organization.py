@@ -1,0 +1,183 @@
+"""Members of the organization and the workspaces they are in: extended contract section 4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from gwtui.client.errors import NotFoundError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.members import OrganizationMember, WorkspaceMember
+from gwtui.contract.workspaces import Workspace
+from gwtui.ui.resources import cells
+from gwtui.ui.resources.columns import text_column
+from gwtui.ui.resources.fetching import fetch_each
+from gwtui.ui.resources.gaps import honesty_sections
+from gwtui.ui.resources.people import full_name, role_cell, shown_person
+from gwtui.ui.resources.spec import (
+    Cell,
+    Column,
+    Completion,
+    DetailRow,
+    ResourceSpec,
+    Scope,
+    Section,
+)
+from gwtui.ui.resources.workspace_row import shown_name
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.hub import FeedHub
+
+_READING = Cell("…", "muted")
+
+
+@dataclass(frozen=True, slots=True)
+class Belonging:
+    """A workspace that a person is in, and as what."""
+
+    workspace: Workspace
+    member: WorkspaceMember
+
+    @property
+    def name(self) -> str:
+        """What the workspace is called."""
+        return shown_name(self.workspace)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRow:
+    """A member of the organization; ``places`` is None until the workspaces were read."""
+
+    person: OrganizationMember
+    places: tuple[Belonging, ...] | None = None
+
+    @property
+    def identity(self) -> str:
+        """The user id; for a person that came without one, what else tells them from others."""
+        return self.person.id or f"?{self.person.email}|{full_name(self.person)}"
+
+
+async def fetch_people(client: GatewayClient) -> Sequence[PersonRow]:
+    """Everybody in the organization. Raises GatewayError."""
+    return tuple(PersonRow(person) for person in (await client.organization.members()).items)
+
+
+async def fetch_places(client: GatewayClient) -> Mapping[str, tuple[Belonging, ...]]:
+    """The workspaces of each user id, in the order of the workspaces. Raises GatewayError."""
+    spaces = [space for space in (await client.workspaces.list()).items if space.id]
+
+    async def members(space: Workspace) -> tuple[WorkspaceMember, ...]:
+        try:
+            return (await client.workspaces.members(space.id or "")).items
+        except NotFoundError:
+            return ()  # deleted since the workspaces were listed
+
+    found: dict[str, list[Belonging]] = {}
+    for space, listed in zip(spaces, await fetch_each(spaces, members), strict=True):
+        for member in listed:
+            if member.user_id:
+                found.setdefault(member.user_id, []).append(Belonging(space, member))
+    return {user_id: tuple(places) for user_id, places in found.items()}
+
+
+def people_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[PersonRow]]:
+    """Everybody in the organization, whatever the scope."""
+    return hub.feed("organization", fetch_people, cadence.WORKSPACES)
+
+
+def _places_feed(hub: FeedHub, _scope: Scope) -> Feed[Mapping[str, tuple[Belonging, ...]]]:
+    return hub.feed("organization:places", fetch_places, cadence.WORKSPACES)
+
+
+def _complete(row: PersonRow, places: Mapping[str, tuple[Belonging, ...]]) -> PersonRow:
+    return PersonRow(row.person, places.get(row.identity, ()))
+
+
+def _names(row: PersonRow) -> str | None:
+    return None if row.places is None else ", ".join(place.name for place in row.places)
+
+
+def _names_cell(row: PersonRow) -> Cell:
+    names = _names(row)
+    return _READING if names is None else cells.text(names) if names else Cell("none", "muted")
+
+
+COLUMNS: tuple[Column[PersonRow], ...] = (
+    text_column(
+        "name",
+        "Name",
+        lambda row: full_name(row.person),
+        18,
+        0,
+        help="first and last name",
+        missing=lambda row: Cell(shown_person(row.person, row.person.id), "muted"),
+    ),
+    text_column("mail", "Mail", lambda row: row.person.email, 26, 2, help="mail address"),
+    Column(
+        "role",
+        "Role",
+        lambda row, _now: role_cell(row.person.role),
+        lambda row, _now: row.person.role,
+        8,
+        1,
+        help="role in the organization",
+    ),
+    Column(
+        "workspaces",
+        "Workspaces",
+        lambda row, _now: _names_cell(row),
+        lambda row, _now: _names(row),
+        24,
+        3,
+        help="workspaces that the person is a member of",
+    ),
+    text_column("user", "User id", lambda row: row.person.id, 29, 4, help="user id"),
+)
+
+
+def _person_rows(row: PersonRow, _now: datetime) -> Sequence[DetailRow]:
+    person = row.person
+    return [
+        DetailRow("name", cells.text(full_name(person))),
+        DetailRow("mail", cells.text(person.email)),
+        DetailRow("role", role_cell(person.role)),
+        DetailRow("user id", cells.text(person.id)),
+    ]
+
+
+def _place_rows(row: PersonRow, now: datetime) -> Sequence[DetailRow]:
+    if row.places is None:
+        return [DetailRow("", Cell("reading…", "muted"))]
+    if not row.places:
+        return [DetailRow("", Cell("in no workspace", "muted"))]
+    return [
+        DetailRow(
+            role_cell(place.member.role).text,
+            Cell(place.name),
+            f"since {cells.ago(place.member.created_at, now).text}"
+            if place.member.created_at
+            else "",
+        )
+        for place in row.places
+    ]
+
+
+ORGANIZATION: ResourceSpec[PersonRow] = ResourceSpec(
+    id="organization",
+    title="People",
+    singular="person",
+    identity=lambda row: row.identity,
+    name=lambda row: shown_person(row.person, row.person.id),
+    columns=COLUMNS,
+    sections=(
+        Section("Person", _person_rows),
+        Section("Workspaces", _place_rows),
+        *honesty_sections(lambda row: row.person),
+    ),
+    feed=people_feed,
+    completion=Completion(_places_feed, _complete),
+    raw=lambda row: row.person.raw,
+    empty="The organization has no members that this key may see.",
+    default_sort=("name", False),
+)
