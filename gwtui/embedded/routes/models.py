@@ -11,7 +11,10 @@ from gwtui.contract.paging import MAX_MODELS_PAGE, MODELS_PAGE
 from gwtui.embedded import catalog_query, queries
 from gwtui.embedded.answers import one, page, plain, record
 from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.policies import usable_models
 from gwtui.embedded.refusals import not_found
+from gwtui.embedded.simulator import CatalogModel
+from gwtui.embedded.store import binding, keys
 
 _PATH = "/api/v1/models"
 _OUTPUTS = queries.names(
@@ -20,14 +23,27 @@ _OUTPUTS = queries.names(
 
 
 def _list(call: Call) -> JsonValue:
+    return _page(call, _PATH, catalog_query.select(call.site.catalog, call.query, call.now))
+
+
+def _list_of_user(call: Call) -> JsonValue:
+    """The models that the guardrails on the asking key leave an endpoint of."""
     found = catalog_query.select(call.site.catalog, call.query, call.now)
+    key = keys.find(call.db, call.known_caller.key_hash, call.now)
+    if key is not None:
+        left = usable_models(call.site, binding.of_key(call.db, key))
+        found = [model for model in found if model.id in left]
+    return _page(call, f"{_PATH}/user", found)
+
+
+def _page(call: Call, path: str, found: list[CatalogModel]) -> JsonValue:
     offset, limit = call.query["offset"], call.query["limit"]
     if offset is None and limit is None:
         shown, following = found, None
     else:
         start, size = offset or 0, limit or MODELS_PAGE
         shown, end = found[start : start + size], start + size
-        following = _page_link(call, end, size) if end < len(found) else None
+        following = _page_link(call, path, end, size) if end < len(found) else None
     return {
         "data": [dict(model.wire) for model in shown],
         "total_count": len(found),
@@ -35,10 +51,10 @@ def _list(call: Call) -> JsonValue:
     }
 
 
-def _page_link(call: Call, offset: int, limit: int) -> str:
+def _page_link(call: Call, path: str, offset: int, limit: int) -> str:
     """The next page, relative to the host: the gateway does not know by what name it is reached."""
     kept = [(name, value) for name, value in call.given_query if name not in {"offset", "limit"}]
-    return f"{_PATH}?{urlencode([*kept, ('offset', offset), ('limit', limit)])}"
+    return f"{path}?{urlencode([*kept, ('offset', offset), ('limit', limit)])}"
 
 
 def _count(call: Call) -> JsonValue:
@@ -52,6 +68,16 @@ def _get(call: Call) -> JsonValue:
     return {"data": dict(model.wire)}
 
 
+_MODELS = page(
+    Model,
+    {"links": record({"next": {"type": ["string", "null"], "format": "uri-reference"}})},
+)
+_PAGING = (
+    queries.integer("offset", "models to skip", low=0),
+    queries.integer("limit", "models in a page", low=1, high=MAX_MODELS_PAGE),
+)
+_SORT = queries.choice("sort", "order; catalog order when not given", catalog_query.SORTS)
+
 OPERATIONS = (
     Operation(
         method="GET",
@@ -61,21 +87,29 @@ OPERATIONS = (
         tag="Models",
         access=Access.PUBLIC,
         handler=_list,
-        answer=page(
-            Model,
-            {"links": record({"next": {"type": ["string", "null"], "format": "uri-reference"}})},
-        ),
+        answer=_MODELS,
         query=(
-            queries.integer("offset", "models to skip", low=0),
-            queries.integer("limit", "models in a page", low=1, high=MAX_MODELS_PAGE),
+            *_PAGING,
             queries.text("q", "words that all stand in the name, identifier or description"),
             _OUTPUTS,
             queries.names("input_modalities", "only models with all of these inputs"),
             queries.names("supported_parameters", "only models that take all of these"),
             queries.text("category", "accepted, has no effect"),
-            queries.choice("sort", "order; catalog order when not given", catalog_query.SORTS),
+            _SORT,
         ),
         refusals=(403,),
+    ),
+    Operation(
+        method="GET",
+        path="/models/user",
+        operation_id="listUserModels",
+        summary="List the models that the asking key may use",
+        tag="Models",
+        access=Access.ANY_KEY,
+        handler=_list_of_user,
+        answer=_MODELS,
+        query=(*_PAGING, _OUTPUTS, _SORT),
+        refusals=(403, 404, 503),
     ),
     Operation(
         method="GET",

@@ -1,0 +1,111 @@
+"""GET /models/user: what the guardrails on the asking key leave of the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from gateway_bench import Bench, bench
+
+from gwtui.embedded.simulator import build_catalog
+from gwtui.embedded.simulator.retention import is_zero_retention
+
+ALL = {"output_modalities": "all"}
+CATALOG = build_catalog(1)
+MODELS = {model.id: model for model in CATALOG.models}
+LARGE, MINI = "northwind/atlas-large", "northwind/atlas-mini"
+
+
+@pytest.fixture
+async def gate() -> AsyncIterator[Bench]:
+    async with bench(content="empty") as opened:
+        yield opened
+
+
+async def models(gate: Bench, token: str, **query: Any) -> set[str]:
+    params = {**ALL, **query}
+    response = await gate.call("GET", "/models/user", token=token, params=params, expect=200)
+    found = {model["id"] for model in response.json()["data"]}
+    assert response.json()["total_count"] == len(found)
+    return found
+
+
+async def bound(gate: Bench, **policy: Any) -> str:
+    """A key with a guardrail of its own."""
+    data, token = await gate.create()
+    made = await gate.call("POST", "/guardrails", json={"name": "g", **policy}, expect=201)
+    path = f"/guardrails/{made.json()['data']['id']}/assignments/keys"
+    await gate.call("POST", path, json={"key_hashes": [data["hash"]]}, expect=200)
+    return token
+
+
+async def test_without_guardrails_it_is_the_catalog(gate: Bench):
+    _, token = await gate.create()
+    everything = {model["id"] for model in await gate.data("GET", "/models", params=ALL)}
+    assert await models(gate, token) == everything == set(MODELS)
+    assert await models(gate, gate.token) == everything
+
+
+async def test_allowed_and_ignored_models(gate: Bench):
+    assert LARGE in await models(gate, await bound(gate, allowed_models=[LARGE]))
+    only = await models(gate, await bound(gate, allowed_models=[LARGE, MINI]))
+    assert {LARGE, MINI} <= only
+    assert {name.partition(":")[0] for name in only} == {LARGE, MINI}
+    left = await models(gate, await bound(gate, ignored_models=[LARGE]))
+    assert LARGE not in left
+    assert MINI in left
+
+
+async def test_allowed_and_ignored_providers(gate: Bench):
+    left = await models(gate, await bound(gate, allowed_providers=["helioscope"]))
+    assert left == {
+        name
+        for name, model in MODELS.items()
+        if any(one.wire["tag"].split("/")[0] == "helioscope" for one in model.endpoints)
+    }
+    left = await models(gate, await bound(gate, ignored_providers=["northwind"]))
+    assert left == {
+        name
+        for name, model in MODELS.items()
+        if any(one.wire["tag"].split("/")[0] != "northwind" for one in model.endpoints)
+    }
+
+
+async def test_zero_data_retention(gate: Bench):
+    left = await models(gate, await bound(gate, enforce_zdr_other=True))
+    assert left == {
+        name for name, model in MODELS.items() if any(map(is_zero_retention, model.endpoints))
+    }
+    assert 0 < len(left) < len(MODELS)
+
+
+async def test_every_guardrail_counts(gate: Bench):
+    workspace = (await gate.data("GET", "/workspaces"))[0]
+    token = await bound(gate, allowed_models=[LARGE, MINI])
+    path = f"/guardrails/{workspace['default_guardrail_id']}"
+    await gate.call("PATCH", path, json={"ignored_models": [MINI]}, expect=200)
+    assert await models(gate, token) == {LARGE}
+    _, other = await gate.create()
+    assert await models(gate, other) == {name for name in MODELS if name.partition(":")[0] != MINI}
+
+
+async def test_filters_orders_and_pages_as_the_catalog_does(gate: Bench):
+    token = await bound(gate, ignored_models=[LARGE])
+    response = await gate.call(
+        "GET", "/models/user", token=token, params={"offset": 0, "limit": 5}, expect=200
+    )
+    assert response.json()["links"]["next"].startswith("/api/v1/models/user?")
+    shown = [model["id"] for model in response.json()["data"]]
+    ids = [model["id"] for model in await gate.data("GET", "/models") if model["id"] != LARGE]
+    assert shown == ids[:5]
+    pictures = await gate.data(
+        "GET", "/models/user", token=token, params={"output_modalities": "image", "sort": "newest"}
+    )
+    assert pictures
+    assert all("image" in one["architecture"]["output_modalities"] for one in pictures)
+
+
+async def test_it_needs_some_key(gate: Bench):
+    await gate.refused(401, "GET", "/models/user", token=None)
+    await gate.refused(400, "GET", "/models/user", params={"limit": 0})
