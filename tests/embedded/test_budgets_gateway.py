@@ -101,6 +101,16 @@ async def test_a_refused_budget_leaves_the_byok_switch_alone(gate: Bench):
     assert (await gate.call("GET", BUDGETS)).json()["include_byok_in_budgets"] is False
 
 
+async def test_of_writers_that_exclude_each_other_one_wins(gate: Bench):
+    calls = [
+        gate.call("PUT", f"{BUDGETS}/{interval}", json={"limit_usd": 10})
+        for interval in INTERVALS * 2
+    ]
+    statuses = [answer.status_code for answer in await asyncio.gather(*calls)]
+    assert sorted(statuses) == [200, 200] + [400] * 6
+    assert len(await limits(gate)) == 1
+
+
 async def test_a_deleted_budget_binds_no_more_and_may_be_deleted_again(gate: Bench):
     await put(gate, "weekly", 7)
     for _ in range(2):

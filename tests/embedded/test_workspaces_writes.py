@@ -247,6 +247,44 @@ async def test_a_deleted_workspace_takes_members_and_budgets_along(gate: Bench):
     assert len(await gate.data("GET", "/organization/members")) == len(people)
 
 
+async def test_a_deleted_workspace_takes_guardrails_and_credentials_along(gate: Bench):
+    home = (await make(gate))["id"]
+    key, _ = await gate.create(workspace_id=home)
+    default_guardrail = (await gate.data("GET", "/workspaces/team-a"))["default_guardrail_id"]
+    guardrail = await gate.data("POST", "/guardrails", json={"name": "g", "workspace_id": home})
+    await gate.data("PATCH", f"/guardrails/{default_guardrail}", json={"description": "all"})
+    assigned = {"key_hashes": [key["hash"]]}
+    await gate.call(
+        "POST", f"/guardrails/{guardrail['id']}/assignments/keys", json=assigned, expect=200
+    )
+    credential = await gate.data(
+        "POST", "/byok", json={"provider": "northwind", "key": "sk-1", "workspace_id": home}
+    )
+    await gate.call("PATCH", f"/keys/{key['hash']}", json={"disabled": True}, expect=200)
+    await gate.call("DELETE", "/workspaces/team-a", expect=200)
+    for path in (
+        f"/guardrails/{guardrail['id']}",
+        f"/guardrails/{default_guardrail}",
+        f"/byok/{credential['id']}",
+        f"/keys/{key['hash']}",
+    ):
+        await gate.refused(404, "GET", path)
+    everywhere = await gate.data("GET", "/guardrails/assignments/keys?limit=100")
+    assert key["hash"] not in {one["key_hash"] for one in everywhere}
+    await gate.refused(404, "PATCH", f"/guardrails/{default_guardrail}", json={"name": "x"})
+
+
+async def test_a_guardrail_of_a_deleted_workspace_lets_go_of_keys_elsewhere(gate: Bench):
+    home = (await make(gate))["id"]
+    guardrail = await gate.data("POST", "/guardrails", json={"name": "g", "workspace_id": home})
+    key, token = await gate.create()
+    path = f"/guardrails/{guardrail['id']}/assignments/keys"
+    await gate.call("POST", path, json={"key_hashes": [key["hash"]]}, expect=200)
+    await gate.call("DELETE", "/workspaces/team-a", expect=200)
+    await gate.call("GET", "/key", token=token, expect=200)
+    assert await gate.data("GET", f"/keys/{key['hash']}") == key
+
+
 async def test_the_default_workspace_goes_only_when_that_is_confirmed(empty: Bench):
     for query in ({}, {"confirm_default_workspace_deletion": "false"}):
         message = await empty.refused(400, "DELETE", DEFAULT, params=query)
