@@ -6,6 +6,7 @@ Contract "Content filter rules"; extended contract section 5 and the drift table
 from __future__ import annotations
 
 from gwtui.contract.content_filters import (
+    BUILTIN_SLUGS,
     FILTER_ACTIONS,
     PII_SLUGS,
     PROMPT_INJECTION,
@@ -26,7 +27,11 @@ def legal_actions(slug: str, dialect: Dialect) -> tuple[FilterAction, ...]:
 def guardrail_problems(
     request: CreateGuardrailRequest | UpdateGuardrailRequest, dialect: Dialect
 ) -> list[Problem]:
-    """What a dialect refuses in a guardrail that is otherwise valid."""
+    """What a dialect refuses in a guardrail that is otherwise valid.
+
+    A filter or an action that the contract does not know can only have come from the service
+    itself, on its way back unchanged: no rule here is about it.
+    """
     absent = dialect.absent_fields.get(type(request).__name__, frozenset())
     found = [
         Problem(name, "is not a field of this service's guardrails")
@@ -35,7 +40,8 @@ def guardrail_problems(
     ]
     for index, builtin in enumerate(request.content_filter_builtins or ()):
         legal = legal_actions(builtin.slug, dialect)
-        if builtin.action not in legal:
+        known = builtin.slug in BUILTIN_SLUGS and builtin.action in FILTER_ACTIONS
+        if known and builtin.action not in legal:
             kind = "PII filters" if builtin.slug in PII_SLUGS else builtin.slug
             message = f"{kind} can only {' or '.join(legal)}, not {builtin.action}"
             found.append(Problem(f"content_filter_builtins.{index}.action", message))

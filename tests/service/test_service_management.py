@@ -421,6 +421,22 @@ async def test_what_the_dialect_refuses_is_not_sent() -> None:
     assert len(generic.script.requests) == len(live.script.requests) == 1
 
 
+async def test_filters_that_only_the_service_knows_go_back_to_it_unchanged() -> None:
+    theirs = [
+        BuiltinFilterRequest.model_construct(slug="iban", action="encrypt"),
+        BuiltinFilterRequest.model_construct(slug="email", action="mask"),
+        BuiltinFilterRequest(slug="email", action="block"),
+    ]
+    it = rig(data({"id": ID}))
+    request = UpdateGuardrailRequest(content_filter_builtins=theirs)
+    await it.client.guardrails.update(ID, request)
+    assert json.loads(it.script.requests[0].content)["content_filter_builtins"] == [
+        {"slug": "iban", "action": "encrypt"},
+        {"slug": "email", "action": "mask"},
+        {"slug": "email", "action": "block"},
+    ]
+
+
 async def test_a_field_that_the_service_does_not_have_is_not_sent() -> None:
     request = UpdateGuardrailRequest(enforce_zdr_xai=True, name="x")
     generic, live = rig(data({"id": ID})), rig(data({"id": ID}), dialect=OPENROUTER)
