@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from decimal import Decimal
@@ -376,6 +377,26 @@ async def test_who_does_not_exist_gets_no_guardrail(client: GatewayClient) -> No
     with pytest.raises(errors.NotFoundError):
         await client.guardrails.assign_keys(NOBODY, keys)
     assert (await client.guardrails.key_assignments(id_of(made))).items == ()
+
+
+async def test_a_long_list_is_whole_while_rows_come_and_go(client: GatewayClient) -> None:
+    staying, going = [], []
+    for number in range(260):
+        one = await client.guardrails.create(CreateGuardrailRequest(name=f"{number}"))
+        (going if number % 3 == 0 else staying).append(id_of(one))
+
+    async def churn() -> None:
+        for number, identity in enumerate(going):
+            await client.guardrails.delete(identity)
+            if number % 4 == 0:
+                await client.guardrails.create(CreateGuardrailRequest(name="late"))
+
+    listing, *_ = await asyncio.gather(
+        client.guardrails.list(), churn(), *(client.guardrails.list() for _ in range(3))
+    )
+    read = [id_of(one) for one in listing.items]
+    assert len(read) == len(set(read))
+    assert set(staying) <= set(read)
 
 
 # Credentials ------------------------------------------------------------------------------------
