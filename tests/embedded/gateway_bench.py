@@ -40,6 +40,7 @@ class Bench:
     gateway: EmbeddedGateway
     clock: HandClock
     client: httpx.AsyncClient
+    dialect: Dialect = GENERIC
     token: str = ""
     document: Mapping[str, Any] = field(default_factory=dict)
 
@@ -131,7 +132,7 @@ async def bench(
     transport = httpx.ASGITransport(app=gateway.asgi)
     try:
         async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
-            made = Bench(gateway, hand, client)
+            made = Bench(gateway, hand, client, dialect)
             made.token = gateway.issue_key(management=True)
             made.document = (await client.get("/openapi.json")).json()
             yield made

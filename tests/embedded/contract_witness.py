@@ -1,0 +1,83 @@
+"""Watches every answer of a gateway with a JSON Schema validator that is not ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+from jsonschema import Draft202012Validator, FormatChecker
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
+
+DOCUMENT = "urn:gateway:openapi"
+FORMATS = FormatChecker(formats=("uuid", "date"))
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\Z")
+
+
+@FORMATS.checks("date-time")
+def _is_utc_moment(value: object) -> bool:
+    return not isinstance(value, str) or _TIME.match(value) is not None
+
+
+@FORMATS.checks("uri-reference")
+def _is_path(value: object) -> bool:
+    return not isinstance(value, str) or value.startswith("/")
+
+
+class Witness:
+    """Validates answers against the served document and remembers which it has seen."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.document = document
+        self.seen: set[tuple[str, int]] = set()
+        """Operation identifier and status of every answer."""
+        self.faults: list[str] = []
+        resource = Resource.from_contents(document, default_specification=DRAFT202012)
+        self._registry: Registry[Any] = Registry().with_resource(DOCUMENT, resource)
+        self._routes = [
+            (method.upper(), re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path))), path)
+            for path, methods in sorted(document["paths"].items(), key=lambda item: "{" in item[0])
+            for method in methods
+        ]
+
+    async def take(self, response: httpx.Response) -> None:
+        """An event hook of httpx."""
+        await response.aread()
+        self.check(response.request.method, response.request.url.path, response)
+
+    def check(self, method: str, path: str, response: httpx.Response) -> None:
+        """Validate one answer; what is wrong with it goes to ``faults``."""
+        route = self._route(method, path.removeprefix("/api/v1"))
+        if route is None:
+            return
+        operation = self.document["paths"][route][method.lower()]
+        self.seen.add((operation["operationId"], response.status_code))
+        where = f"{method} {path} {response.status_code}"
+        if str(response.status_code) not in operation["responses"]:
+            self.faults.append(f"{where}: undocumented")
+            return
+        if response.headers["content-type"] != "application/json":
+            self.faults.append(f"{where}: {response.headers['content-type']}")
+            return
+        pointer = "/".join(
+            part.replace("~", "~0").replace("/", "~1")
+            for part in (
+                "paths", route, method.lower(), "responses", str(response.status_code),
+                "content", "application/json", "schema",
+            )
+        )  # fmt: skip
+        validator = Draft202012Validator(
+            {"$ref": f"{DOCUMENT}#/{pointer}"}, registry=self._registry, format_checker=FORMATS
+        )
+        self.faults += [
+            f"{where}: {fault.json_path} {fault.message}"
+            for fault in validator.iter_errors(response.json())
+        ]
+
+    def _route(self, method: str, path: str) -> str | None:
+        for verb, pattern, route in self._routes:
+            if verb == method and pattern.fullmatch(path):
+                return route
+        return None
