@@ -18,6 +18,8 @@ from gwtui.embedded.simulator.keys_pipelines import PIPELINE_KEYS
 from gwtui.embedded.simulator.keys_production import PRODUCTION_KEYS
 from gwtui.embedded.simulator.keys_research import RESEARCH_KEYS
 from gwtui.embedded.simulator.people import build_users, build_workspaces
+from gwtui.embedded.simulator.provider_keys import build_credentials
+from gwtui.embedded.simulator.rails import build_guardrails
 from gwtui.embedded.simulator.teams import build_budgets, build_members
 from gwtui.embedded.simulator.usage import UsageProfile, UsageStream, UsageTotals, accrued
 from gwtui.embedded.simulator.workloads import cost, stream
@@ -53,7 +55,8 @@ def build_world(seed: int, now: datetime) -> World:
     """
     users = build_users(seed)
     workspaces = build_workspaces(seed, now, users)
-    maker = _KeyMaker(seed, now, build_catalog(seed), users, workspaces)
+    catalog = build_catalog(seed)
+    maker = _KeyMaker(seed, now, catalog, users, workspaces)
     keys = sorted((maker.make(row) for row in KEY_ROWS), key=lambda key: key.created_at)
     spent = sum((key.usage.all_time.usd for key in keys), Decimal(0))
     purchases, retired = _account(seed, now, spent)
@@ -64,6 +67,8 @@ def build_world(seed: int, now: datetime) -> World:
         workspaces=workspaces,
         members=build_members(seed, now, users, workspaces),
         budgets=build_budgets(seed, now, workspaces),
+        guardrails=build_guardrails(seed, now, users, workspaces, catalog),
+        credentials=build_credentials(seed, now, users, workspaces),
         keys=tuple(keys),
         purchases=purchases,
         retired_usage=retired,

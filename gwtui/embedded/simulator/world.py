@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from gwtui.contract.budgets import BudgetInterval
 from gwtui.contract.values import LimitReset, ProviderSort
@@ -69,6 +71,36 @@ class SeedBudget:
     limit: Decimal
     created_at: datetime
     updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SeedGuardrail:
+    """A guardrail and whom it binds."""
+
+    id: str
+    workspace_id: str
+    name: str
+    settings: Mapping[str, Any]
+    """Fields of the contract's guardrail object; lists as tuples. The others are null."""
+    created_at: datetime
+    updated_at: datetime | None
+    key_hashes: tuple[str, ...]
+    user_ids: tuple[str, ...]
+    assigned_by: str
+    assigned_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SeedCredential:
+    """A BYOK credential without a key."""
+
+    id: str
+    workspace_id: str
+    provider: str
+    label: str
+    created_at: datetime
+    terms: Mapping[str, Any]
+    """Fields of the contract's credential object; lists as tuples. The others have defaults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +169,8 @@ class World:
     members: tuple[SeedMember, ...]
     """Of every workspace but the default one, whose members are all users."""
     budgets: tuple[SeedBudget, ...]
+    guardrails: tuple[SeedGuardrail, ...]
+    credentials: tuple[SeedCredential, ...]
     keys: tuple[SeedKey, ...]
     """Oldest first."""
     purchases: tuple[Purchase, ...]

@@ -11,8 +11,22 @@ import sqlite3
 from collections.abc import Callable, Mapping
 
 from gwtui.embedded.simulator import World
-from gwtui.embedded.store import account, activity, budgets, members, organization, workspaces
+from gwtui.embedded.store import (
+    account,
+    activity,
+    assignments,
+    budgets,
+    byok,
+    guardrails,
+    keys,
+    members,
+    organization,
+    workspaces,
+)
+from gwtui.embedded.store.assignments import Assigner
 from gwtui.embedded.store.budgets import BudgetRecord
+from gwtui.embedded.store.byok import NewCredential, Terms
+from gwtui.embedded.store.guardrails import GuardrailRecord, Policy
 
 Step = Callable[[sqlite3.Connection, World], None]
 
@@ -61,6 +75,41 @@ def _budgets(db: sqlite3.Connection, world: World) -> None:
         workspaces.count_byok_in_budgets(db, workspace.id, included=included)
 
 
+def _guardrails(db: sqlite3.Connection, world: World) -> None:
+    for seed in world.guardrails:
+        if not _standing(db, seed.workspace_id) or guardrails.find(db, seed.id):
+            continue
+        guardrails.add(
+            db,
+            GuardrailRecord(
+                id=seed.id,
+                workspace_id=seed.workspace_id,
+                policy=Policy(name=seed.name, **seed.settings),
+                created_at=seed.created_at,
+                updated_at=seed.updated_at,
+            ),
+        )
+        by = Assigner(seed.assigned_by, seed.assigned_at)
+        known = keys.ids_of(db, seed.key_hashes)
+        bound = [known[key_hash] for key_hash in seed.key_hashes if key_hash in known]
+        assignments.assign_keys(db, seed.id, bound, by)
+        assignments.assign_members(db, seed.id, seed.user_ids, by)
+
+
+def _credentials(db: sqlite3.Connection, world: World) -> None:
+    for seed in world.credentials:
+        if _standing(db, seed.workspace_id):
+            new = NewCredential(
+                id=seed.id,
+                workspace_id=seed.workspace_id,
+                provider=seed.provider,
+                label=seed.label,
+                terms=Terms(**seed.terms),
+                created_at=seed.created_at,
+            )
+            byok.add(db, new, None)
+
+
 def _standing(db: sqlite3.Connection, workspace_id: str) -> bool:
     return workspaces.get(db, workspace_id) is not None
 
@@ -70,5 +119,7 @@ _STEPS: Mapping[str, Step] = {
     "members": _members,
     "budgets": _budgets,
     "activity": activity.remember,
+    "guardrails": _guardrails,
+    "credentials": _credentials,
 }
 _ALWAYS = frozenset({"people"})
