@@ -28,8 +28,8 @@ Problems = Mapping[int, Mapping[str, str]]
 
 _OFF = ""
 _SCOPES: tuple[tuple[str, str], ...] = (
-    ("all_messages", "in every message"),
-    ("user_only", "in the user's messages only"),
+    ("all_messages", "every message"),
+    ("user_only", "the user's only"),
 )
 _NAMED = 24
 
@@ -85,7 +85,7 @@ class BuiltinsScreen(ValueScreen):
             yield Static(toned(self._mark(line.slug), "muted"), classes="mark")
         if line.slug == PROMPT_INJECTION:
             with Horizontal(classes="builtin"):
-                yield Static(toned("  looked for", "muted"), classes="label")
+                yield Static(toned("  looks in", "muted"), classes="label")
                 scope = ChoiceEditor(_scopes(row), _scope(row), id=f"scope-{at}")
                 scope.add_class("editor")
                 yield scope

@@ -29,6 +29,8 @@ from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table.paint import fit
 
 _PATTERN_WIDTH = 44
+_MOST_ROWS = 5
+"""Filters in sight at once; the list scrolls."""
 _RULES = field_rules(CustomFilterRequest)
 _NEW = CustomRow("", "block")
 _PARTS = ("pattern", "action", "label")
@@ -39,7 +41,7 @@ class FiltersScreen(ValueScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+n", "add", show=False, priority=True),
-        Binding("n,plus", "add", show=False),
+        Binding("n,plus", "add_from_list", show=False),
         Binding("d,delete", "remove", show=False),
         Binding("enter", "edit", show=False),
         Binding("down", "app.focus_next", show=False),
@@ -74,7 +76,7 @@ class FiltersScreen(ValueScreen):
                 yield Button(Content("Done"), id="done", compact=True)
                 yield Button(Content("Leave as it was"), id="leave", compact=True)
                 yield Static(
-                    toned("Ctrl+N adds · d removes · Tab next · Ctrl+S done", "muted"),
+                    toned("Ctrl+N adds · d removes · Ctrl+S done", "muted"),
                     classes="keys",
                 )
 
@@ -127,14 +129,25 @@ class FiltersScreen(ValueScreen):
         self.query_one("#filter-pattern").focus()
 
     def action_remove(self) -> None:
-        """Take the current filter away."""
-        if self._rows:
+        """Take the current filter away; only where the keys belong to the list."""
+        if self._rows and self._in_list:
             self._take()
             del self._rows[self._editing]
             self._turn_to(min(self._editing, max(len(self._rows) - 1, 0)))
 
+    def action_add_from_list(self) -> None:
+        """A new filter, where letters are not typed."""
+        if self._in_list:
+            self.action_add()
+
+    @property
+    def _in_list(self) -> bool:
+        return isinstance(self.focused, RowList)
+
     def action_edit(self) -> None:
         """From the list to the pattern."""
+        if not self._in_list:
+            return
         if self._rows:
             self.query_one("#filter-pattern").focus()
         else:
@@ -186,6 +199,7 @@ class FiltersScreen(ValueScreen):
         rows = self.query_one("#filter-rows", RowList)
         lines = [self._line(place, row) for place, row in enumerate(self._rows)]
         empty = toned("no filter yet: Ctrl+N or Enter adds one", "muted")
+        rows.styles.height = min(max(len(lines), 1), _MOST_ROWS)
         rows.show_rows(lines or [empty], self._editing)
         count = f"{len(self._rows)} filter{'' if len(self._rows) == 1 else 's'}"
         self.query_one("#filter-count", OneLine).show(toned(count, "muted"))

@@ -159,6 +159,9 @@ class ChoiceEditor(Widget, can_focus=True):
 
     def on_key(self, event: events.Key) -> None:
         """A letter chooses the next option that begins with it."""
+        self._choose_by_letter(event)
+
+    def _choose_by_letter(self, event: events.Key) -> None:
         letter = event.character
         if letter is None or not letter.isalnum():
             return
@@ -172,12 +175,40 @@ class ChoiceEditor(Widget, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Choose what was clicked."""
+        self._choose_at(event)
+
+    def _choose_at(self, event: events.Click) -> None:
         end = 0
         for index in self._lines[event.y] if event.y < len(self._lines) else ():
             start, end = end, end + self._width(index) + _GAP
             if start <= event.x < end - _GAP:
                 self.chosen = index
                 return
+
+
+class TickEditor(ChoiceEditor):
+    """A statement to make: "[ ] I have stored it", "[x] I have stored it"."""
+
+    def __init__(self, statement: str, *, id: str | None = None) -> None:
+        super().__init__([(False, statement), (True, statement)], False, id=id)
+        self._statement = statement
+
+    def render(self) -> Content:
+        """The box and the statement."""
+        ticked = bool(self.value)
+        tone: Tone = "accent" if self.has_focus else "plain"
+        box = toned("[x] " if ticked else "[ ] ", tone, bold=True)
+        return Content.assemble(box, toned(self._statement, tone, bold=ticked))
+
+    def _broken(self, _width: int) -> list[list[int]]:
+        return [[0]]
+
+    def _choose_by_letter(self, event: events.Key) -> None:
+        """No letter makes a statement by mistake."""
+
+    def _choose_at(self, event: events.Click) -> None:
+        event.stop()
+        self.action_step(1)
 
 
 class PickEditor(Widget, can_focus=True):

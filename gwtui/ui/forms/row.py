@@ -73,6 +73,9 @@ class FieldRow(Vertical):
         if self._note is None or not note.is_same(self._note):
             self._note = note
             self.query_one(".note", Static).update(note)
+            if self.has_class("-current"):
+                # It may have more lines now.
+                self.call_after_refresh(self.scroll_visible, animate=False)
         if self._counted:
             counter = self._state.counter(self.field.name) or Cell("")
             self.query_one("#counter", OneLine).show(cell_content(counter))

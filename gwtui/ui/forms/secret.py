@@ -15,7 +15,7 @@ from textual.widgets import Button, Static
 
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.clipboard import Copied, copy_text, save_private
-from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered
+from gwtui.ui.forms.editors import Edited, Entered, TickEditor
 from gwtui.ui.resources.spec import Tone
 from gwtui.ui.tones import toned
 
@@ -70,12 +70,10 @@ class SecretScreen(ModalScreen[None]):
                 yield Button(Content("Show (v)"), id="reveal", compact=True)
                 yield Button(Content("Save to a file (s)"), id="save", compact=True)
             yield Static(Content(""), id="secret-note")
-            yield ChoiceEditor(
-                [(False, "not stored yet"), (True, "I have stored this key")], False, id="stored"
-            )
+            yield TickEditor("I have stored this key", id="stored")
             with Horizontal(classes="buttons"):
                 yield Button(Content("Done"), id="done", compact=True, disabled=True)
-                yield Static(toned("Tab moves · → or Space chooses", "muted"), classes="hint")
+                yield Static(toned("Tab moves · Space ticks", "muted"), classes="hint")
 
     @property
     def unsaved(self) -> bool:
@@ -134,7 +132,7 @@ class SecretScreen(ModalScreen[None]):
 
     def action_leave(self) -> None:
         """Leave, once the person said that the value is stored; forget it."""
-        if not self.query_one("#stored", ChoiceEditor).value:
+        if not self.query_one("#stored", TickEditor).value:
             self.app.bell()
             self.query_one("#secret-note", Static).update(toned(_NOT_YET, "warn"))
             self.query_one("#stored").focus()

@@ -11,16 +11,17 @@ from pydantic import ValidationError
 from gwtui.client.errors import ConnectFailedError, GatewayError
 from gwtui.contract.request import FieldRules, RequestModel, field_rules, problems
 from gwtui.domain.diffs import ABSENT, same
-from gwtui.domain.safe_text import safe_text
+from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.ui.forms.fields import Facts, FieldGroup, FormField, FormSpec
-from gwtui.ui.forms.reading import TEXTS, Typed, to_typed, to_value
+from gwtui.ui.forms.filter_rows import BuiltinRow, CustomRow
+from gwtui.ui.forms.reading import Typed, to_typed, to_value
 from gwtui.ui.forms.refusals import named
 from gwtui.ui.resources.spec import Cell, Tone
 
 NOTHING_CHANGED = "Nothing was changed yet."
 _CLOSE_TO_FULL = 0.9
 _ROWS = frozenset({"builtins", "filters"})
-COUNTED = TEXTS | _ROWS | {"pick"}
+COUNTED = _ROWS | {"text", "lines", "pick"}
 """Kinds whose length or number of entries is shown."""
 
 
@@ -182,7 +183,7 @@ class FormState:
         """What is wrong with a field and with its entries, refusals first."""
         for path, message in (*self._refused.items(), *self._problems.items()):
             if _root(path) == name:
-                yield f"{_place(path)}{message}"
+                yield f"{_place(path, self._typed.get(name))}{message}"
 
     def entry_problems(self, name: str) -> Mapping[int, Mapping[str, str]]:
         """What is wrong with the entries of a list: place -> part of the entry ("" whole) -> why.
@@ -243,7 +244,7 @@ class FormState:
         typed = self._typed[name]
         if isinstance(typed, tuple):
             return _count(len(typed), rules)
-        if not isinstance(typed, str) or self.fields[name].kind not in TEXTS:
+        if not isinstance(typed, str) or self.fields[name].kind not in COUNTED:
             return None
         length = len(typed.rstrip() if self.fields[name].kind == "lines" else typed.strip())
         if rules.max_length is not None:
@@ -280,12 +281,20 @@ def _root(path: str) -> str:
     return path.partition(".")[0]
 
 
-def _place(path: str) -> str:
-    """Where inside a field, in people's words: "entry 1, pattern: "."""
+def _place(path: str, typed: Typed) -> str:
+    """Where inside a field, in people's words: "filter 2, label: ", "“gpt”: "."""
     _, _, rest = path.partition(".")
     place, _, part = rest.partition(".")
     if not place.isdecimal():
         return ""
+    entry = typed[int(place)] if isinstance(typed, tuple) and int(place) < len(typed) else None
+    match entry:
+        case str():
+            return f"“{safe_line(entry, 40)}”: "
+        case BuiltinRow(slug):
+            return f"{safe_line(slug, 40)}: "
+        case CustomRow():
+            return f"filter {int(place) + 1}{', ' + part if part else ''}: "
     return f"entry {int(place) + 1}{', ' + part if part else ''}: "
 
 
