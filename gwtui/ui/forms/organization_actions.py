@@ -1,0 +1,62 @@
+"""What the action on the organization does: its settings, changed as one form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gwtui.actions.organization_plans import LABELS, in_words, known_values, plan_update
+from gwtui.actions.plan import Applied
+from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
+from gwtui.ui.context import ActionContext, Handler
+from gwtui.ui.forms.fields import Facts, FormField, FormSpec
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.writing import Editing, covered, read_again, refresh
+
+FEEDS = ("organization", "models")
+"""The settings decide which models members see."""
+
+
+def settings_form(settings: OrganizationSettings) -> FormSpec:
+    """The form, filled from ``settings``."""
+    return FormSpec(
+        title="Settings of the organization",
+        model=UpdateOrganizationSettingsRequest,
+        fields=tuple(FormField(name, label, "switch") for name, label in LABELS.items()),
+        submit="Review changes",
+        initial=known_values(settings),
+        partial=True,
+    )
+
+
+async def edit(context: ActionContext) -> None:
+    """A form filled from a fresh reading; on submit it is read again before anything is sent."""
+    app = context.app
+    called = "The organization's settings"
+    settings = await read_again(context, app.gateway.organization.settings(), called)
+    if settings is None or covered(context):
+        return
+    editing = Editing(
+        context=context,
+        original=settings,
+        noun="organization",
+        called=called,
+        read=app.gateway.organization.settings,
+        known=known_values,
+        labels=LABELS,
+        words=in_words,
+        plan=lambda fresh, wanted: plan_update(
+            fresh, UpdateOrganizationSettingsRequest.model_validate(wanted)
+        ),
+    )
+    form: FormScreen[OrganizationSettings] = FormScreen(
+        settings_form(settings), Facts(app.clock.now, app.local_zone), editing.submit
+    )
+    match await app.push_screen_wait(form):
+        case Applied():
+            app.say("Settings of the organization changed")
+        case None:
+            return
+    await refresh(context, *FEEDS)
+
+
+HANDLERS: Mapping[str, Handler] = {"organization.edit": edit}
