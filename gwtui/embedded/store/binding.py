@@ -29,7 +29,16 @@ class Binding:
         return tuple(guardrail for guardrail in found if guardrail is not None)
 
 
-def of_key(db: sqlite3.Connection, key: KeyRecord) -> Binding:
+@dataclass(frozen=True, slots=True)
+class BoundKey:
+    """What must be known of a key to say what binds it."""
+
+    id: int
+    workspace_id: str | None
+    creator_user_id: str | None
+
+
+def of_key(db: sqlite3.Connection, key: KeyRecord | BoundKey) -> Binding:
     """What binds a key. A management key cannot use models, so nothing binds it."""
     workspace = workspaces.get(db, key.workspace_id) if key.workspace_id else None
     if workspace is None:

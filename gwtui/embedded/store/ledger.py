@@ -1,8 +1,8 @@
 """Accrual: books what the keys used since the last time somebody looked.
 
 Nothing runs in the background. Usage is an exact function of time, so it is booked when it is
-asked for, and only for keys that may spend: enabled, not expired, neither their own limit nor a
-budget of their workspace exhausted.
+asked for, and only for keys that may spend: enabled, not expired, and no cap that binds them
+exhausted: their own limit, a budget of their workspace, or the cap of a guardrail.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import partial
 
 from gwtui.embedded.simulator import UsageProfile, UsageSlice, accrual
-from gwtui.embedded.store import account, activity, budgets, workspaces
-from gwtui.embedded.store.allowances import Allowance, Booked
+from gwtui.embedded.store import account, activity
+from gwtui.embedded.store.allowances import Allowance
+from gwtui.embedded.store.caps import Caps
 from gwtui.embedded.store.columns import (
-    from_decimal_text,
     from_micros_or_none,
     to_day,
     to_micros,
@@ -62,7 +61,7 @@ class Ledger:
         self._booked_until = now
 
     def _used(self, db: sqlite3.Connection, since: datetime, now: datetime) -> list[DayUsage]:
-        """What was used by key and day. Keys that share a budget use it up in order of time."""
+        """What was used by key and day. Keys that share a cap use it up in order of time."""
         meters = list(self._meters(db, since))
         asked = [(used, meter) for meter in meters for used in meter.asked(since, now)]
         for used, meter in sorted(asked, key=lambda pair: pair[0].moment):
@@ -75,15 +74,11 @@ class Ledger:
             "AND (expires_at IS NULL OR expires_at > ?)",
             (to_micros(since),),
         ).fetchall()
-        shared: dict[str, list[Allowance]] = {}
+        caps = Caps(db)
         for row in rows:
             profile = self._profiles.get(row["hash"])
-            if profile is None:
-                continue
-            workspace_id = row["workspace_id"]
-            if workspace_id not in shared:
-                shared[workspace_id] = _budgets(db, workspace_id)
-            yield _Meter(row, profile, [*_limit(db, row), *shared[workspace_id]])
+            if profile is not None:
+                yield _Meter(row, profile, caps.of(row))
 
 
 @dataclass
@@ -101,7 +96,7 @@ class _Meter:
         return accrual(self.profile, since, now if expires_at is None else min(now, expires_at))
 
     def offer(self, used: UsageSlice) -> None:
-        """Let a request through unless the key's limit or a budget is exhausted."""
+        """Let a request through unless a cap is exhausted."""
         if all(allowance.admits(used.moment) for allowance in self.allowances):
             for allowance in self.allowances:
                 allowance.count(used)
@@ -119,42 +114,6 @@ class _Meter:
         actor = activity.Actor(row["hash"], row["workspace_id"], row["creator_user_id"])
         activity.book(db, actor, self.admitted)
         return _by_day(row["id"], self.admitted)
-
-
-def _limit(db: sqlite3.Connection, row: sqlite3.Row) -> list[Allowance]:
-    """The key's own limit, if it has one."""
-    limit = from_decimal_text(row["limit_usd"])
-    if limit is None:
-        return []
-    with_byok = bool(row["include_byok_in_limit"])
-    return [Allowance(limit, row["limit_reset"], _key_spent(db, row), with_byok=with_byok)]
-
-
-def _key_spent(db: sqlite3.Connection, row: sqlite3.Row) -> Booked:
-    """What a key has used from a day on."""
-
-    def booked(first_day: int) -> tuple[int, int]:
-        if first_day == 0:
-            return row["usage_pico"], row["byok_usage_pico"]
-        usage, byok = db.execute(
-            "SELECT coalesce(sum(usage_pico), 0), coalesce(sum(byok_usage_pico), 0) "
-            "FROM usage_days WHERE key_id = ? AND day >= ?",
-            (row["id"], first_day),
-        ).fetchone()
-        return usage, byok
-
-    return booked
-
-
-def _budgets(db: sqlite3.Connection, workspace_id: str) -> list[Allowance]:
-    """The budgets of a workspace."""
-    workspace = workspaces.get(db, workspace_id)
-    with_byok = workspace is not None and workspace.include_byok_in_budgets
-    booked = partial(budgets.spent_since, db, workspace_id)
-    return [
-        Allowance(budget.limit, budget.reset_interval, booked, with_byok=with_byok)
-        for budget in budgets.of_workspace(db, workspace_id).values()
-    ]
 
 
 def _by_day(key_id: int, slices: list[UsageSlice]) -> list[DayUsage]:

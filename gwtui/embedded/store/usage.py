@@ -102,6 +102,35 @@ def of_member(
     )
 
 
+def of_key_since(db: sqlite3.Connection, key_id: int, first_day: int) -> tuple[int, int]:
+    """Pico-USD (credits, BYOK) that a key used from a day on; day 0 is all time."""
+    return _since(db, first_day, "id = ?", (key_id,))
+
+
+def of_member_since(
+    db: sqlite3.Connection, user_id: str, workspace_id: str | None, first_day: int
+) -> tuple[int, int]:
+    """As ``of_key_since`` for all keys of a member together, in one workspace or everywhere."""
+    whose = "creator_user_id = ?1 AND (?2 IS NULL OR workspace_id = ?2)"
+    return _since(db, first_day, whose, (user_id, workspace_id))
+
+
+def _since(
+    db: sqlite3.Connection, first_day: int, whose: str, values: tuple[int | str | None, ...]
+) -> tuple[int, int]:
+    found = f"SELECT id, usage_pico, byok_usage_pico FROM api_keys WHERE {whose}"  # noqa: S608 - words of the callers above
+    if first_day != _EARLIER:
+        found = (
+            f"SELECT d.usage_pico, d.byok_usage_pico FROM ({found}) k "  # noqa: S608 - as above
+            f"JOIN usage_days d ON d.key_id = k.id WHERE d.day >= {first_day:d}"
+        )
+    usage, byok = db.execute(
+        f"SELECT coalesce(sum(usage_pico), 0), coalesce(sum(byok_usage_pico), 0) FROM ({found})",  # noqa: S608 - as above
+        values,
+    ).fetchone()
+    return int(usage), int(byok)
+
+
 def _json_list(numbers: Sequence[int]) -> str:
     return "[" + ",".join(map(str, numbers)) + "]"
 
