@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gwtui.actions import budgets, byok, credits, figures, general, keys, members, models, workspaces
+from gwtui.actions import (
+    budgets,
+    credits,
+    figures,
+    general,
+    keys,
+    members,
+    models,
+    organization,
+    workspaces,
+)
 from gwtui.actions.action import Action
 
 ACTIONS: tuple[Action, ...] = (
@@ -13,9 +23,9 @@ ACTIONS: tuple[Action, ...] = (
     *workspaces.ACTIONS,
     *budgets.ACTIONS,
     *members.ACTIONS,
+    *organization.ACTIONS,
     *credits.ACTIONS,
     *models.ACTIONS,
-    *byok.ACTIONS,
     *figures.ACTIONS,
 )
 

@@ -17,7 +17,12 @@ async def _go(tab: str, context: ActionContext) -> None:
 @cache
 def immediate() -> Mapping[str, Handler]:
     """Handlers that never wait for a person: they run before the next key is read."""
-    from gwtui.ui import figures_actions, general_actions, list_actions, workspace_links  # noqa: PLC0415
+    from gwtui.ui import (  # noqa: PLC0415
+        figures_actions,
+        general_actions,
+        list_actions,
+        workspace_links,
+    )
 
     tabs: dict[str, Handler] = {}
     for action in place_actions():
@@ -42,9 +47,9 @@ def patient() -> Mapping[str, Handler]:
     from gwtui.ui import general_actions, list_actions  # noqa: PLC0415
     from gwtui.ui.forms import (  # noqa: PLC0415
         budget_actions,
-        byok_actions,
         key_actions,
         member_actions,
+        organization_actions,
         workspace_actions,
     )
     from gwtui.ui.resources import model_actions  # noqa: PLC0415
@@ -56,8 +61,8 @@ def patient() -> Mapping[str, Handler]:
         **workspace_actions.HANDLERS,
         **budget_actions.HANDLERS,
         **member_actions.HANDLERS,
+        **organization_actions.HANDLERS,
         **model_actions.HANDLERS,
-        **byok_actions.HANDLERS,
     }
 
 

@@ -58,7 +58,6 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry("organization", "People", "gwtui.ui.resources.organization:ORGANIZATION", tab=False),
     Entry("guardrails", "Guardrails", "gwtui.ui.resources.guardrails:GUARDRAILS", short="Guards"),
-    Entry("byok", "BYOK", "gwtui.ui.resources.byok:BYOK"),
     Entry("providers", "Providers", "gwtui.ui.resources.providers:PROVIDERS", tab=False),
     Entry(
         "key",
