@@ -1,7 +1,8 @@
 """The guardrails of the first day, whom they bind, and the workspace's default one where it is set.
 
 One of each kind that an operator meets: for money, for models, for providers, for retention, for
-content, one that leaves no endpoint at all, and one that nobody uses.
+content, one that leaves no endpoint at all, and one that nobody uses. Caps leave room above what
+the simulated keys use.
 """
 
 from __future__ import annotations
@@ -124,11 +125,10 @@ _ROWS = (
     ),
     _Row(
         workspace="research",
-        name="Notebooks: 15 USD a week",
+        name="Notebooks: 40 USD a week",
         age=95.6,
         keys=("kenji notebook", "ngozi notebook"),
-        members=(3, 4),
-        settings={"limit_usd": Decimal(15), "reset_interval": "weekly"},
+        settings={"limit_usd": Decimal(40), "reset_interval": "weekly"},
     ),
     _Row(
         workspace="research",
@@ -147,7 +147,7 @@ _ROWS = (
         name="No previews",
         age=21.9,
         changed=2.0,
-        members=(6, 7),
+        members=(3, 6, 7),
         settings={
             "description": "Previews change under a running evaluation.",
             "ignored_models": ("osprey-labs/hatchling-preview", "tessera/mosaic-tiny-preview"),
