@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -95,13 +97,18 @@ class FieldRow(Vertical):
         if problem is not None:
             sign = "✗ " if problem.tone == "bad" else "… "
             return toned(sign + problem.text, problem.tone)
-        note = self._state.note(field.name)
+        note, hint = self._state.note(field.name), self._hint()
+        if hint is not None and (note is None or hint.tone != "warn"):
+            note, hint = note or hint, None
         if note is None:
-            hint = getattr(self.editor, "hint", None)
-            note = None if hint is None else hint()
-        if note is not None:
-            return cell_content(note)
-        return toned(field.help or self._state.rules(field.name).description, "muted")
+            return toned(field.help or self._state.rules(field.name).description, "muted")
+        said = [cell_content(cell) for cell in (note, hint) if cell is not None]
+        return Content("\n").join(said)
+
+    def _hint(self) -> Cell | None:
+        """What the editor itself knows of its value."""
+        hint = getattr(self.editor, "hint", None)
+        return None if hint is None else cast("Cell | None", hint())
 
     @on(Edited)
     def _edited(self, event: Edited) -> None:

@@ -1,0 +1,98 @@
+"""What content filters do to a message."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwtui.domain.redaction import REDACTED, Matches, Verdict, judge
+
+ACTIONS = ("block", "redact", "flag", "quarantine")
+
+
+def matches(action: str, pattern: str, message: str, label: str = "") -> Matches:
+    spans = tuple(match.span() for match in re.finditer(pattern, message))
+    return Matches(action, label, spans)
+
+
+def verdict(message: str, *filters: tuple[Any, ...]) -> Verdict:
+    return judge(
+        message, [matches(action, pattern, message, *label) for action, pattern, *label in filters]
+    )
+
+
+def parts(found: Verdict) -> list[tuple[str, int | None]]:
+    return [(piece.text, piece.filter) for piece in found.pieces]
+
+
+def test_without_a_match_a_message_passes() -> None:
+    found = verdict("hello", ("block", "x"))
+    assert parts(found) == [("hello", None)]
+    assert found.sent == "hello"
+    assert not found.blocked_by
+
+
+def test_redaction_puts_the_label_in_place() -> None:
+    found = verdict("id AB12 and AB34", ("redact", r"[A-Z]{2}\d{2}", "[ID]"))
+    assert found.sent == "id [ID] and [ID]"
+    assert found.redacted_by == (0,)
+
+
+def test_neighbouring_matches_are_replaced_one_by_one() -> None:
+    assert verdict("aa", ("redact", "a", "-")).sent == "--"
+
+
+def test_without_a_label_something_still_stands_there() -> None:
+    assert verdict("xy", ("redact", "x")).sent == f"{REDACTED}y"
+
+
+def test_one_block_holds_back_everything() -> None:
+    found = verdict("a secret id", ("redact", "id", "[ID]"), ("block", "secret"))
+    assert found.sent is None
+    assert found.blocked_by == (1,)
+    assert found.redacted_by == (0,)
+
+
+def test_block_is_stronger_than_redact_and_redact_than_flag() -> None:
+    found = verdict("abc", ("flag", "abc"), ("redact", "ab", "-"), ("block", "a"))
+    assert parts(found) == [("a", 2), ("b", 1), ("c", 0)]
+
+
+def test_among_equals_the_earlier_filter_decides() -> None:
+    found = verdict("abc", ("redact", "bc", "2"), ("redact", "ab", "1"))
+    assert found.sent == "12"
+
+
+def test_flagged_text_goes_on_as_it_is() -> None:
+    found = verdict("bad word", ("flag", "bad"))
+    assert found.sent == "bad word"
+    assert found.flagged_by == (0,)
+
+
+def test_an_action_that_is_not_known_does_nothing() -> None:
+    assert verdict("abc", ("quarantine", "abc")).sent == "abc"
+
+
+def test_a_pattern_that_matches_nothing_matches_every_message() -> None:
+    every = matches("block", "x*", "abc")
+    assert every.matches_nothing
+    assert judge("abc", [every]).blocked_by == (0,)
+    assert not matches("block", "x+", "axb").matches_nothing
+
+
+@given(
+    st.text(max_size=30),
+    st.lists(
+        st.tuples(
+            st.sampled_from(ACTIONS),
+            st.lists(st.tuples(st.integers(-3, 33), st.integers(-3, 33)), max_size=4),
+        ),
+        max_size=4,
+    ),
+)
+def test_the_pieces_are_always_the_message(message: str, given_filters: Any) -> None:
+    found = judge(message, [Matches(action, "", tuple(spans)) for action, spans in given_filters])
+    assert "".join(piece.text for piece in found.pieces) == message
