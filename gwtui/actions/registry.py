@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from gwtui.actions import (
     budgets,
+    byok,
     credits,
     figures,
     general,
@@ -26,6 +27,7 @@ ACTIONS: tuple[Action, ...] = (
     *organization.ACTIONS,
     *credits.ACTIONS,
     *models.ACTIONS,
+    *byok.ACTIONS,
     *figures.ACTIONS,
 )
 

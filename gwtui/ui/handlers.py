@@ -47,6 +47,7 @@ def patient() -> Mapping[str, Handler]:
     from gwtui.ui import general_actions, list_actions  # noqa: PLC0415
     from gwtui.ui.forms import (  # noqa: PLC0415
         budget_actions,
+        byok_actions,
         key_actions,
         member_actions,
         organization_actions,
@@ -63,6 +64,7 @@ def patient() -> Mapping[str, Handler]:
         **member_actions.HANDLERS,
         **organization_actions.HANDLERS,
         **model_actions.HANDLERS,
+        **byok_actions.HANDLERS,
     }
 
 

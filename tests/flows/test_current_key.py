@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shell_kit import dashboard, has_data, notices, shown, site, until
 
 from gwtui.actions.registry import for_scope
 from gwtui.client.errors import NoAnswerError, ReadOnlyError
 from gwtui.client.keys import KeysService
 from gwtui.contract.keys import CreateKeyRequest
+from shell_kit import dashboard, has_data, notices, shown, site, until
 
 WHY = "this key is not a management key"
 

@@ -275,6 +275,10 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
             line.update(content)
             self._fit()
 
+    def on_unmount(self) -> None:
+        """Secrets do not outlive the form."""
+        self.state.forget_secrets()
+
     def on_resize(self) -> None:
         """Title and buttons stay in sight; the fields scroll."""
         self._fit()

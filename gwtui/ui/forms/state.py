@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from gwtui.client.errors import ConnectFailedError, GatewayError
 from gwtui.contract.request import FieldRules, RequestModel, field_rules, problems
@@ -89,6 +89,14 @@ class FormState:
     def leave(self, name: str) -> None:
         """The person left the field: what is wrong with it may be said plainly."""
         self._settled.add(name)
+
+    def forget_secrets(self) -> None:
+        """The form is closed: what was typed in secret ends here, whoever still holds the form."""
+        self._typed |= {
+            name: SecretStr("")
+            for name, typed in self._typed.items()
+            if isinstance(typed, SecretStr)
+        }
 
     @property
     def changed(self) -> bool:

@@ -58,6 +58,7 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry("organization", "People", "gwtui.ui.resources.organization:ORGANIZATION", tab=False),
     Entry("guardrails", "Guardrails", "gwtui.ui.resources.guardrails:GUARDRAILS", short="Guards"),
+    Entry("byok", "Credentials", "gwtui.ui.resources.byok:BYOK", short="BYOK"),
     Entry("providers", "Providers", "gwtui.ui.resources.providers:PROVIDERS", tab=False),
     Entry(
         "key",

@@ -1,0 +1,268 @@
+"""BYOK provider credentials: contract "BYOK provider credential", extended contract section 6."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.byok import ByokCredential
+from gwtui.domain.safe_text import safe_line
+from gwtui.ui.resources import cells
+from gwtui.ui.resources.byok_row import (
+    RESTRICTIONS,
+    ByokRow,
+    name_cell,
+    order_sentence,
+    place_cell,
+    ranked,
+    restriction_cell,
+    restriction_summary,
+    role_cell,
+    state_cell,
+    why_state,
+)
+from gwtui.ui.resources.columns import flag_column, moment_column, text_column
+from gwtui.ui.resources.fetching import fetch_each
+from gwtui.ui.resources.gaps import honesty_sections
+from gwtui.ui.resources.keys import fetch_keys
+from gwtui.ui.resources.people import shown_person
+from gwtui.ui.resources.spec import (
+    Cell,
+    Column,
+    Completion,
+    DetailRow,
+    ResourceSpec,
+    Scope,
+    Section,
+)
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.hub import FeedHub
+
+FEEDS = "byok"
+"""The feeds that a write to a credential makes out of date begin so."""
+_NAME = 60
+_NOT_DECLARED = Cell("not declared", "muted")
+_EVERYWHERE = Cell("every workspace", "muted")
+
+
+async def fetch_byok(client: GatewayClient, workspace: str | None) -> Sequence[ByokRow]:
+    """The credentials of one workspace, or of every one, in the order in which they are tried.
+
+    Raises GatewayError: a list that lacks a workspace's credentials is never given out as whole.
+    """
+    listed = (await client.workspaces.list()).items
+    known = {space.id: space for space in listed if space.id is not None}
+    wanted: Sequence[str | None] = [workspace] if workspace is not None else list(known) or [None]
+
+    async def of_workspace(workspace_id: str | None) -> tuple[ByokCredential, ...]:
+        try:
+            return (await client.byok.list(workspace_id=workspace_id)).items
+        except NotFoundError:
+            if workspace is None and workspace_id is not None:
+                return ()  # deleted since the workspaces were listed
+            raise
+
+    rows: dict[str, ByokRow] = {}
+    for found in await fetch_each(wanted, of_workspace):
+        for credential in found:
+            row = ByokRow(credential, known.get(credential.workspace_id or ""))
+            rows.setdefault(row.identity, row)
+    return ranked(rows.values())
+
+
+def byok_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[ByokRow]]:
+    """The credentials of a scope: "byok" for all workspaces, "byok:ID" for one."""
+    workspace = scope.workspace
+    name = FEEDS if workspace is None else f"{FEEDS}:{workspace}"
+    return hub.feed(name, lambda client: fetch_byok(client, workspace), cadence.WORKSPACES)
+
+
+async def fetch_names(client: GatewayClient) -> Mapping[str, str]:
+    """Names of keys by hash and of members by user id; what cannot be read is left out."""
+    names: dict[str, str] = {}
+    try:
+        for row in await fetch_keys(client, None):
+            if row.key.hash and (row.key.name or row.key.label):
+                names[row.key.hash] = safe_line(row.key.name or row.key.label, _NAME)
+    except GatewayError:
+        pass
+    try:
+        for person in (await client.organization.members()).items:
+            if person.id:
+                names[person.id] = shown_person(person, person.id)
+    except GatewayError:
+        pass
+    return names
+
+
+def names_feed(hub: FeedHub, _scope: Scope) -> Feed[Mapping[str, str]]:
+    """Names of what restrictions list by identifier; they change seldom."""
+    return hub.feed("names", fetch_names, cadence.PROVIDERS)
+
+
+def _workspace_cell(row: ByokRow) -> Cell:
+    if row.workspace_name is not None:
+        return cells.text(row.workspace_name)
+    return _EVERYWHERE if cells.said_null(row.credential, "workspace_id") else cells.NOTHING
+
+
+COLUMNS: tuple[Column[ByokRow], ...] = (
+    Column(
+        "name",
+        "Name",
+        lambda row, _now: name_cell(row),
+        lambda row, _now: (row.credential.name or row.credential.label or "").casefold() or None,
+        18,
+        0,
+        grow=True,
+        help="display name, else the masked key",
+    ),
+    text_column(
+        "provider", "Provider", lambda row: row.credential.provider, 14, 1, help="whose key it is"
+    ),
+    Column(
+        "order",
+        "Order",
+        lambda row, _now: place_cell(row),
+        lambda row, _now: row.order,
+        6,
+        2,
+        right=True,
+        help="place in the order of trial: sorts by provider, workspace, place",
+    ),
+    Column(
+        "state",
+        "State",
+        lambda row, _now: state_cell(row),
+        lambda row, _now: state_cell(row).text,
+        8,
+        3,
+        help="enabled, disabled, or blocked by an empty restriction",
+    ),
+    Column(
+        "role",
+        "Role",
+        lambda row, _now: role_cell(row),
+        lambda row, _now: role_cell(row).text,
+        12,
+        4,
+        help="fallbacks are tried after the other credentials of the provider",
+    ),
+    Column(
+        "only",
+        "Only for",
+        lambda row, _now: restriction_summary(row),
+        lambda row, _now: restriction_summary(row).text,
+        20,
+        6,
+        help="restrictions to models, members and keys",
+    ),
+    text_column(
+        "workspace",
+        "Workspace",
+        lambda row: row.workspace_name,
+        16,
+        5,
+        help="workspace that the credential belongs to",
+        missing=_workspace_cell,
+    ),
+    text_column(
+        "label", "Key", lambda row: row.credential.label, 18, 7, help="masked form of the key"
+    ),
+    moment_column(
+        "created", "Created", lambda row: row.credential.created_at, 12, 8, "when it was stored"
+    ),
+    text_column(
+        "region",
+        "Region",
+        lambda row: row.credential.declared_region,
+        12,
+        9,
+        help="where it is served, self-declared",
+        missing=lambda row: _declared(row, "declared_region"),
+    ),
+    flag_column(
+        "required",
+        "Required",
+        lambda row: row.credential.is_required,
+        8,
+        10,
+        "whether the provider is used only with it",
+    ),
+)
+
+
+def _declared(row: ByokRow, name: str) -> Cell:
+    value = getattr(row.credential, name)
+    if value is None:
+        return _NOT_DECLARED if cells.said_null(row.credential, name) else cells.NOTHING
+    return cells.yes_no(value) if isinstance(value, bool) else cells.text(value)
+
+
+def _identity_rows(row: ByokRow, now: datetime) -> Sequence[DetailRow]:
+    one = row.credential
+    return [
+        DetailRow("name", cells.text(one.name)),
+        DetailRow("provider", cells.text(one.provider)),
+        DetailRow("key", cells.text(one.label), "masked; never shown in full"),
+        DetailRow("workspace", _workspace_cell(row)),
+        DetailRow("id", cells.text(one.id)),
+        cells.moment_row("created", one.created_at, now),
+    ]
+
+
+def _routing_rows(row: ByokRow, _now: datetime) -> Sequence[DetailRow]:
+    one = row.credential
+    return [
+        DetailRow("state", state_cell(row), why_state(row)),
+        DetailRow("order", Cell(order_sentence(row))),
+        DetailRow("fallback", cells.yes_no(one.is_fallback), "tried after the others"),
+        DetailRow("own key only", cells.yes_no(one.is_byok_only), "never the gateway's own key"),
+        DetailRow("required", cells.yes_no(one.is_required), "the provider only with it"),
+    ]
+
+
+def _restriction_rows(row: ByokRow, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow(several, restriction_cell(row, name))
+        for name, (_one, several) in RESTRICTIONS.items()
+    ]
+
+
+def _declared_rows(row: ByokRow, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("region", _declared(row, "declared_region")),
+        DetailRow("ZDR", _declared(row, "declared_zdr"), "zero data retention"),
+    ]
+
+
+BYOK: ResourceSpec[ByokRow] = ResourceSpec(
+    id="byok",
+    title="Credentials",
+    singular="credential",
+    identity=lambda row: row.identity,
+    name=lambda row: name_cell(row).text,
+    columns=COLUMNS,
+    sections=(
+        Section("Identity", _identity_rows),
+        Section("Routing", _routing_rows),
+        Section("May be used only for", _restriction_rows),
+        Section("Declared by its owner", _declared_rows),
+        *honesty_sections(lambda row: row.credential),
+    ),
+    feed=byok_feed,
+    raw=lambda row: row.credential.raw,
+    empty="No provider key of your own in this scope yet: press n to store one.",
+    scoped=True,
+    default_sort=("order", False),
+    facets={
+        "state": lambda row, _now: state_cell(row).text,
+        "model": lambda row, _now: " ".join(row.credential.allowed_models or ()),
+        "key": lambda row, _now: " ".join(row.credential.allowed_api_key_hashes or ()),
+    },
+    completion=Completion(names_feed, lambda row, names: replace(row, names=names)),
+)

@@ -1,0 +1,317 @@
+"""Provider keys of one's own, stored, changed, rotated and deleted on the real embedded gateway."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from gwtui.client.errors import NotFoundError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
+from gwtui.local.journal import Journal
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.resources.byok_row import ByokRow
+from shell_kit import Site, dashboard, listing, notices, shown, site, until
+
+SENTINEL = "sk-SENTINEL-7f3a9c51d0e24b68"
+
+
+class Desk:
+    """A dashboard on the list of credentials, and a second administrator."""
+
+    def __init__(self, place: Site, app: GwtuiApp, pilot: Pilot[int], folder: Path) -> None:
+        self.place = place
+        self.app = app
+        self.pilot = pilot
+        self.journal = Journal(folder / "journal.jsonl")
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def wait_for(self, kind: type[Screen[Any]]) -> Any:
+        await until(self.pilot, lambda: isinstance(self.app.screen, kind), kind.__name__)
+        return self.app.screen
+
+    async def said(self, words: str) -> None:
+        await until(self.pilot, lambda: words in notices(self.app), words)
+
+    async def back_to_list(self) -> None:
+        screen = listing(self.app)
+        await until(self.pilot, lambda: self.app.screen is screen, "the list")
+
+    async def select(self, name: str) -> None:
+        def there() -> bool:
+            table = listing(self.app).table
+            return any(table.select(i) and self.selected.name == name for i in table.identities)
+
+        await until(self.pilot, there, name)
+
+    @property
+    def selected(self) -> ByokCredential:
+        row = listing(self.app).table.selected
+        assert isinstance(row, ByokRow)
+        return row.credential
+
+    @asynccontextmanager
+    async def colleague(self) -> AsyncIterator[GatewayClient]:
+        async with (
+            self.place.connect() as connection,
+            GatewayClient(connection, clock=self.place.clock) as client,
+        ):
+            yield client
+
+    async def read(self, identity: str | None) -> ByokCredential:
+        async with self.colleague() as client:
+            return await client.byok.get(identity or "")
+
+    def events(self) -> list[str]:
+        return [entry.event for entry in self.journal.entries()]
+
+
+async def store(place: Site, name: str, **fields: Any) -> ByokCredential:
+    async with place.connect() as connection, GatewayClient(connection) as client:
+        request = {"provider": "openai", "key": "sk-first-key-000001", "name": name, **fields}
+        return await client.byok.create(CreateByokRequest.model_validate(request))
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with site(content="empty") as place:
+        await store(place, "Main account")
+        await store(place, "Spare", is_fallback=True)
+        async with dashboard(place, tmp_path, start="byok", size=(80, 24)) as (app, pilot):
+            yield Desk(place, app, pilot, tmp_path)
+
+
+async def test_a_key_is_stored_and_its_row_selected(desk: Desk) -> None:
+    await desk.press("n")
+    await desk.wait_for(FormScreen)
+    await desk.press(*"anthropic", "tab", *SENTINEL)
+    assert SENTINEL[:8] not in shown(desk.app)
+    await desk.press("tab", *"Research", "ctrl+s")
+    await desk.said("stored; its key is never shown again")
+    await until(desk.pilot, lambda: desk.selected.name == "Research", "the selection")
+    made = await desk.read(desk.selected.id)
+    assert (made.provider, made.disabled, made.is_fallback) == ("anthropic", False, False)
+    assert made.allowed_models is None
+    assert desk.events() == ["intent", "applied"]
+
+
+async def test_the_list_is_in_the_order_of_trial(desk: Desk) -> None:
+    table = listing(desk.app).table
+    names = []
+    for identity in table.identities:
+        table.select(identity)
+        names.append(desk.selected.name)
+    assert names == ["Main account", "Spare"]
+    await desk.press("d")
+    await until(desk.pilot, lambda: "tried 2 of 2 for openai after" in shown(desk.app), "the order")
+
+
+async def test_an_edit_sends_only_what_changed(desk: Desk) -> None:
+    await desk.select("Main account")
+    before = await desk.read(desk.selected.id)
+    await desk.press("e")
+    form = await desk.wait_for(FormScreen)
+    form.state.put("allowed_models", ["acme/one"])
+    await desk.press("end", *" 2", "ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    text = shown(desk.app)
+    assert "Main account → Main account 2" in text
+    assert "no restriction → acme/one" in text
+    await desk.press("y")
+    await desk.said("changed")
+    after = await desk.read(before.id)
+    assert (after.name, after.allowed_models) == ("Main account 2", ["acme/one"])
+    assert after.label == before.label
+    (intent, _) = desk.journal.entries()
+    assert intent.details["summary"] == {"name": "Main account 2", "allowed_models": ["acme/one"]}
+
+
+async def test_an_empty_restriction_is_sent_as_empty_and_warned_of(desk: Desk) -> None:
+    await desk.select("Main account")
+    await desk.press("e")
+    form = await desk.wait_for(FormScreen)
+    form.state.put("allowed_models", [])
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    text = " ".join(shown(desk.app).split())
+    assert "no restriction → none at all" in text
+    assert "nothing may use it" in text
+    await desk.press("y")
+    await desk.said("changed")
+    assert (await desk.read(desk.selected.id)).allowed_models == []
+    await until(desk.pilot, lambda: "blocked" in shown(desk.app), "the state")
+
+
+async def test_a_rotation_says_first_that_the_old_key_is_gone(desk: Desk) -> None:
+    await desk.select("Main account")
+    before = await desk.read(desk.selected.id)
+    await desk.press("R")
+    await desk.wait_for(FormScreen)
+    assert "old material is gone at once" in " ".join(shown(desk.app).split())
+    await desk.press(*SENTINEL, "ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    assert "overwritten at once" in shown(desk.app)
+    await desk.press("y")
+    await desk.pilot.pause()
+    assert isinstance(desk.app.screen, ConfirmScreen), "no single key confirms it"
+    await desk.press("right", "enter")
+    await desk.said("rotated; its key is now")
+    after = await desk.read(before.id)
+    assert after.label != before.label
+    assert (after.name, after.is_fallback) == (before.name, before.is_fallback)
+    assert desk.events() == ["intent", "applied"]
+
+
+async def test_going_back_from_the_plan_sends_nothing(desk: Desk) -> None:
+    await desk.select("Main account")
+    before = await desk.read(desk.selected.id)
+    await desk.press("R")
+    form = await desk.wait_for(FormScreen)
+    await desk.press(*SENTINEL, "ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    await desk.press("escape")
+    await until(desk.pilot, lambda: desk.app.screen is form, "the form")
+    assert (await desk.read(before.id)).label == before.label
+    assert desk.events() == []
+
+
+async def test_a_rotation_by_somebody_else_is_told(desk: Desk) -> None:
+    await desk.select("Main account")
+    await desk.press("R")
+    await desk.wait_for(FormScreen)
+    async with desk.colleague() as client:
+        theirs = UpdateByokRequest(key=SecretStr("sk-theirs-99999999"))
+        await client.byok.update(desk.selected.id or "", theirs)
+    await desk.press(*SENTINEL, "ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    assert "Somebody else rotated it" in shown(desk.app)
+
+
+async def test_a_credential_is_disabled_and_enabled(desk: Desk) -> None:
+    await desk.select("Main account")
+    await desk.press("x")
+    await desk.wait_for(ConfirmScreen)
+    assert "1 enabled credential of openai remains: “Spare”" in shown(desk.app)
+    await desk.press("y")
+    await desk.said("disabled")
+    assert (await desk.read(desk.selected.id)).disabled is True
+    await until(desk.pilot, lambda: desk.selected.disabled is True, "the new state")
+    await desk.press("x")
+    await desk.wait_for(ConfirmScreen)
+    await desk.press("y")
+    await desk.said("enabled")
+    assert (await desk.read(desk.selected.id)).disabled is False
+
+
+async def test_disabling_what_a_colleague_disabled_sends_nothing(desk: Desk) -> None:
+    await desk.select("Spare")
+    async with desk.colleague() as client:
+        await client.byok.update(desk.selected.id or "", UpdateByokRequest(disabled=True))
+    await desk.press("x")
+    await desk.said("disabled already")
+    assert desk.events() == []
+
+
+async def test_a_deletion_wipes_the_key_and_takes_a_deliberate_answer(desk: Desk) -> None:
+    await desk.select("Main account")
+    identity = desk.selected.id
+    await desk.press("D")
+    await desk.wait_for(ConfirmScreen)
+    assert "Its key is wiped at the gateway" in " ".join(shown(desk.app).split())
+    await desk.press("y")
+    await desk.pilot.pause()
+    assert isinstance(desk.app.screen, ConfirmScreen)
+    await desk.press("right", "enter")
+    await desk.said("deleted, its key wiped")
+    with pytest.raises(NotFoundError):
+        await desk.read(identity)
+    await until(desk.pilot, lambda: listing(desk.app).table.total_count == 1, "the row to go")
+
+
+async def test_a_refusal_of_the_gateway_keeps_what_was_typed(desk: Desk) -> None:
+    await desk.press("n")
+    form = await desk.wait_for(FormScreen)
+    await desk.press(*"openai", "tab", *SENTINEL)
+    form.state.put("allowed_api_key_hashes", ["ab" * 32])
+    await desk.press("ctrl+s")
+    await until(desk.pilot, lambda: desk.events() == ["intent", "refused"], "the refusal")
+    await until(desk.pilot, lambda: desk.app.screen is form, "the form")
+    assert form.state.value("key").get_secret_value() == SENTINEL
+    assert SENTINEL[:8] not in shown(desk.app)
+
+
+async def test_own_key_only_and_fallback_exclude_each_other(desk: Desk) -> None:
+    await desk.press("n")
+    form = await desk.wait_for(FormScreen)
+    await desk.press(*"openai", "tab", *SENTINEL)
+    form.state.put("is_fallback", True)
+    form.state.put("is_byok_only", True)
+    await desk.press("ctrl+s")
+    await until(desk.pilot, lambda: "exclude each other" in shown(desk.app), "the reason")
+    assert desk.events() == []
+
+
+async def test_the_key_that_was_typed_is_nowhere_once_it_was_sent(
+    desk: Desk, tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: Any
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    await desk.press("n")
+    await desk.wait_for(FormScreen)
+    await desk.press(*"openai", "tab", *SENTINEL)
+    screens = [desk.app.export_screenshot()]
+    await desk.press("ctrl+s")
+    await desk.said("stored")
+    await desk.select("Main account")
+    await desk.press("R")
+    await desk.wait_for(FormScreen)
+    await desk.press(*SENTINEL, "ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    screens.append(desk.app.export_screenshot())
+    await desk.press("right", "enter")
+    await desk.said("rotated")
+    await desk.press("v")
+    await desk.pilot.pause()
+    screens.append(desk.app.export_screenshot())
+    said = capsys.readouterr()
+    written = await asyncio.to_thread(_everything_in, tmp_path)
+    kept = [*screens, caplog.text, notices(desk.app), said.out, said.err]
+    for text in kept:
+        assert SENTINEL not in text
+        assert SENTINEL[3:16] not in text
+    assert all(SENTINEL.encode() not in content for content in written)
+    assert _holders(SENTINEL) == []
+
+
+def _everything_in(folder: Path) -> list[bytes]:
+    return [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+
+
+def _holders(secret: str) -> list[str]:
+    """What is alive and holds a secret directly, but for this module's own name for it."""
+    gc.collect()
+    found = []
+    for one in gc.get_objects():
+        values: list[Any] = []
+        if isinstance(one, SecretStr):
+            values = [one.get_secret_value()]
+        elif type(one) is dict and "SENTINEL" not in one:
+            values = list(one.values())
+        elif type(one) in {list, tuple, set}:
+            values = list(one)
+        if any(type(value) is str and value == secret for value in values):
+            found.append(type(one).__name__)
+    return found
