@@ -8,6 +8,22 @@ RESOURCE = "assignments"
 
 ACTIONS: tuple[Action, ...] = (
     Action(
+        "assignments.guardrail",
+        "Guardrail",
+        "Go to the guardrail of the selected assignment",
+        RESOURCE,
+        ("R",),
+        target=True,
+    ),
+    Action(
+        "assignments.key",
+        "Key",
+        "Go to the key of the selected assignment",
+        RESOURCE,
+        ("K",),
+        target=True,
+    ),
+    Action(
         "assignments.remove",
         "Unassign",
         "Take the guardrail from the marked keys and members, or the selected one",

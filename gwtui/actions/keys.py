@@ -37,6 +37,14 @@ ACTIONS: tuple[Action, ...] = (
         footer=True,
     ),
     Action(
+        "keys.guardrail",
+        "Guardrail",
+        "Go to the guardrail that binds the selected key",
+        RESOURCE,
+        ("R",),
+        target=True,
+    ),
+    Action(
         "keys.delete",
         "Delete",
         "Delete the selected key for good",

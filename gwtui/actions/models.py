@@ -15,6 +15,23 @@ ACTIONS: tuple[Action, ...] = (
         footer=True,
     ),
     Action(
+        "models.guardrails",
+        "Guardrails",
+        "What each guardrail leaves of this model, the ones that block it first",
+        "models",
+        ("R",),
+        target=True,
+    ),
+    Action(
+        "model-guardrails.go",
+        "Guardrail",
+        "Go to the selected guardrail",
+        "model-guardrails",
+        ("R",),
+        target=True,
+        footer=True,
+    ),
+    Action(
         "endpoints.price",
         "Price",
         "What a request would cost here and at the other endpoints, cheapest first",

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gwtui.actions import (
+    assignments,
     budgets,
     byok,
     credits,
     figures,
     general,
+    guardrails,
     keys,
     members,
     models,
@@ -27,6 +29,8 @@ ACTIONS: tuple[Action, ...] = (
     *organization.ACTIONS,
     *credits.ACTIONS,
     *models.ACTIONS,
+    *guardrails.ACTIONS,
+    *assignments.ACTIONS,
     *byok.ACTIONS,
     *figures.ACTIONS,
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gwtui.contract.models import Endpoint, Model
+from gwtui.domain.slugs import slug_of
 from gwtui.domain.uptime import verdict
 
 EndpointKey = tuple[str | None, ...]
@@ -79,11 +80,6 @@ def provider_slug(endpoint: Endpoint, provider_slugs: Mapping[str, str]) -> str 
         return _base(endpoint.tag)
     name = endpoint.provider_name
     return None if not name else provider_slugs.get(name) or slug_of(name)
-
-
-def slug_of(name: str) -> str:
-    """The slug that a display name most likely has."""
-    return "-".join(name.lower().split())
 
 
 def _base(tag: str) -> str:

@@ -19,9 +19,9 @@ from gwtui.domain.catalog_view import (
     endpoint_key,
     is_healthy,
     provider_slug,
-    slug_of,
 )
 from gwtui.domain.cells import Tone
+from gwtui.domain.slugs import slug_of
 
 Reason = Literal[
     "model not allowed",
@@ -177,7 +177,7 @@ class Effect:
         unread = sum(not model.known for model in self.models)
         parts = [
             f"{left} of {len(known)} models keep an endpoint",
-            f"{empty} lose every one" if empty else "",
+            f"{empty} without any left" if empty else "",
             f"{weak} without a healthy one" if weak else "",
             f"{unread} could not be read" if unread else "",
             "zero data retention not applied" if self.zdr_unknown else "",

@@ -20,6 +20,7 @@ def immediate() -> Mapping[str, Handler]:
     from gwtui.ui import (  # noqa: PLC0415
         figures_actions,
         general_actions,
+        guardrail_links,
         list_actions,
         workspace_links,
     )
@@ -34,6 +35,7 @@ def immediate() -> Mapping[str, Handler]:
         **list_actions.IMMEDIATE,
         **figures_actions.IMMEDIATE,
         **workspace_links.IMMEDIATE,
+        **guardrail_links.IMMEDIATE,
         **tabs,
     }
 
@@ -46,8 +48,10 @@ def patient() -> Mapping[str, Handler]:
     """
     from gwtui.ui import general_actions, list_actions  # noqa: PLC0415
     from gwtui.ui.forms import (  # noqa: PLC0415
+        assignment_actions,
         budget_actions,
         byok_actions,
+        guardrail_actions,
         key_actions,
         member_actions,
         organization_actions,
@@ -63,6 +67,8 @@ def patient() -> Mapping[str, Handler]:
         **budget_actions.HANDLERS,
         **member_actions.HANDLERS,
         **organization_actions.HANDLERS,
+        **guardrail_actions.HANDLERS,
+        **assignment_actions.HANDLERS,
         **model_actions.HANDLERS,
         **byok_actions.HANDLERS,
     }

@@ -150,7 +150,7 @@ def test_one_that_is_left_but_down_is_a_warning() -> None:
     assert (first.verdict.word, first.verdict.tone) == ("none healthy", "warn")
     assert "healthy ones are blocked" in first.verdict.why
     assert effect.summary == (
-        "1 of 3 models keep an endpoint, 1 lose every one, 1 without a healthy one",
+        "1 of 3 models keep an endpoint, 1 without any left, 1 without a healthy one",
         "bad",
     )
     assert [each.verdict.word for each in effect.models] == [

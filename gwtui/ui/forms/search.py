@@ -84,6 +84,14 @@ def _plain(text: str) -> str:
     return "".join(char for char in text.lower() if char.isalnum())
 
 
+class SeekInput(QuietInput):
+    """The search line; it leaves space to the list, which ticks with it."""
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Every character but space is typed."""
+        return key != "space" and super().check_consume_key(key, character)
+
+
 class SearchScreen(ValueScreen):
     """A search line above a list of options. Every key but letters belongs to the list."""
 
@@ -112,7 +120,7 @@ class SearchScreen(ValueScreen):
                 yield OneLine(id="picked")
             with Horizontal(classes="seek"):
                 yield Static(toned("/ ", "accent", bold=True), classes="sign")
-                yield QuietInput(placeholder="type to search")
+                yield SeekInput(placeholder="type to search")
             rows = RowList(id="rows")
             rows.can_focus = False
             yield rows

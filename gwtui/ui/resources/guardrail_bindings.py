@@ -63,22 +63,23 @@ def _of_guardrail(rows: tuple[T, ...] | None, guardrail_id: str | None) -> tuple
 
 
 async def fetch_guardrails(
-    client: GatewayClient, workspace: str | None = None
+    client: GatewayClient, workspace: str | None = None, *, ask: bool = True
 ) -> Sequence[GuardrailRow]:
     """The guardrails of one workspace, or of every one, each workspace's default one included.
 
-    A default guardrail that nobody changed yet is there too, as not made. Raises GatewayError.
+    A default guardrail that nobody changed yet is there too, as not made; a list that lacks one is
+    not believed but asked for it, unless ``ask`` is False. Raises GatewayError.
     """
     listed = [space for space in (await client.workspaces.list()).items if space.id is not None]
     spaces = [space for space in listed if workspace in (None, space.id)]
     rows: dict[str, GuardrailRow] = {}
-    for found in await fetch_each(spaces, lambda space: _of_workspace(client, space)):
+    for found in await fetch_each(spaces, lambda space: _of_workspace(client, space, ask)):
         for row in found:
             rows.setdefault(row.identity, row)
     return tuple(rows.values())
 
 
-async def _of_workspace(client: GatewayClient, space: Workspace) -> list[GuardrailRow]:
+async def _of_workspace(client: GatewayClient, space: Workspace, ask: bool) -> list[GuardrailRow]:
     dialect = client.connection.dialect
     try:
         found = (await client.guardrails.list(workspace_id=space.id)).items
@@ -87,16 +88,17 @@ async def _of_workspace(client: GatewayClient, space: Workspace) -> list[Guardra
     rows = [GuardrailRow(guardrail, space, dialect=dialect) for guardrail in found]
     default = space.default_guardrail_id
     if default is not None and not any(row.is_default for row in rows):
-        rows.insert(0, await _default(client, space, default))
+        made = await _default(client, default) if ask else None
+        guardrail = made or _unmade(space, default)
+        rows.insert(0, GuardrailRow(guardrail, space, made=made is not None, dialect=dialect))
     return rows
 
 
-async def _default(client: GatewayClient, space: Workspace, identity: str) -> GuardrailRow:
-    dialect = client.connection.dialect
+async def _default(client: GatewayClient, identity: str) -> Guardrail | None:
     try:
-        return GuardrailRow(await client.guardrails.get(identity), space, dialect=dialect)
+        return await client.guardrails.get(identity)
     except NotFoundError:
-        return GuardrailRow(_unmade(space, identity), space, made=False, dialect=dialect)
+        return None
 
 
 def _unmade(space: Workspace, identity: str) -> Guardrail:
@@ -123,7 +125,7 @@ async def fetch_bindings(client: GatewayClient) -> Bindings:
             faults.append(f"{what}: {error.message}")
             return None
 
-    rows = await part("guardrails", lambda: fetch_guardrails(client))
+    rows = await part("guardrails", lambda: fetch_guardrails(client, ask=False))
     keys: Listing[KeyAssignment] | None = await part(
         "assigned keys", lambda: client.guardrails.key_assignments(None)
     )
@@ -140,4 +142,4 @@ async def fetch_bindings(client: GatewayClient) -> Bindings:
 
 def bindings_feed(hub: FeedHub) -> Feed[Bindings]:
     """Every guardrail and whom it binds, the whole account."""
-    return hub.feed(f"{FEEDS}:bindings", fetch_bindings, cadence.GUARDRAILS)
+    return hub.feed(f"{FEEDS}:bindings", fetch_bindings, cadence.WORKSPACES)

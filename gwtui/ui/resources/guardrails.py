@@ -69,7 +69,7 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
         "Applies to",
         lambda row, _now: binds_cell(row),
         _reach,
-        16,
+        17,
         1,
         help="a default one binds its workspace, any other the keys and members it is assigned to",
     ),

@@ -11,6 +11,7 @@ from gwtui.domain import money
 from gwtui.domain.resets import describe_reset
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.gaps import honesty_sections
+from gwtui.ui.resources.key_binding import binding_rows
 from gwtui.ui.resources.key_row import (
     NEVER,
     KeyRow,
@@ -109,6 +110,7 @@ SECTIONS: tuple[Section[KeyRow], ...] = (
     Section("Identity", _identity_rows),
     Section("Limit", _limit_rows),
     Section("Usage", _usage_table),
+    Section("Guardrails", lambda row, now: binding_rows(row.binding, now)),
     Section("Lifecycle", _lifecycle_rows),
     *honesty_sections(lambda row: row.key),
 )

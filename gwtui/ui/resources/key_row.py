@@ -10,6 +10,7 @@ from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.key_state import NEAR_LIMIT, KeyState, key_state
 from gwtui.ui.resources import cells
+from gwtui.ui.resources.key_binding import KeyBinding
 from gwtui.ui.resources.spec import Cell, Tone
 
 _NO_LIMIT = Cell("no limit", "muted")
@@ -18,10 +19,14 @@ NEVER = Cell("never", "muted")
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """A key and the workspace it was listed in; None when that workspace is not known."""
+    """A key and the workspace it was listed in; None when that workspace is not known.
+
+    ``binding`` are the guardrails on it, None until they were read.
+    """
 
     key: ApiKey
     workspace: Workspace | None = None
+    binding: KeyBinding | None = None
 
     @property
     def identity(self) -> str:

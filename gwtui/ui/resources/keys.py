@@ -11,6 +11,8 @@ from gwtui.contract.keys import ApiKey
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import figure_column, moment_column, text_column, usd_column
 from gwtui.ui.resources.fetching import fetch_each
+from gwtui.ui.resources.guardrail_bindings import Bindings, bindings_feed
+from gwtui.ui.resources.key_binding import binding_of, own_cell
 from gwtui.ui.resources.key_detail import SECTIONS
 from gwtui.ui.resources.key_row import (
     NEVER,
@@ -23,7 +25,15 @@ from gwtui.ui.resources.key_row import (
     state_of,
     used_cell,
 )
-from gwtui.ui.resources.spec import Cell, Column, ResourceSpec, Scope, SortValue, Tone
+from gwtui.ui.resources.spec import (
+    Cell,
+    Column,
+    Completion,
+    ResourceSpec,
+    Scope,
+    SortValue,
+    Tone,
+)
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
@@ -63,6 +73,11 @@ def keys_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[KeyRow]]:
     workspace = scope.workspace
     name = "keys" if workspace is None else f"keys:{workspace}"
     return hub.feed(name, lambda client: fetch_keys(client, workspace), cadence.KEYS)
+
+
+def _bind(row: KeyRow, bindings: Bindings) -> KeyRow:
+    workspace = row.key.workspace_id or (row.workspace.id if row.workspace else None)
+    return KeyRow(row.key, row.workspace, binding_of(row.key.hash, workspace, bindings))
 
 
 def _state_rank(row: KeyRow, now: datetime) -> SortValue:
@@ -178,6 +193,15 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
         17,
         help="user id of the creator",
     ),
+    text_column(
+        "guardrail",
+        "Guardrail",
+        lambda row: None if row.binding is None else row.binding.name,
+        18,
+        18,
+        help="guardrail that is assigned to the key",
+        missing=lambda row: own_cell(row.binding),
+    ),
 )
 
 
@@ -190,6 +214,7 @@ KEYS: ResourceSpec[KeyRow] = ResourceSpec(
     columns=COLUMNS,
     sections=SECTIONS,
     feed=keys_feed,
+    completion=Completion(lambda hub, _scope: bindings_feed(hub), _bind),
     raw=lambda row: row.key.raw,
     empty="No keys in this scope yet: press n to create one.",
     scoped=True,

@@ -1,0 +1,76 @@
+"""What can be picked in the forms of guardrails: models and providers of the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from gwtui.client.errors import GatewayError
+from gwtui.contract.models import Model
+from gwtui.contract.providers import Provider
+from gwtui.domain.safe_text import safe_line
+from gwtui.ui.context import ActionContext
+from gwtui.ui.forms.fields import PickOption
+from gwtui.ui.forms.guardrail_form import GuardrailSources
+from gwtui.ui.resources.catalog_view import catalog_feed
+from gwtui.ui.resources.effects import LiveEffect
+from gwtui.ui.resources.models import models_feed
+from gwtui.ui.resources.providers import providers_feed
+from gwtui.watch.feed import Feed
+
+T = TypeVar("T")
+
+_TITLE = 60
+
+
+def sources(context: ActionContext, present: Iterable[str] = ()) -> GuardrailSources:
+    """Where the form finds models, providers and the catalog; ``present`` are entries it holds."""
+    app = context.app
+    present = frozenset(present)
+    catalog = catalog_feed(app.hub)
+
+    async def models() -> Sequence[PickOption]:
+        return model_options(await _read(models_feed(app.hub, app.scope)), present)
+
+    async def providers() -> Sequence[PickOption]:
+        return provider_options(await _read(providers_feed(app.hub, app.scope)))
+
+    dialect = app.connection.dialect
+    return GuardrailSources(
+        dialect, models, providers, LiveEffect(lambda: catalog.state.value, dialect)
+    )
+
+
+def model_options(models: Sequence[Model], present: frozenset[str]) -> list[PickOption]:
+    """One option for each model with its variants: the slug that they share.
+
+    The gateway answers with that slug whatever was sent. An entry that names a model by another
+    identifier keeps its own option, so that it does not look unknown.
+    """
+    options: dict[str, PickOption] = {}
+    for model in models:
+        shared = model.canonical_slug or model.id
+        title = safe_line(model.name or model.id or "", _TITLE)
+        if shared:
+            options.setdefault(shared, PickOption(shared, title, safe_line(model.id or "", _TITLE)))
+        if model.id in present and model.id:
+            note = f"{safe_line(model.id, _TITLE)}, by its identifier"
+            options.setdefault(model.id, PickOption(model.id, title, note))
+    return sorted(options.values(), key=lambda option: option.title.casefold())
+
+
+def provider_options(providers: Sequence[Provider]) -> list[PickOption]:
+    """One option for each provider, by its slug."""
+    return [
+        PickOption(one.slug, safe_line(one.name or one.slug, _TITLE), safe_line(one.slug, _TITLE))
+        for one in sorted(providers, key=lambda one: (one.name or "").casefold())
+        if one.slug
+    ]
+
+
+async def _read(feed: Feed[Sequence[T]]) -> Sequence[T]:
+    """The feed's value, read when there is none yet. Raises GatewayError."""
+    state = feed.state if feed.state.value is not None else await feed.refresh()
+    if state.value is None:
+        raise state.error or GatewayError("There is no answer yet.")
+    return state.value

@@ -1,0 +1,74 @@
+"""The whole catalog with its endpoints, read once for everything that asks what remains of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from gwtui.client.errors import NotFoundError, StatusError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.models import Model
+from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key
+from gwtui.ui.resources.fetching import fetch_each
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.hub import FeedHub
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the reading of the catalog is: one request per model."""
+
+    done: int = 0
+    total: int = 0
+
+
+_PROGRESS: WeakKeyDictionary[FeedHub, Progress] = WeakKeyDictionary()
+
+
+def progress_of(hub: FeedHub) -> Progress:
+    """How far the present reading of the catalog is."""
+    return _PROGRESS.setdefault(hub, Progress())
+
+
+def catalog_feed(hub: FeedHub) -> Feed[CatalogView]:
+    """The catalog with every endpoint; the same for every workspace and guardrail."""
+    progress = progress_of(hub)
+    return hub.feed("catalog", lambda client: fetch_catalog(client, progress), cadence.CATALOG)
+
+
+async def fetch_catalog(client: GatewayClient, progress: Progress) -> CatalogView:
+    """Every model with its endpoints, a few requests at a time. Raises GatewayError.
+
+    A model that is gone when its turn comes has no readable endpoints; a gateway that does not
+    tell which endpoints keep no data leaves that open.
+    """
+    models = [model for model in (await client.catalog.models()).items if model.id]
+    progress.done, progress.total = 0, len(models)
+
+    async def offers(model: Model) -> Offers:
+        try:
+            found = await client.catalog.endpoints(model.id or "")
+        except NotFoundError:
+            return Offers(model, None)
+        finally:
+            progress.done += 1
+        return Offers(model, None if found.endpoints is None else tuple(found.endpoints))
+
+    providers = (await client.providers.list()).items
+    return CatalogView(
+        offers=tuple(await fetch_each(models, offers)),
+        provider_slugs={one.name: one.slug for one in providers if one.name and one.slug},
+        zdr=await fetch_zdr(client),
+    )
+
+
+async def fetch_zdr(client: GatewayClient) -> frozenset[EndpointKey] | None:
+    """The endpoints that keep no data; None when the gateway does not tell. Raises GatewayError."""
+    try:
+        found = (await client.catalog.zdr_endpoints()).items
+    except StatusError as error:
+        if error.status in {403, 404}:
+            return None
+        raise
+    return frozenset(endpoint_key(endpoint) for endpoint in found)

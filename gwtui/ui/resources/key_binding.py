@@ -1,0 +1,80 @@
+"""Which guardrails bind a key: its own and the default one of its workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from gwtui.ui.resources import cells
+from gwtui.ui.resources.guardrail_bindings import Bindings
+from gwtui.ui.resources.guardrail_row import READING, GuardrailRow, display_name
+from gwtui.ui.resources.spec import Cell, DetailRow
+
+_NONE = Cell("none", "muted")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyBinding:
+    """The guardrails on one key. ``own_id`` None is none; ``known`` False means nobody could tell.
+
+    ``own`` and ``default`` are None where they are not known or not there.
+    """
+
+    own_id: str | None = None
+    own: GuardrailRow | None = None
+    default: GuardrailRow | None = None
+    known: bool = True
+
+    @property
+    def target(self) -> str | None:
+        """The guardrail to go to: its own, else the default one that is made."""
+        if self.own_id is not None:
+            return self.own_id
+        made = self.default is not None and self.default.made
+        return self.default.identity if made and self.default is not None else None
+
+    @property
+    def name(self) -> str | None:
+        """What its own guardrail is called; None when it has none or it is not known."""
+        return self.own_id if self.own is None else display_name(self.own)
+
+
+def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Bindings) -> KeyBinding:
+    """The guardrails on a key, from a reading of the whole account."""
+    rows = bindings.guardrails or {}
+    own_id = bindings.by_key().get(key_hash or "")
+    default = next(
+        (
+            row
+            for row in rows.values()
+            if row.is_default and row.workspace is not None and row.workspace.id == workspace_id
+        ),
+        None,
+    )
+    return KeyBinding(own_id, rows.get(own_id or ""), default, known=bindings.keys is not None)
+
+
+def own_cell(binding: KeyBinding | None) -> Cell:
+    """The key's own guardrail."""
+    if binding is None:
+        return READING
+    if not binding.known:
+        return cells.NOTHING
+    return _NONE if binding.own_id is None else cells.text(binding.name)
+
+
+def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailRow]:
+    """The lines of the detail pane."""
+    rows = [DetailRow("assigned", own_cell(binding))]
+    if binding is None:
+        return rows
+    default = binding.default
+    if default is not None and default.made:
+        note = "binds the whole workspace"
+        rows.append(DetailRow("default", cells.text(display_name(default)), note))
+    elif default is not None:
+        rows.append(DetailRow("default", Cell("not made yet", "muted")))
+    if binding.target is not None:
+        rows.append(DetailRow("", Cell("R goes to it", "muted")))
+    return rows

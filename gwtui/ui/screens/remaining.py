@@ -1,0 +1,219 @@
+"""Which endpoints remain under a guardrail: model by model, with what needs a look first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+
+from gwtui.contract.dialects import Dialect
+from gwtui.domain import times
+from gwtui.domain.catalog_view import CatalogView
+from gwtui.domain.clock import Clock
+from gwtui.domain.guardrail_effect import Effect, ModelEffect, effect_on_catalog
+from gwtui.domain.safe_text import safe_line
+from gwtui.ui.health import next_try, trouble
+from gwtui.ui.messages import FeedChanged
+from gwtui.ui.resources.catalog_view import catalog_feed, progress_of
+from gwtui.ui.resources.effects import EFFECT_COLUMNS, NamedRestrictions, model_identity
+from gwtui.ui.screens.modal import Modal
+from gwtui.ui.screens.remaining_lines import model_lines
+from gwtui.ui.subscriptions import Subscriptions
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.lines import LinesView
+from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.prompt import FilterPrompt
+from gwtui.ui.widgets.table import Highlighted, ResourceTable
+from gwtui.watch.feed import FeedState
+from gwtui.watch.hub import FeedHub
+
+_EVERY = 0.5
+"""Seconds between looks at how far the reading is."""
+_STRANGERS = 3
+
+
+class RemainingScreen(Modal[None]):
+    """The catalog under ``guardrail``; with ``default`` also under that of its workspace."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f2", "leave", show=False),
+        Binding("b", "both", show=False),
+        Binding("r", "reread", show=False),
+        Binding("slash", "filter", show=False),
+    ]
+
+    def __init__(
+        self,
+        hub: FeedHub,
+        clock: Clock,
+        dialect: Dialect,
+        guardrail: NamedRestrictions,
+        *,
+        default: NamedRestrictions | None = None,
+    ) -> None:
+        super().__init__()
+        self._feed = catalog_feed(hub)
+        self._progress = progress_of(hub)
+        self._clock = clock
+        self._dialect = dialect
+        self._guardrail = guardrail
+        self._default = default
+        self._both = default is not None
+        self._effect: Effect | None = None
+        self._applied_to: tuple[CatalogView, bool] | None = None
+        self._subscriptions = Subscriptions(self.post_message)
+        self._table: ResourceTable[ModelEffect] = ResourceTable(
+            EFFECT_COLUMNS, model_identity, clock.now, id="remaining-models"
+        )
+
+    def compose(self) -> ComposeResult:
+        """Title, summary, the models, the endpoints of the selected one, keys."""
+        with Vertical(id="remaining"):
+            yield OneLine(id="remaining-title")
+            yield OneLine(id="remaining-state")
+            yield OneLine(id="remaining-strangers")
+            yield self._table
+            yield LinesView(id="remaining-lines")
+            yield FilterPrompt(id="remaining-filter")
+            yield OneLine(id="remaining-keys")
+
+    def on_mount(self) -> None:
+        """What needs a look first."""
+        self._table.sort_by("verdict", descending=False)
+        self._table.focus()
+        keys = "Esc closes · ↑ ↓ models · / filter · r reads again"
+        if self._default is not None:
+            keys += " · b without the default"
+        self.query_one("#remaining-keys", OneLine).show(toned(keys, "muted"))
+        self.set_interval(_EVERY, self._show_state)
+        self._show_title()
+        self._show_state()
+
+    def on_screen_resume(self) -> None:
+        """Watch the catalog."""
+        self._subscriptions.open([(self._feed, self._show)])
+
+    def on_screen_suspend(self) -> None:
+        """Leave the feed."""
+        self._subscriptions.close()
+
+    def on_unmount(self) -> None:
+        """Leave the feed for good."""
+        self._subscriptions.close()
+
+    def on_feed_changed(self, message: FeedChanged) -> None:
+        """Show the newest state of the feed."""
+        self._subscriptions.handle(message)
+
+    @on(Highlighted)
+    def _selected(self, event: Highlighted) -> None:
+        event.stop()
+        self._show_lines()
+
+    @on(FilterPrompt.Changed)
+    def _filtered(self, event: FilterPrompt.Changed) -> None:
+        event.stop()
+        self._table.filter_by(event.text)
+        self._show_lines()
+
+    @on(FilterPrompt.Closed)
+    def _filter_closed(self, event: FilterPrompt.Closed) -> None:
+        event.stop()
+        self._table.focus()
+
+    def action_leave(self) -> None:
+        """Clear the filter, else close."""
+        prompt = self.query_one(FilterPrompt)
+        if prompt.text:
+            prompt.clear()
+        else:
+            self.dismiss()
+
+    def action_filter(self) -> None:
+        """Narrow the list while typing."""
+        self.query_one(FilterPrompt).open()
+
+    def action_both(self) -> None:
+        """Apply the default guardrail of the workspace too, or not."""
+        if self._default is not None:
+            self._both = not self._both
+            self._show_title()
+            self._apply()
+
+    async def action_reread(self) -> None:
+        """Read the catalog again."""
+        self._feed.invalidate()
+
+    # Showing --------------------------------------------------------------------------------
+
+    def _applied(self) -> Sequence[NamedRestrictions]:
+        both = self._both and self._default is not None
+        return (self._guardrail, self._default) if both and self._default else (self._guardrail,)
+
+    def _show_title(self) -> None:
+        names = " and ".join(safe_line(one.name, 60) for one in self._applied())
+        self.query_one("#remaining-title", OneLine).show(
+            Content.assemble(
+                toned("What remains under ", "accent", bold=True),
+                toned(names, "plain", bold=True),
+            )
+        )
+
+    def _show(self, _state: FeedState[CatalogView]) -> None:
+        self._apply()
+        self._show_state()
+
+    def _apply(self) -> None:
+        view = self._feed.state.value
+        before = self._applied_to
+        if view is None or (before and before[0] is view and before[1] is self._both):
+            return
+        self._applied_to = (view, self._both)
+        rules = [one.restrictions for one in self._applied()]
+        self._effect = effect_on_catalog(view, rules, self._dialect)
+        self._table.show(self._effect.models)
+        self._show_lines()
+        self._show_strangers(self._effect)
+        self._show_state()
+
+    def _show_state(self) -> None:
+        self.query_one("#remaining-state", OneLine).show(self._state_line())
+
+    def _state_line(self) -> Content:
+        state, now = self._feed.state, self._clock.now()
+        if self._effect is None:
+            if state.error is not None:
+                retry = next_try(state.retry_at, now, refreshing=state.refreshing)
+                return toned(f"{trouble(state.error)} · {retry}", "bad")
+            return toned(f"Reading the catalog{self._how_far()}…", "muted")
+        text, tone = self._effect.summary
+        if state.refreshing:
+            note = f"reading again{self._how_far()}"
+        elif state.error is not None:
+            note = trouble(state.error)
+        else:
+            note = f"read {times.age(state.age(now) or 0)} ago"
+        return Content.assemble(toned(text, tone), toned(f" · {note}", "muted"))
+
+    def _how_far(self) -> str:
+        progress = self._progress
+        return f": {progress.done} of {progress.total} models" if progress.total else ""
+
+    def _show_strangers(self, effect: Effect) -> None:
+        """Entries that name nothing: a misspelt one silently allows or ignores nothing."""
+        line = self.query_one("#remaining-strangers", OneLine)
+        entries = list(dict.fromkeys(entry for _, entry in effect.strangers))
+        line.display = bool(entries)
+        named = ", ".join(safe_line(entry, 40) for entry in entries[:_STRANGERS])
+        rest = f" and {len(entries) - _STRANGERS} more" if len(entries) > _STRANGERS else ""
+        line.show(toned(f"not in the catalog: {named}{rest}", "warn"))
+
+    def _show_lines(self) -> None:
+        effect = self._table.selected
+        lines = [] if effect is None else model_lines(effect)
+        self.query_one("#remaining-lines", LinesView).show(lines)
