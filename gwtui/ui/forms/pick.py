@@ -40,6 +40,7 @@ class PickScreen(SearchScreen):
         self._picked: tuple[str, ...] | str | None = cast("tuple[str, ...] | str | None", started)
         self._shown: tuple[PickOption | None, ...] = ()
         """What the rows stand for; None is no restriction."""
+        self._width = 0
 
     def result(self) -> Typed:
         """What is ticked."""
@@ -66,18 +67,25 @@ class PickScreen(SearchScreen):
 
     def _draw(self, current: int | None = None) -> None:
         options = [option for option in self._shown if option is not None]
-        width = title_width(options)
-        self.rows.show_rows([self._row(option, width) for option in self._shown], current)
+        self._width = title_width(options)
+        self.rows.show_rows([self._row(option) for option in self._shown], current)
         self.query_one("#picked", OneLine).show(self._count())
 
-    def _row(self, option: PickOption | None, width: int) -> Content:
+    def _draw_again(self, *options: PickOption | None) -> None:
+        """A tick changes a row or two of what may be thousands."""
+        for option in options:
+            if option in self._shown:
+                self.rows.show_row(self._shown.index(option), self._row(option))
+        self.query_one("#picked", OneLine).show(self._count())
+
+    def _row(self, option: PickOption | None) -> Content:
         if option is None:
             on = self._picked is None
             mark = toned("(●) " if on else "( ) ", "accent" if on else "muted", bold=on)
             return Content.assemble(mark, toned(self.field.empty, "plain", bold=on))
         ticked = option.value in self.picked
         mark = toned("[x] " if ticked else "[ ] ", "accent" if ticked else "muted", bold=ticked)
-        return option_line(mark, option, width)
+        return option_line(mark, option, self._width)
 
     def _count(self) -> Content:
         if self._picked is None:
@@ -97,11 +105,13 @@ class PickScreen(SearchScreen):
         option = self._shown[place]
         if option is None:
             self._picked = None
-        elif option.value in self.picked:
+            self._draw()
+            return
+        if option.value in self.picked:
             self._picked = tuple(value for value in self.picked if value != option.value)
         else:
             self._picked = (*self.picked, option.value)
-        self._draw()
+        self._draw_again(None, option)
 
     def choose(self) -> None:
         """A click ticks."""

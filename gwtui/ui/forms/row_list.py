@@ -65,6 +65,11 @@ class RowList(LinesView):
         self._draw()
         self._follow()
 
+    def show_row(self, place: int, row: Content) -> None:
+        """Show one row anew."""
+        self._rows = (*self._rows[:place], row, *self._rows[place + 1 :])
+        self._draw()
+
     def step(self, step: int) -> None:
         """Rows further, or back."""
         self.jump(self._current + step)

@@ -39,6 +39,8 @@ class Offer:
         self.loaded = False
         self.fault = ""
         self._by_value: Mapping[str, PickOption] = {}
+        self._sought: dict[PickOption, str] = {}
+        """What a search looks at, made once per option."""
 
     async def load(self) -> None:
         """Ask for the options; a refusal is kept as ``fault``."""
@@ -69,14 +71,17 @@ class Offer:
     def found(self, text: str, first: Iterable[str]) -> list[PickOption]:
         """The options that a search finds, those of ``first`` before the others."""
         wanted = _plain(text)
-        first = tuple(first)
+        first = dict.fromkeys(first)
         every = [*map(self.option, first)]
         every += [option for option in self.options if option.value not in first]
-        return [option for option in every if wanted in _plain(" ".join(_words(option)))]
+        return [option for option in every if wanted in self._seen(option)] if wanted else every
 
-
-def _words(option: PickOption) -> tuple[str, str, str]:
-    return option.value, option.title, option.note
+    def _seen(self, option: PickOption) -> str:
+        seen = self._sought.get(option)
+        if seen is None:
+            seen = _plain(f"{option.value} {option.title} {option.note}")
+            self._sought[option] = seen
+        return seen
 
 
 def _plain(text: str) -> str:
