@@ -57,7 +57,9 @@ class EmbeddedGateway:
         try:
             with opened.write() as db:
                 founding = found_or_recall(db, seed, clock.now(), content)
-                account.remember(db, "dialect", dialect.name)
+                if account.setting(db, "dialect") != dialect.name:
+                    founding.speak(db, dialect)
+                    account.remember(db, "dialect", dialect.name)
             site = Site(
                 dialect=dialect,
                 clock=clock,

@@ -34,6 +34,8 @@ class Witness:
         self.seen: set[tuple[str, int]] = set()
         """Operation identifier and status of every answer."""
         self.faults: list[str] = []
+        self.bodies: list[tuple[str, Any]] = []
+        """Operation identifier and body of every success."""
         resource = Resource.from_contents(document, default_specification=DRAFT202012)
         self._registry: Registry[Any] = Registry().with_resource(DOCUMENT, resource)
         self._routes = [
@@ -61,6 +63,9 @@ class Witness:
         if response.headers["content-type"] != "application/json":
             self.faults.append(f"{where}: {response.headers['content-type']}")
             return
+        body = response.json()
+        if response.is_success:
+            self.bodies.append((operation["operationId"], body))
         pointer = "/".join(
             part.replace("~", "~0").replace("/", "~1")
             for part in (
@@ -72,8 +77,7 @@ class Witness:
             {"$ref": f"{DOCUMENT}#/{pointer}"}, registry=self._registry, format_checker=FORMATS
         )
         self.faults += [
-            f"{where}: {fault.json_path} {fault.message}"
-            for fault in validator.iter_errors(response.json())
+            f"{where}: {fault.json_path} {fault.message}" for fault in validator.iter_errors(body)
         ]
 
     def _route(self, method: str, path: str) -> str | None:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal
 
+from gwtui.contract.dialects import Dialect
 from gwtui.embedded.simulator import SeedKey, SeedWorkspace, UsageProfile, World, build_world
 from gwtui.embedded.simulator import accrued as usage_between
 from gwtui.embedded.store import account, keys, workspaces
@@ -44,6 +45,12 @@ class Founding:
             return {}
         world = _world(self.seed, self.moment)
         return {key.hash: key.profile.without_end() for key in world.keys if not key.profile.quiet}
+
+    def speak(self, db: sqlite3.Connection, dialect: Dialect) -> None:
+        """Give the simulated keys the labels of a dialect: their texts never were."""
+        if self.content == "simulated":
+            hashes = [key.hash for key in _world(self.seed, self.moment).keys]
+            keys.relabel(db, hashes, dialect.key_prefix)
 
 
 @lru_cache(maxsize=2)

@@ -224,6 +224,18 @@ def change(
     )
 
 
+_MASKED_LENGTH = len("000...000")
+
+
+def relabel(db: sqlite3.Connection, hashes: Sequence[str], prefix: str) -> None:
+    """Make the labels of some keys begin with another prefix; their ends stay."""
+    db.execute(
+        "UPDATE api_keys SET label = ? || substr(label, ?) "
+        "WHERE hash IN (SELECT value FROM json_each(?))",
+        (prefix, -_MASKED_LENGTH, json.dumps(list(hashes))),
+    )
+
+
 def remove(db: sqlite3.Connection, key_id: int) -> None:
     """Delete a key with its usage; what it used stays in the account's total."""
     db.execute("DELETE FROM api_keys WHERE id = ?", (key_id,))

@@ -1,0 +1,300 @@
+"""What each service's own clients insist on, by operation and dialect, written by hand.
+
+Reference "Resources and their fields"; extended contract sections 1 to 8 and 10. A client of the
+live service rejects an answer that lacks one of these fields, even where it is null.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contract_drive import successes
+from contract_witness import Witness
+from gateway_bench import HandClock, bench
+
+from gwtui.contract.dialects import DIALECTS, GENERIC, OPENROUTER
+from gwtui.embedded.routes import OPERATIONS
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Fields that are always there, in every dialect and in one; objects inside may be null."""
+
+    always: frozenset[str]
+    openrouter: frozenset[str] = frozenset()
+    inside: Mapping[str, Shape] = field(default_factory=dict)
+
+    def lacking(self, value: Any, dialect: str, path: str) -> Iterator[str]:
+        if isinstance(value, list):
+            for item in value:
+                yield from self.lacking(item, dialect, path)
+            return
+        if value is None:
+            return
+        required = self.always | (self.openrouter if dialect == "openrouter" else frozenset())
+        yield from (f"{path}.{name}" for name in sorted(required - set(value)))
+        for name, shape in self.inside.items():
+            if name in value:
+                yield from shape.lacking(value[name], dialect, f"{path}.{name}")
+
+
+def shape(always: str, openrouter: str = "", **inside: Shape) -> Shape:
+    return Shape(frozenset(always.split()), frozenset(openrouter.split()), inside)
+
+
+def data(inner: Shape, always: str = "") -> Shape:
+    return shape(f"data {always}", data=inner)
+
+
+USAGE = " ".join(
+    f"{kind}usage{period}"
+    for kind in ("", "byok_")
+    for period in ("", "_daily", "_weekly", "_monthly")
+)
+KEY = shape(
+    f"{USAGE} created_at updated_at creator_user_id disabled hash include_byok_in_limit label "
+    "limit limit_remaining limit_reset name workspace_id",
+    "external_user last_used_at expires_at",
+)
+LAYER = shape(
+    "scope limit_usd spend_usd remaining_usd reset_interval resets_at include_byok budget_id "
+    "guardrail_id"
+)
+CURRENT_KEY = shape(
+    f"{USAGE} label limit limit_remaining limit_reset include_byok_in_limit creator_user_id "
+    "is_free_tier is_management_key",
+    "is_provisioning_key rate_limit organization_id workspace_id allowed_data_regions "
+    "free_model_daily_requests budgets effective_budget",
+    rate_limit=shape("requests interval note"),
+    free_model_daily_requests=shape("limit used remaining"),
+    budgets=LAYER,
+    effective_budget=LAYER,
+)
+WORKSPACE = shape(
+    "id name slug description created_at created_by updated_at default_image_model "
+    "default_text_model default_provider_sort io_logging_api_key_ids io_logging_sampling_rate "
+    "is_data_discount_logging_enabled is_observability_broadcast_enabled "
+    "is_observability_io_logging_enabled",
+    "default_guardrail_id",
+)
+MEMBER = shape("id workspace_id user_id role created_at")
+BUDGET = shape("id workspace_id limit_usd reset_interval created_at updated_at")
+PERSON = shape("id email first_name last_name role")
+GUARDRAIL = shape("id name workspace_id created_at", "include_byok_in_budgets")
+KEY_ASSIGNMENT = shape("id guardrail_id key_hash key_name key_label assigned_by created_at")
+MEMBER_ASSIGNMENT = shape("id guardrail_id user_id organization_id assigned_by created_at")
+BYOK = shape(
+    "id name label provider disabled is_fallback sort_order allowed_models allowed_user_ids "
+    "allowed_api_key_hashes workspace_id created_at",
+    "declared_region declared_zdr is_byok_only is_required",
+)
+PRICING = shape("prompt completion")
+ARCHITECTURE = shape("modality input_modalities output_modalities instruct_type tokenizer")
+MODEL = shape(
+    "id canonical_slug name created context_length architecture pricing top_provider "
+    "per_request_limits supported_parameters supported_voices default_parameters links",
+    architecture=ARCHITECTURE,
+    pricing=PRICING,
+    top_provider=shape("is_moderated"),
+    per_request_limits=shape("prompt_tokens completion_tokens"),
+    links=shape("details"),
+    reasoning=shape("mandatory"),
+)
+PERCENTILES = shape("p50 p75 p90 p99")
+ENDPOINT = shape(
+    "name model_id model_name provider_name tag context_length max_completion_tokens "
+    "max_prompt_tokens quantization supported_parameters supports_implicit_caching pricing "
+    "latency_last_30m throughput_last_30m uptime_last_5m uptime_last_30m uptime_last_1d",
+    "native_tools service_tier supports_tool_choice supports_diarization supports_voice_cloning",
+    pricing=PRICING,
+    latency_last_30m=PERCENTILES,
+    throughput_last_30m=PERCENTILES,
+    supports_tool_choice=shape("auto function none required"),
+)
+MODEL_ENDPOINTS = shape(
+    "id name created description architecture endpoints",
+    architecture=ARCHITECTURE,
+    endpoints=ENDPOINT,
+)
+ACTIVITY = shape(
+    "date model model_permaslug endpoint_id provider_name requests usage byok_usage_inference "
+    "prompt_tokens completion_tokens reasoning_tokens",
+    "cached_tokens",
+)
+GENERATION = shape(
+    "id created_at model provider_name usage total_cost is_byok origin data_region",
+    "tokens_prompt tokens_completion native_tokens_prompt native_tokens_completion "
+    "native_tokens_reasoning native_tokens_cached native_tokens_completion_images latency "
+    "generation_time moderation_latency finish_reason native_finish_reason streamed cancelled "
+    "api_type router service_tier upstream_id upstream_inference_cost cache_discount app_id "
+    "user_agent http_referer external_user preset_id workspace_id num_media_prompt "
+    "num_media_completion num_input_audio_prompt num_search_results num_fetches "
+    "web_search_engine provider_responses",
+    provider_responses=shape("status"),
+)
+PROVIDER = shape("name slug privacy_policy_url")
+DELETED = shape("deleted")
+
+REQUIRED: Mapping[str, Shape] = {
+    "listKeys": data(KEY),
+    "createKey": data(KEY, "key"),
+    "getKey": data(KEY),
+    "updateKey": data(KEY),
+    "deleteKey": DELETED,
+    "getCurrentKey": data(CURRENT_KEY),
+    "getCredits": data(shape("total_credits total_usage")),
+    "getActivity": data(ACTIVITY),
+    "getGeneration": data(GENERATION),
+    "getGenerationContent": data(shape("input output", output=shape("completion reasoning"))),
+    "giveFeedback": data(shape("success")),
+    "listModels": data(MODEL, "total_count links"),
+    "listUserModels": data(MODEL, "total_count links"),
+    "countModels": data(shape("count")),
+    "getModel": data(MODEL),
+    "listEndpoints": data(MODEL_ENDPOINTS),
+    "listZdrEndpoints": data(ENDPOINT),
+    "listProviders": data(PROVIDER),
+    "listWorkspaces": data(WORKSPACE, "total_count"),
+    "createWorkspace": data(WORKSPACE),
+    "getWorkspace": data(WORKSPACE),
+    "updateWorkspace": data(WORKSPACE),
+    "deleteWorkspace": DELETED,
+    "listWorkspaceMembers": data(MEMBER, "total_count"),
+    "addWorkspaceMembers": data(MEMBER, "added_count"),
+    "removeWorkspaceMembers": shape("removed_count"),
+    "listWorkspaceBudgets": data(BUDGET),
+    "getWorkspaceBudget": data(BUDGET),
+    "putWorkspaceBudget": data(BUDGET),
+    "deleteWorkspaceBudget": DELETED,
+    "listOrganizationMembers": data(PERSON, "total_count"),
+    "getOrganizationSettings": data(shape("id is_filtered_model_catalog_enabled")),
+    "updateOrganizationSettings": data(shape("id is_filtered_model_catalog_enabled")),
+    "listGuardrails": data(GUARDRAIL, "total_count"),
+    "createGuardrail": data(GUARDRAIL),
+    "getGuardrail": data(GUARDRAIL),
+    "updateGuardrail": data(GUARDRAIL),
+    "deleteGuardrail": DELETED,
+    "listGuardrailKeys": data(KEY_ASSIGNMENT, "total_count"),
+    "listAllGuardrailKeys": data(KEY_ASSIGNMENT, "total_count"),
+    "listGuardrailMembers": data(MEMBER_ASSIGNMENT, "total_count"),
+    "listAllGuardrailMembers": data(MEMBER_ASSIGNMENT, "total_count"),
+    "assignGuardrailKeys": shape("assigned_count"),
+    "unassignGuardrailKeys": shape("unassigned_count"),
+    "assignGuardrailMembers": shape("assigned_count"),
+    "unassignGuardrailMembers": shape("unassigned_count"),
+    "listByok": data(BYOK, "total_count"),
+    "createByok": data(BYOK),
+    "getByok": data(BYOK),
+    "updateByok": data(BYOK),
+    "deleteByok": DELETED,
+    "getDescription": shape("openapi info paths components"),
+}
+CREATES = {"createKey", "createWorkspace", "createGuardrail", "createByok"}
+
+
+async def _walk(dialect: str) -> Witness:
+    async with bench(dialect=DIALECTS[dialect]) as gate:
+        witness = Witness(gate.document)
+        gate.client.event_hooks["response"].append(witness.take)
+        await successes(gate)
+        return witness
+
+
+@pytest.fixture(params=sorted(DIALECTS), scope="module")
+def walked(request: pytest.FixtureRequest) -> tuple[str, Witness]:
+    return request.param, asyncio.run(_walk(request.param))
+
+
+def test_every_operation_is_in_the_table():
+    assert set(REQUIRED) == {operation.operation_id for operation in OPERATIONS}
+
+
+@pytest.mark.parametrize("operation", sorted(REQUIRED))
+def test_required_fields_are_there(walked: tuple[str, Witness], operation: str):
+    dialect, witness = walked
+    bodies = [body for name, body in witness.bodies if name == operation]
+    assert bodies
+    lacking = [name for body in bodies for name in REQUIRED[operation].lacking(body, dialect, "$")]
+    assert sorted(set(lacking)) == []
+
+
+def test_creation_answers_201_and_everything_else_200(walked: tuple[str, Witness]):
+    _, witness = walked
+    for operation, status in witness.seen:
+        if status < 300:
+            assert status == (201 if operation in CREATES else 200), operation
+
+
+def test_deletion_says_true(walked: tuple[str, Witness]):
+    _, witness = walked
+    said = [body for name, body in witness.bodies if REQUIRED[name] is DELETED]
+    assert said
+    assert all(body == {"deleted": True} for body in said)
+
+
+def test_names_are_of_one_dialect_only(walked: tuple[str, Witness]):
+    dialect, witness = walked
+    text = repr([body for name, body in witness.bodies if name != "getDescription"])
+    ours = {"enforce_zdr_vendor_a", "service:web_search", "'gw-v1-"}
+    theirs = {"enforce_zdr_anthropic", "openrouter:web_search", "'sk-or-v1-"}
+    expected, foreign = (theirs, ours) if dialect == "openrouter" else (ours, theirs)
+    for name in expected:
+        assert name in text
+    for name in foreign:
+        assert name not in text
+
+
+def test_every_label_is_masked_and_begins_as_the_services_keys_do(
+    walked: tuple[str, Witness],
+):
+    dialect, witness = walked
+    labels = {
+        key["label"]
+        for name, body in witness.bodies
+        if name in {"listKeys", "createKey"}
+        for key in (body["data"] if name == "listKeys" else [body["data"]])
+    }
+    prefix = DIALECTS[dialect].key_prefix
+    assert len(labels) > 30
+    for label in labels:
+        assert label.startswith(prefix)
+        assert len(label) == len(prefix) + len("000...000")
+
+
+async def test_labels_follow_the_dialect_that_the_database_is_served_in(tmp_path: Path):
+    database, clock = tmp_path / "gateway.sqlite3", HandClock()
+    secret = ""
+    for dialect in (GENERIC, OPENROUTER, GENERIC):
+        async with bench(database, dialect=dialect, clock=clock) as gate:
+            keys = await gate.data("GET", "/keys")
+            simulated = [key for key in keys if key["name"] != "test"]
+            assert simulated
+            assert all(key["label"].startswith(dialect.key_prefix) for key in simulated)
+            if not secret:
+                _, secret = await gate.create()
+            # A key that somebody holds keeps the label of its text.
+            mine = await gate.data("GET", "/key", token=secret)
+            assert mine["label"].startswith(GENERIC.key_prefix)
+
+
+async def test_error_bodies_are_what_the_clients_read():
+    async with bench(content="empty", dialect=OPENROUTER) as gate:
+        _, ordinary = await gate.create()
+        messages = {
+            401: await gate.refused(401, "GET", "/keys", token=None),
+            403: await gate.refused(403, "GET", "/keys", token=ordinary),
+            404: await gate.refused(404, "GET", "/keys/unknown"),
+        }
+        assert messages == {
+            401: "Missing Authentication header",
+            403: "Only management keys can perform this operation",
+            404: "Resource not found",
+        }
+        data, _ = await gate.create()
+        nothing = await gate.refused(400, "PATCH", f"/keys/{data['hash']}", json={})
+        assert nothing == "No update fields provided"
