@@ -95,6 +95,12 @@ class CurrentKey(ResponseModel):
     rate_limit: LegacyRateLimit | None = wire("legacy", optional=True)
 
 
+class ExternalUserRequest(RequestModel):
+    """The user of another system that a key is made for."""
+
+    user: Annotated[str, Field(min_length=1)] = Field(description="identifier of the user")
+
+
 class CreateKeyRequest(RequestModel):
     """Body of POST /keys (contract "POST /keys")."""
 
@@ -114,6 +120,9 @@ class CreateKeyRequest(RequestModel):
     )
     workspace_id: Uuid = Field(
         "", description="workspace of the key; the default workspace when not given"
+    )
+    external: ExternalUserRequest | None = Field(
+        None, description="user of another system that the key is made for"
     )
 
 

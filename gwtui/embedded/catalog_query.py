@@ -7,9 +7,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from gwtui.embedded.simulator import Catalog, CatalogModel, live_figures
+from gwtui.embedded.simulator import Catalog, CatalogEndpoint, CatalogModel, live_figures
+from gwtui.embedded.simulator.retention import is_zero_retention
 
 ANY_OUTPUT = "all"
+_DAY_SECONDS = 86_400
 
 SORTS = (
     "most-popular",
@@ -31,7 +33,11 @@ catalog's order, newest first."""
 
 def select(catalog: Catalog, query: Mapping[str, Any], now: datetime) -> list[CatalogModel]:
     """The models that pass every given filter, in the order that was asked for."""
-    found = [model for model in catalog.models if _passes(model.wire, query)]
+    found = [
+        model
+        for model in catalog.models
+        if _passes(model.wire, query) and _offers(model, query, now)
+    ]
     order = query.get("sort")
     if order is None:
         return found
@@ -51,6 +57,42 @@ def _passes(wire: Mapping[str, Any], query: Mapping[str, Any]) -> bool:
         and _has_all(wire["supported_parameters"], query.get("supported_parameters"))
         and _mentions(wire, query.get("q"))
     )
+
+
+def _offers(model: CatalogModel, query: Mapping[str, Any], now: datetime) -> bool:
+    """The filters on who made a model, who serves it, and for how much."""
+    pricing = model.wire["pricing"]
+    age = (now.timestamp() - model.wire["created"]) / _DAY_SECONDS
+    authors: frozenset[str] | None = query.get("model_authors")
+    providers: frozenset[str] | None = query.get("providers")
+    return (
+        (not authors or model.id.partition("/")[0] in authors)
+        and (not providers or not providers.isdisjoint(map(_provider, model.endpoints)))
+        and (query.get("zdr") is None or any(map(is_zero_retention, model.endpoints)))
+        and _within(model.wire["context_length"], query.get("context"), None)
+        and _within(_per_million(pricing["prompt"]), query.get("min_price"), query.get("max_price"))
+        and _within(
+            _per_million(pricing["completion"]),
+            query.get("min_output_price"),
+            query.get("max_output_price"),
+        )
+        and _within(age, query.get("min_age_days"), query.get("max_age_days"))
+    )
+
+
+def _provider(endpoint: CatalogEndpoint) -> str:
+    return str(endpoint.wire["tag"]).partition("/")[0]
+
+
+def _per_million(price: str) -> Decimal:
+    return Decimal(price) * 1_000_000
+
+
+def _within(value: Any, low: Any, high: Any) -> bool:
+    """Whether a figure lies within bounds that may be absent; an unknown figure does not."""
+    if low is None and high is None:
+        return True
+    return value is not None and (low is None or value >= low) and (high is None or value <= high)
 
 
 def _has_all(offered: Iterable[str], wanted: frozenset[str] | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from gwtui.contract.paging import DEFAULT_PAGE, MAX_PAGE
 from gwtui.contract.request import Problem
 from gwtui.embedded.refusals import invalid
 
+_AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?([eE][+-]?[0-9]{1,2})?\Z")
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}\Z")
 _UUID_LENGTH = 36
 
@@ -59,6 +61,17 @@ def integer(
     if default is not None:
         schema["default"] = default
     return QueryParameter(name, description, schema, read, default)
+
+
+def amount(name: str, description: str) -> QueryParameter:
+    """A plain decimal number, not negative; None when absent."""
+
+    def read(text: str) -> Decimal:
+        if not _AMOUNT.match(text):
+            raise ValueError("must be a number, not negative")
+        return Decimal(text)
+
+    return QueryParameter(name, description, {"type": "number", "minimum": 0}, read)
 
 
 def uuid(name: str, description: str) -> QueryParameter:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from gateway_bench import Bench, bench
+from gateway_bench import START, Bench, bench
 
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.catalog_query import SORTS
@@ -179,3 +179,54 @@ async def test_server_tools_are_named_as_the_dialect_does():
 
     assert await prefixes() == {"service"}
     assert await prefixes(dialect=OPENROUTER) == {"openrouter"}
+
+
+@pytest.mark.parametrize(
+    ("query", "passes"),
+    [
+        (
+            {"model_authors": "northwind,meridian"},
+            lambda m: m["id"][:9] in {"northwind", "meridian/"},
+        ),
+        ({"context": 500_000}, lambda m: (m["context_length"] or 0) >= 500_000),
+        ({"max_price": "0.5"}, lambda m: float(m["pricing"]["prompt"]) <= 0.5e-6),
+        ({"min_price": 1}, lambda m: float(m["pricing"]["prompt"]) >= 1e-6),
+        ({"min_output_price": 5}, lambda m: float(m["pricing"]["completion"]) >= 5e-6),
+        ({"max_output_price": "5e-1"}, lambda m: float(m["pricing"]["completion"]) <= 0.5e-6),
+        ({"max_age_days": 120}, lambda m: m["created"] >= START.timestamp() - 120 * 86_400),
+        ({"min_age_days": 120}, lambda m: m["created"] <= START.timestamp() - 120 * 86_400),
+    ],
+)
+async def test_models_are_filtered_by_their_figures(query: dict[str, Any], passes: Any):
+    async with bench(content="empty") as gate:
+        everything = await gate.data("GET", "/models", params={"output_modalities": "all"})
+        found = await gate.data("GET", "/models", params={"output_modalities": "all", **query})
+        assert [model["id"] for model in found] == [m["id"] for m in everything if passes(m)]
+        assert 0 < len(found) < len(everything)
+
+
+async def test_models_are_filtered_by_who_serves_them():
+    async with bench(content="empty") as gate:
+        for query in ({"providers": "helioscope"}, {"zdr": "true"}):
+            found = await gate.data("GET", "/models", params={"output_modalities": "all", **query})
+            zdr = {one["model_id"] for one in await gate.data("GET", "/endpoints/zdr")}
+            assert found
+            for model in found:
+                path = f"/models/{model['id']}/endpoints"
+                served = (await gate.data("GET", path))["endpoints"]
+                tags = {one["tag"].partition("/")[0] for one in served}
+                assert (
+                    "helioscope" in tags
+                    if "providers" in query
+                    else (model["canonical_slug"] in zdr)
+                )
+        for wrong in ({"zdr": "no"}, {"max_price": "-1"}, {"max_price": "nan"}, {"context": "x"}):
+            await gate.refused(400, "GET", "/models", params=wrong)
+
+
+async def test_a_key_for_a_user_of_another_system():
+    async with bench(content="empty") as gate:
+        data, _ = await gate.create(external={"user": "customer-7", "api_key": "x" * 40})
+        assert data["external_user"] == "customer-7"
+        for wrong in ({"user": ""}, {}, "customer-7"):
+            await gate.refused(400, "POST", "/keys", json={"name": "n", "external": wrong})

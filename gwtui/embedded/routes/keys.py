@@ -80,6 +80,7 @@ def _create(call: Call) -> JsonValue:
             limit_reset=request.limit_reset,
             include_byok_in_limit=request.include_byok_in_limit,
             expires_at=request.expires_at,
+            external_user=None if request.external is None else request.external.user,
         ),
     )
     return {"data": key_data(_found(call, minted.hash)), "key": minted.secret}
