@@ -73,9 +73,10 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
             yield Static(toned(self.spec.title, "accent", bold=True), id="form-title")
             yield ProgressLine(id="form-progress")
             with _Fields(id="form-fields", can_focus=False):
-                for group in self.spec.groups:
+                for at, group in enumerate(self.spec.groups):
                     if group.title:
-                        yield Static(toned(group.title, "accent", bold=True), classes="part")
+                        title = toned(group.title, "accent", bold=True)
+                        yield Static(title, id=f"part-{at}", classes="part")
                     for field in group.fields:
                         yield FieldRow(field, self.state)
             yield Static(Content(""), id="form-message")
@@ -159,7 +160,13 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
         for field in groups[place].fields:
             if field.fixed is None:
                 self.query_one(f"#field-{field.name}", FieldRow).editor.focus()
+                self.call_after_refresh(self._show_part, place)
                 return
+
+    def _show_part(self, place: int) -> None:
+        """As much of a part as there is room for, from its title on."""
+        for title in self.query(f"#part-{place}"):
+            title.scroll_visible(animate=False, top=True)
 
     @on(Button.Pressed)
     async def _pressed(self, event: Button.Pressed) -> None:

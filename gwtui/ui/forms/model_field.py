@@ -59,7 +59,7 @@ class FindScreen(SearchScreen):
         """What the search finds; what stands in the field first."""
         present = [str(self._started)] if self._started else []
         self._shown = tuple(self.offer.found(self.sought, present))
-        width = title_width(self._shown)
+        width = title_width(self._shown, self.rows.size.width)
         self.rows.show_rows(
             [option_line(Content("  "), option, width) for option in self._shown], current
         )

@@ -67,7 +67,7 @@ class PickScreen(SearchScreen):
 
     def _draw(self, current: int | None = None) -> None:
         options = [option for option in self._shown if option is not None]
-        self._width = title_width(options)
+        self._width = title_width(options, self.rows.size.width)
         self.rows.show_rows([self._row(option) for option in self._shown], current)
         self.query_one("#picked", OneLine).show(self._count())
 

@@ -26,6 +26,9 @@ from gwtui.ui.widgets.prompt import QuietInput
 from gwtui.ui.widgets.table.paint import fit
 
 _LONGEST_TITLE = 46
+_LEAST_ROOM = 40
+_MARK = 6
+"""Cells of a row's mark and of the gap before its note."""
 NAMED = 60
 """Characters of an entry's name that are shown."""
 
@@ -138,6 +141,10 @@ class SearchScreen(ValueScreen):
         if not self.offer.loaded:
             self.action_reload()
 
+    def on_resize(self) -> None:
+        """Columns follow the width."""
+        self.call_after_refresh(self.fill)
+
     @work(group="offer", exclusive=True)
     async def action_reload(self) -> None:
         """Ask for the options (again)."""
@@ -210,7 +217,10 @@ def option_line(mark: Content, option: PickOption, width: int) -> Content:
     return Content.assemble(mark, toned(fit(title, width)), toned(f"  {more}", "muted"))
 
 
-def title_width(options: Sequence[PickOption]) -> int:
-    """How wide the column of names is."""
-    titles = (option.title or safe_line(option.value, NAMED) for option in options)
-    return min(max(map(cell_len, titles), default=1), _LONGEST_TITLE)
+def title_width(options: Sequence[PickOption], room: int) -> int:
+    """How wide the column of names is in a list of ``room`` cells; notes get half if they must."""
+    names = [cell_len(option.title or safe_line(option.value, NAMED)) for option in options]
+    notes = [cell_len(option.note or safe_line(option.value, NAMED)) for option in options]
+    widest = min(max(names, default=1), _LONGEST_TITLE)
+    room = max(room - _MARK, _LEAST_ROOM)
+    return min(widest, max(room - max(notes, default=0), room // 2))

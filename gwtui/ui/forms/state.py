@@ -306,9 +306,9 @@ def _place(path: str, typed: Typed) -> str:
     return f"entry {int(place) + 1}{', ' + part if part else ''}: "
 
 
-def _count(count: int, rules: FieldRules) -> Cell:
+def _count(count: int, rules: FieldRules) -> Cell | None:
     if rules.max_length is None:
-        return Cell(str(count), "muted")
+        return Cell(str(count), "muted") if count else None
     return Cell(f"{count} of {rules.max_length}", _fullness(count, rules.max_length))
 
 
