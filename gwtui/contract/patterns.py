@@ -26,7 +26,6 @@ def pattern_problem(pattern: str) -> str | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             parsed = _parser.parse(pattern)
-            re.compile(pattern)
     except re.error as error:
         where = "" if error.pos is None else f" at character {error.pos + 1}"
         return f"is not a valid regular expression: {error.msg}{where}"

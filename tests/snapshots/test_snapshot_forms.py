@@ -25,6 +25,33 @@ FORMS: dict[str, tuple[str, ...]] = {
 }
 
 
+OTHERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "workspace-create": ("workspaces", ("n", *"My Team")),
+    "workspace-edit": ("workspaces", ("e",)),
+    "workspace-budgets": ("workspaces", ("b",)),
+    "workspace-delete": ("workspaces", ("D",)),
+    "members-add": ("workspaces", ("m", "n")),
+    "members-remove": ("workspaces", ("m", "D")),
+    "guardrail-create": ("guardrails", ("n",)),
+    "guardrail-edit": ("guardrails", ("e",)),
+    "guardrail-assign-keys": ("guardrails", ("a",)),
+    "guardrail-delete": ("guardrails", ("D",)),
+    "byok-create": ("byok", ("n",)),
+    "byok-edit": ("byok", ("e",)),
+    "byok-rotate": ("byok", ("R",)),
+    "byok-delete": ("byok", ("D",)),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_form(
+    name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare
+) -> None:
+    start, keys = OTHERS[name]
+    app = demo.app(start, theme=theme)
+    assert snap_compare(app, terminal_size=size, run_before=pressing(*keys))
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_key_form(
     name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare

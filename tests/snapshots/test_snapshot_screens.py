@@ -32,6 +32,18 @@ SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "endpoints-detail": ("models/northwind/atlas-large", ("d",)),
     "endpoints-price": ("models/northwind/atlas-large", ("p",)),
     "workspaces": ("workspaces", ()),
+    "workspaces-detail": ("workspaces", ("d",)),
+    "members": ("workspaces", ("m",)),
+    "people": ("organization", ()),
+    "guardrails": ("guardrails", ()),
+    "guardrails-detail": ("guardrails", ("d",)),
+    "guardrails-assigned": ("guardrails", ("m",)),
+    "guardrails-remaining": ("guardrails", ("o",)),
+    "assignments": ("assignments", ()),
+    "models-guardrails": ("models", ("R",)),
+    "byok": ("byok", ()),
+    "byok-detail": ("byok", ("d",)),
+    "current-key": ("key", ()),
     "providers": ("providers", ()),
 }
 
