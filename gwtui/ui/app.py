@@ -175,7 +175,8 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
 
     def _second(self) -> None:
         screen = self.navigation.screen
-        if screen is not None and screen is self.screen and self.app_focus:
+        # At the very end the timer may fire once more, when no screen is left.
+        if screen is not None and self.screen_stack and screen is self.screen and self.app_focus:
             screen.second()
 
     def on_app_blur(self) -> None:

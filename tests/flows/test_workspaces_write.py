@@ -1,0 +1,257 @@
+"""Workspaces created, changed and deleted in the dashboard, on the real embedded gateway."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from textual.widgets import Button
+
+from gwtui.client.errors import NotFoundError
+from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.conflict import ConflictScreen
+from gwtui.ui.forms.editors import ChoiceEditor, TextEditor
+from gwtui.ui.forms.form_screen import FormScreen
+from shell_kit import line, listing, until
+from workspace_desk import WorkspaceDesk, workspace_desk
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[WorkspaceDesk]:
+    async with workspace_desk(tmp_path) as at:
+        yield at
+
+
+async def test_the_slug_follows_the_name_until_it_is_touched(desk: WorkspaceDesk) -> None:
+    await desk.press("n")
+    form = await desk.wait_for(FormScreen)
+    await desk.press(*"Data Läke (EU)")
+    await desk.reads("data-lake-eu")
+    await desk.type_into("slug", "lake-")
+    await desk.reads("must be lower-case letters and digits, in parts joined by single hyphens")
+    await desk.press(*"one")
+    await desk.type_into("name", "Another")
+    assert form.state.typed("slug") == "lake-one"
+    await desk.press("ctrl+s")
+    await desk.back_to_list()
+    await desk.said("Workspace “Another” created")
+    await until(
+        desk.pilot, lambda: listing(desk.app).table.selected.workspace.slug == "lake-one", "the row"
+    )
+    made = await desk.read("lake-one")
+    assert made.name == "Another"
+    assert made.default_text_model is None
+    assert made.io_logging_sampling_rate == 1
+    assert desk.events() == ["intent", "applied"]
+
+
+async def test_every_field_of_a_new_workspace_arrives(desk: WorkspaceDesk) -> None:
+    await desk.press("n")
+    await desk.wait_for(FormScreen)
+    await desk.press(*"Everything")
+    await desk.pick_in("description")
+    await desk.press(*"for all")
+    await desk.type_into("io_logging_sampling_rate", "2.5 %")
+    await desk.reads("2.5% of requests, 1 in 40")
+    await desk.type_into("io_logging_api_key_ids", "4, 9")
+    for name in ("is_observability_io_logging_enabled", "is_observability_broadcast_enabled"):
+        await desk.pick_in(name)
+        await desk.press("right")
+    await desk.pick_in("default_provider_sort")
+    desk.app.screen.query_one("#field-default_provider_sort").query_one(ChoiceEditor).focus()
+    await desk.press("l")
+    await desk.press("ctrl+s")
+    await desk.back_to_list()
+    made = await desk.read("everything")
+    assert made.description == "for all"
+    assert made.io_logging_sampling_rate == Decimal("0.025")
+    assert made.io_logging_api_key_ids == [4, 9]
+    assert made.is_observability_io_logging_enabled is True
+    assert made.is_observability_broadcast_enabled is True
+    assert made.default_provider_sort == "latency"
+
+
+async def test_a_taken_slug_is_said_at_its_field_and_nothing_typed_is_lost(
+    desk: WorkspaceDesk,
+) -> None:
+    await desk.press("n")
+    form = await desk.wait_for(FormScreen)
+    await desk.press(*"Research", "ctrl+s")
+    await desk.reads("another workspace has it already")
+    assert desk.app.screen is form
+    assert form.state.typed("name") == "Research"
+    assert desk.events() == ["intent", "refused"]
+    await desk.type_into("slug", "research-two")
+    await desk.press("ctrl+s")
+    await desk.back_to_list()
+    assert (await desk.read("research-two")).name == "Research"
+
+
+async def test_a_share_outside_of_the_contract_is_refused_while_typing(desk: WorkspaceDesk) -> None:
+    await desk.press("n")
+    await desk.wait_for(FormScreen)
+    await desk.press(*"Zz")
+    await desk.type_into("io_logging_sampling_rate", "0.001 %")
+    await desk.press("tab")
+    await desk.reads("must be from 0.0001 to 1")
+    await desk.press("ctrl+s")
+    await desk.pilot.pause(0.2)
+    assert isinstance(desk.app.screen, FormScreen)
+    assert desk.events() == []
+
+
+async def test_an_edit_sends_what_changed_and_nothing_else(desk: WorkspaceDesk) -> None:
+    space = await desk.choose("production")
+    async with desk.colleague() as client:
+        await client.workspaces.update(space.id or "", UpdateWorkspaceRequest(description="theirs"))
+    await desk.press("e")
+    await desk.wait_for(FormScreen)
+    await desk.type_into("name", "Prod")
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    assert "Description was changed by somebody else and stays" in desk.text
+    await desk.press("y")
+    await desk.back_to_list()
+    await desk.said("Workspace “Prod” changed")
+    after = await desk.read(space.id)
+    assert (after.name, after.description) == ("Prod", "theirs")
+    assert after.io_logging_api_key_ids == space.io_logging_api_key_ids
+    [intent, _] = desk.journal.entries()
+    assert intent.details["summary"] == {"name": "Prod"}
+
+
+async def test_two_changes_of_one_field_are_settled_by_a_person(desk: WorkspaceDesk) -> None:
+    space = await desk.choose("production")
+    await desk.press("e")
+    await desk.wait_for(FormScreen)
+    await desk.type_into("name", "Mine")
+    async with desk.colleague() as client:
+        await client.workspaces.update(space.id or "", UpdateWorkspaceRequest(name="Theirs"))
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConflictScreen)
+    assert "Production" in desk.text
+    assert "Theirs" in desk.text
+    await desk.press("down", "ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    await desk.press("y")
+    await desk.back_to_list()
+    assert (await desk.read(space.id)).name == "Mine"
+
+
+async def test_a_new_name_of_the_workspace_that_lists_are_narrowed_to_shows_at_once(
+    desk: WorkspaceDesk,
+) -> None:
+    space = await desk.choose("research")
+    desk.app.narrow(space.id, "Research")
+    await desk.press("e")
+    await desk.wait_for(FormScreen)
+    await desk.type_into("name", "Lab")
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    await desk.press("y")
+    await desk.back_to_list()
+    await until(desk.pilot, lambda: desk.app.scope_name == "Lab", "the name")
+
+
+async def test_active_keys_stand_in_the_way_of_a_deletion_and_are_one_key_away(
+    desk: WorkspaceDesk,
+) -> None:
+    space = await desk.choose("production")
+    await desk.press("D")
+    await desk.wait_for(ConfirmScreen)
+    text = desk.text
+    assert "12 active keys must be moved, disabled or deleted first" in text
+    assert "$90.00 daily, $400.00 weekly and $1,300.00 monthly" in text
+    assert "7 members lose access to it" in text
+    await desk.press("y")
+    await desk.pilot.pause(0.1)
+    assert isinstance(desk.app.screen, ConfirmScreen)
+    await desk.press("tab", "enter")
+    await desk.rows("keys")
+    assert desk.app.scope.workspace == space.id
+    assert desk.app.scope_name == "Production"
+    assert listing(desk.app).table.selected.key.workspace_id == space.id
+    assert desk.events() == []
+
+
+async def test_a_workspace_without_active_keys_goes_for_good(desk: WorkspaceDesk) -> None:
+    space = await desk.choose("partner-portal")
+    desk.app.narrow(space.id, "Partner portal (pilot)")
+    await desk.press("D")
+    await desk.wait_for(ConfirmScreen)
+    assert "$5.00 daily and $100.00 lifetime" in desk.text
+    await desk.press("y")
+    await desk.pilot.pause(0.1)
+    assert isinstance(desk.app.screen, ConfirmScreen), "no single key deletes"
+    await desk.press("tab", "enter")
+    await desk.said("Workspace “Partner portal (pilot)” deleted")
+    await until(
+        desk.pilot,
+        lambda: space.id not in listing(desk.app).table.identities,
+        "the row to go",
+    )
+    assert desk.app.scope.workspace is None
+    with pytest.raises(NotFoundError):
+        await desk.read(space.id)
+
+
+async def test_the_default_workspace_takes_its_slug_to_be_typed(desk: WorkspaceDesk) -> None:
+    space = await desk.choose("default")
+    assert await desk.silence_keys(space.id)
+    await desk.press("D")
+    await desk.wait_for(ConfirmScreen)
+    assert "It is the default workspace" in desk.text
+    await desk.press("tab", "enter")
+    await desk.reads("To confirm, type default")
+    button = desk.app.screen.query_one("#deliberate", Button)
+    desk.app.screen.query_one(TextEditor).focus()
+    await desk.press(*"defaul")
+    assert button.disabled
+    await desk.press("t")
+    await until(desk.pilot, lambda: not button.disabled, "the button")
+    await desk.press("tab", "tab", "enter")
+    await desk.said("Workspace “Default Workspace” deleted")
+    with pytest.raises(NotFoundError):
+        await desk.read(space.id)
+
+
+async def test_a_refused_deletion_is_explained(
+    desk: WorkspaceDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key comes to life between the question and the answer."""
+    space = await desk.choose("partner-portal")
+    await desk.press("D")
+    await desk.wait_for(ConfirmScreen)
+    desk.place.gateway.issue_key(management=False, name="late", workspace_id=space.id)
+    await desk.press("tab", "enter")
+    await desk.said("The workspace still has 1 active API key")
+    assert desk.events() == ["intent", "refused"]
+    assert (await desk.read(space.id)).slug == "partner-portal"
+
+
+async def test_a_workspace_that_went_meanwhile_is_said_so(desk: WorkspaceDesk) -> None:
+    space = await desk.choose("partner-portal")
+    async with desk.colleague() as client:
+        await client.workspaces.delete(space.id or "")
+        await client.workspaces.create(CreateWorkspaceRequest(name="Zz", slug="zz"))
+    await desk.press("D")
+    await desk.said("Workspace “Partner portal (pilot)” no longer exists")
+    await until(desk.pilot, lambda: space.id not in listing(desk.app).table.identities, "the row")
+
+
+async def test_a_workspace_leads_to_its_members_and_keys(desk: WorkspaceDesk) -> None:
+    space = await desk.choose("research")
+    await desk.press("m")
+    await desk.rows("members")
+    assert line(listing(desk.app), "crumbs").split()[::2][:3] == [
+        "Workspaces",
+        "Research",
+        "Members",
+    ]
+    assert listing(desk.app).table.total_count == 5
+    await desk.press("escape", "K")
+    await desk.rows("keys")
+    assert desk.app.scope.workspace == space.id
