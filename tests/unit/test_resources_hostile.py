@@ -8,15 +8,21 @@ from typing import Any
 
 import pytest
 
+from gwtui.contract.budgets import Budget
+from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
+from gwtui.contract.members import OrganizationMember, WorkspaceMember
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.providers import Provider
 from gwtui.contract.workspaces import Workspace
 from gwtui.ui.resources.endpoint_row import EndpointRow
 from gwtui.ui.resources.endpoints import ENDPOINTS, rows_of
 from gwtui.ui.resources.keys import KEYS, KeyRow
+from gwtui.ui.resources.members import MEMBERS, MemberRow
 from gwtui.ui.resources.models import MODELS
+from gwtui.ui.resources.organization import ORGANIZATION, Belonging, PersonRow
 from gwtui.ui.resources.providers import PROVIDERS
+from gwtui.ui.resources.workspace_row import Figures
 from gwtui.ui.resources.workspaces import WORKSPACES, WorkspaceRow
 from resource_reading import every_text
 from resource_samples import (
@@ -50,7 +56,26 @@ def poisoned(value: Any, name: str = "") -> Any:
     return value
 
 
+POISONED_MEMBER = WorkspaceMember.model_validate(dict.fromkeys(("user_id", "id", "role"), HOSTILE))
+POISONED_PERSON = OrganizationMember.model_validate(
+    dict.fromkeys(("id", "email", "first_name", "last_name", "role"), HOSTILE)
+)
+FAULTY = Figures(
+    budgets={HOSTILE: Budget.model_validate({"limit_usd": 5, "reset_interval": HOSTILE})},
+    guardrails={HOSTILE: Guardrail.model_validate({"id": HOSTILE, "name": HOSTILE})},
+    faults=(HOSTILE,),
+)
+
 CASES = {
+    "workspaces with figures": (
+        WORKSPACES,
+        WorkspaceRow(
+            Workspace.model_validate(
+                {**poisoned(workspace().raw), "default_guardrail_id": HOSTILE}
+            ),
+            FAULTY,
+        ),
+    ),
     "keys": (
         KEYS,
         KeyRow(
@@ -65,6 +90,18 @@ CASES = {
         ENDPOINTS,
         rows_of(model_endpoints(poisoned(endpoint_body())))[0],
     ),
+    "members": (MEMBERS, MemberRow(POISONED_MEMBER, POISONED_PERSON, (), (HOSTILE,))),
+    "people": (
+        ORGANIZATION,
+        PersonRow(
+            POISONED_PERSON,
+            (Belonging(Workspace.model_validate(poisoned(workspace().raw)), POISONED_MEMBER),),
+        ),
+    ),
+    "null members": (MEMBERS, MemberRow(nulls(WorkspaceMember), nulls(OrganizationMember))),
+    "null people": (ORGANIZATION, PersonRow(nulls(OrganizationMember), ())),
+    "absent members": (MEMBERS, MemberRow(WorkspaceMember.model_validate({}))),
+    "absent people": (ORGANIZATION, PersonRow(OrganizationMember.model_validate({}))),
     "null keys": (KEYS, KeyRow(nulls(ApiKey))),
     "null workspaces": (WORKSPACES, WorkspaceRow(nulls(Workspace))),
     "null models": (MODELS, nulls(Model)),
