@@ -136,7 +136,7 @@ def _routing(sources: GuardrailSources) -> FieldGroup:
             chosen="only" if allowed else "never",
             noun=noun,
             free=True,
-            preview=_live(sources.effect, _HINT if name == "allowed_models" else None),
+            preview=_live(sources.effect, always=name == "allowed_models"),
         )
 
     return FieldGroup(
@@ -150,9 +150,15 @@ def _routing(sources: GuardrailSources) -> FieldGroup:
     )
 
 
-def _live(effect: LiveEffect, hint: Cell | None) -> Preview:
-    """What all rules together leave of the catalog; ``hint`` while that is not known."""
-    return lambda _value, values, _facts: effect.note(values) or hint
+def _live(effect: LiveEffect, *, always: bool) -> Preview:
+    """What all rules together leave of the catalog; below lists that say something, or always."""
+
+    def preview(value: Any, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+        if value is None and not always:
+            return None
+        return effect.note(values) or (_HINT if always else None)
+
+    return preview
 
 
 def _cap(dialect: Dialect) -> FieldGroup:
@@ -219,7 +225,7 @@ def _retention(sources: GuardrailSources, guardrail: Guardrail | None) -> FieldG
 
 
 def _switch(effect: LiveEffect) -> Preview:
-    """While a switch is on, what it leaves; otherwise what the field is for."""
+    """While a switch is on, what all rules leave; otherwise what the field is for."""
     return lambda value, values, _facts: effect.note(values) if value else None
 
 

@@ -134,7 +134,7 @@ class FieldRow(Vertical):
         self.add_class("-current")
         above = self._heading()
         if above is not None:
-            above.scroll_visible(animate=False)
+            above.scroll_visible(animate=False, immediate=True)
         self.scroll_visible(animate=False)
 
     def _heading(self) -> Widget | None:

@@ -86,10 +86,6 @@ class RemainingScreen(Modal[None]):
         """What needs a look first."""
         self._table.sort_by("verdict", descending=False)
         self._table.focus()
-        keys = "Esc closes · ↑ ↓ models · / filter · r reads again"
-        if self._default is not None:
-            keys += " · b without the default"
-        self.query_one("#remaining-keys", OneLine).show(toned(keys, "muted"))
         self.set_interval(_EVERY, self._show_state)
         self._show_title()
         self._show_state()
@@ -163,6 +159,10 @@ class RemainingScreen(Modal[None]):
                 toned(names, "plain", bold=True),
             )
         )
+        keys = "Esc closes · ↑ ↓ models · / filter · r reads again"
+        if self._default is not None:
+            keys += f" · b {'without' if self._both else 'with'} the default"
+        self.query_one("#remaining-keys", OneLine).show(toned(keys, "muted"))
 
     def _show(self, _state: FeedState[CatalogView]) -> None:
         self._apply()
@@ -197,7 +197,7 @@ class RemainingScreen(Modal[None]):
         elif state.error is not None:
             note = trouble(state.error)
         else:
-            note = f"read {times.age(state.age(now) or 0)} ago"
+            note = f"read {times.relative(state.fetched_at or now, now)}"
         return Content.assemble(toned(text, tone), toned(f" · {note}", "muted"))
 
     def _how_far(self) -> str:

@@ -1,0 +1,307 @@
+"""Guardrails created, changed, set up and deleted in the dashboard, on the real gateway."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwtui.ui.widgets.detail import DetailPane
+from guardrail_desk import GuardrailDesk, guardrail_desk
+from gwtui.client.errors import NotFoundError
+from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
+from gwtui.contract.dialects import OPENROUTER
+from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.conflict import ConflictScreen
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.pick import PickScreen
+from shell_kit import listing, until
+
+MINE = CreateGuardrailRequest(
+    name="mine",
+    allowed_models=["northwind/atlas-large", "northwind/atlas-mini"],
+    limit_usd=Decimal(10),
+    reset_interval="daily",
+    content_filters=[CustomFilterRequest(pattern="gw-[0-9]+", action="block")],
+)
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[GuardrailDesk]:
+    async with guardrail_desk(tmp_path, also=(MINE,)) as desk:
+        yield desk
+
+
+async def pick(desk: GuardrailDesk, field: str, *searches: str) -> None:
+    """Tick what each search finds first."""
+    await desk.focus(field)
+    await desk.press("enter")
+    screen = await desk.wait_for(PickScreen)
+    await until(desk.pilot, lambda: screen.offer.loaded, "what can be picked")
+    for search in searches:
+        await desk.press(*search)
+        await desk.pilot.pause()
+        await desk.press("space", "escape")
+        await desk.pilot.pause()
+    await desk.press("enter")
+    await desk.wait_for(FormScreen)
+
+
+async def test_a_new_guardrail_has_every_rule_that_was_typed(desk: GuardrailDesk) -> None:
+    before = listing(desk.app).table.total_count
+    await desk.press("n")
+    await desk.wait_for(FormScreen)
+    await desk.press(*"zz tight")
+    await pick(desk, "allowed_models", "atlasdeep", "corona")
+    await pick(desk, "ignored_providers", "paperboat")
+    await desk.type_into("limit_usd", "12.50")
+    await desk.focus("reset_interval")
+    await desk.press("w")
+    await desk.focus("enforce_zdr_vendor_a")
+    await desk.press("right")
+    await desk.press("ctrl+s")
+    await desk.said("“zz tight” created")
+    table = listing(desk.app).table
+    await until(desk.pilot, lambda: table.total_count == before + 1, "the row")
+    await until(desk.pilot, lambda: desk.row.guardrail.name == "zz tight", "the selection")
+    made = await desk.read(desk.row.guardrail.id)
+    assert [slug.partition("-2")[0] for slug in made.allowed_models or ()] == [
+        "northwind/atlas-deep",
+        "helioscope/corona-code",
+    ]
+    assert made.ignored_providers == ["paperboat"]
+    assert (made.limit_usd, made.reset_interval) == (Decimal("12.5"), "weekly")
+    assert (made.enforce_zdr_vendor_a, made.enforce_zdr_vendor_b) == (True, None)
+    assert (made.allowed_providers, made.ignored_models) == (None, None)
+    assert desk.events() == ["intent", "applied"]
+
+
+async def test_an_edit_sends_only_what_was_edited(desk: GuardrailDesk) -> None:
+    row = await desk.choose("mine")
+    before = await desk.read(row.guardrail.id)
+    await desk.press("e")
+    form = await desk.wait_for(FormScreen)
+    assert not form.state.changed
+    await desk.type_into("limit_usd", "99")
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    assert "$10.00 → $99.00" in desk.text
+    assert "assigned to nothing" in desk.text
+    await desk.press("y")
+    await desk.back_to_list()
+    after = await desk.read(row.guardrail.id)
+    assert after.limit_usd == Decimal(99)
+    same = ("name", "allowed_models", "reset_interval", "content_filters", "enforce_zdr")
+    assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
+    (intent, _) = desk.journal.entries()
+    assert intent.details["summary"] == {"limit_usd": 99}
+    await until(desk.pilot, lambda: desk.row.guardrail.limit_usd == Decimal(99), "the new cap")
+    assert desk.row.identity == row.identity, "the selection stays on the same guardrail"
+
+
+async def test_a_list_is_cleared_with_null(desk: GuardrailDesk) -> None:
+    row = await desk.choose("mine")
+    await desk.press("e")
+    await desk.wait_for(FormScreen)
+    await desk.focus("allowed_models")
+    await desk.press("enter")
+    screen = await desk.wait_for(PickScreen)
+    await until(desk.pilot, lambda: screen.offer.loaded, "the models")
+    await desk.press("home", "space", "enter")
+    await desk.wait_for(FormScreen)
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    assert "no restriction any more" in desk.text
+    await desk.press("y")
+    await desk.back_to_list()
+    assert (await desk.read(row.guardrail.id)).allowed_models is None
+
+
+async def test_an_empty_list_is_refused_before_anything_is_sent(desk: GuardrailDesk) -> None:
+    await desk.choose("mine")
+    await desk.press("e")
+    form = await desk.wait_for(FormScreen)
+    form.state.put("allowed_models", ())
+    await desk.press("ctrl+s")
+    await desk.reads("must have at least 1 entry")
+    assert desk.events() == []
+
+
+async def test_a_bad_pattern_is_refused_before_anything_is_sent(desk: GuardrailDesk) -> None:
+    from gwtui.ui.forms.filter_rows import CustomRow  # noqa: PLC0415
+
+    await desk.choose("mine")
+    await desk.press("e")
+    form = await desk.wait_for(FormScreen)
+    for pattern, why in (("(a+)+$", "must not repeat a repetition"), ("[", "not a valid regular")):
+        form.state.put("content_filters", (CustomRow(pattern, "block"),))
+        await desk.press("ctrl+s")
+        await desk.reads(why)
+    assert desk.events() == []
+
+
+async def test_an_action_that_is_not_legal_is_refused_before_anything_is_sent(
+    desk: GuardrailDesk,
+) -> None:
+    from gwtui.ui.forms.filter_rows import BuiltinRow  # noqa: PLC0415
+
+    await desk.choose("mine")
+    await desk.press("e")
+    form = await desk.wait_for(FormScreen)
+    form.state.put("content_filter_builtins", (BuiltinRow("email", "flag"),))
+    await desk.press("ctrl+s")
+    await desk.reads("PII filters can only block or redact, not flag")
+    assert desk.events() == []
+
+
+async def test_what_the_gateway_refuses_lands_on_its_field(
+    desk: GuardrailDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gwtui.client import guardrails as service  # noqa: PLC0415
+    from gwtui.ui.forms import guardrail_form  # noqa: PLC0415
+
+    # Past the form's and the client's own checks, to see what the gateway says.
+    monkeypatch.setattr(guardrail_form, "guardrail_problems", lambda *_: [])
+    monkeypatch.setattr(service, "guardrail_problems", lambda *_: [])
+    await desk.press("n")
+    form = await desk.wait_for(FormScreen)
+    await desk.press(*"zz flags")
+    from gwtui.ui.forms.filter_rows import BuiltinRow  # noqa: PLC0415
+
+    form.state.put("content_filter_builtins", (BuiltinRow("ssn", "flag"),))
+    await desk.press("ctrl+s")
+    await until(desk.pilot, lambda: desk.events() == ["intent", "refused"], "the refusal")
+    await desk.reads("PII filters can only block or redact, not flag")
+    assert form.state.typed("name") == "zz flags"
+
+
+async def test_a_default_guardrail_comes_to_exist_with_its_first_change(
+    desk: GuardrailDesk,
+) -> None:
+    row = await desk.choose_unmade()
+    with pytest.raises(NotFoundError):
+        await desk.read(row.guardrail.id)
+    await desk.press("e")
+    form = await desk.wait_for(FormScreen)
+    assert "name" not in form.state.fields
+    assert "the name of a default guardrail cannot be changed" in desk.text
+    await desk.type_into("limit_usd", "7")
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    assert "binds at once all traffic of workspace" in desk.text
+    await desk.press("y")
+    await desk.said("set up")
+    made = await desk.read(row.guardrail.id)
+    assert made.limit_usd == Decimal(7)
+    assert made.name == f"Workspace {made.workspace_id} Default"
+    await until(desk.pilot, lambda: desk.row.made, "the new state")
+    assert desk.row.identity == row.identity
+
+
+async def test_what_is_not_made_can_be_neither_deleted_nor_assigned(desk: GuardrailDesk) -> None:
+    await desk.choose_unmade()
+    for key in ("D", "a", "A", "m"):
+        desk.app._notifications.clear()
+        await desk.press(key)
+        await desk.said("not made yet")
+    assert desk.events() == []
+
+
+async def test_both_changed_the_same_field(desk: GuardrailDesk) -> None:
+    row = await desk.choose("mine")
+    await desk.press("e")
+    await desk.wait_for(FormScreen)
+    async with desk.colleague() as client:
+        theirs = UpdateGuardrailRequest(limit_usd=Decimal(1), description="theirs")
+        await client.guardrails.update(row.guardrail.id or "", theirs)
+    await desk.type_into("limit_usd", "2")
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConflictScreen)
+    for words in ("was $10.00", "theirs $1.00", "yours $2.00"):
+        assert words in desk.text
+    await desk.press("down", "ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    assert "Description was changed by somebody else and stays" in desk.text
+    await desk.press("y")
+    await desk.back_to_list()
+    after = await desk.read(row.guardrail.id)
+    assert (after.limit_usd, after.description) == (Decimal(2), "theirs")
+
+
+async def test_deleting_names_who_loses_protection(desk: GuardrailDesk) -> None:
+    row = await desk.choose("Customer data leaves no trace")
+    names = [one.key_name for one in (row.bound and row.bound.keys) or ()]
+    assert names
+    await desk.press("D")
+    await desk.wait_for(ConfirmScreen)
+    assert "Its protection ends at once for" in desk.text
+    assert str(names[0]) in desk.text
+    await desk.press("y")
+    await desk.pilot.pause()
+    assert isinstance(desk.app.screen, ConfirmScreen), "no single key deletes"
+    await desk.press("right", "enter")
+    await desk.said("deleted")
+    with pytest.raises(NotFoundError):
+        await desk.read(row.guardrail.id)
+    table = listing(desk.app).table
+    await until(desk.pilot, lambda: row.identity not in table.identities, "the row to go")
+
+
+async def test_one_deleted_meanwhile_is_said(desk: GuardrailDesk) -> None:
+    row = await desk.choose("mine")
+    await desk.press("e")
+    await desk.wait_for(FormScreen)
+    async with desk.colleague() as client:
+        await client.guardrails.delete(row.guardrail.id or "")
+    await desk.type_into("limit_usd", "2")
+    await desk.press("ctrl+s")
+    await desk.reads("This guardrail no longer exists")
+    assert desk.events() == []
+
+
+@pytest.mark.parametrize("key", ["n", "e", "D", "a", "o"])
+async def test_a_key_pressed_twice_opens_one_screen(desk: GuardrailDesk, key: str) -> None:
+    await desk.choose("mine")
+    for _ in range(3):
+        desk.app.simulate_key(key)
+    await until(desk.pilot, lambda: len(desk.app.screen_stack) > 1, "the screen")
+    await desk.pilot.pause(0.3)
+    assert len(desk.app.screen_stack) == 2
+
+
+async def test_the_other_dialect_names_its_vendors_and_demands_both_of_the_cap(
+    tmp_path: Path,
+) -> None:
+    flagged = CreateGuardrailRequest(
+        name="mine",
+        content_filter_builtins=[BuiltinFilterRequest(slug="email", action="flag")],
+    )
+    async with guardrail_desk(tmp_path, dialect=OPENROUTER, also=(flagged,)) as desk:
+        await desk.press("n")
+        form: Any = await desk.wait_for(FormScreen)
+        labels = {field.name: field.label for field in form.spec.every_field()}
+        assert labels["enforce_zdr_vendor_a"] == "ZDR Anthropic"
+        assert labels["enforce_zdr_xai"] == "ZDR xAI"
+        await desk.press(*"zz capped")
+        await desk.type_into("limit_usd", "5")
+        await desk.press("ctrl+s")
+        await desk.reads("must be given together")
+        assert desk.events() == []
+        await desk.focus("reset_interval")
+        await desk.press("d")
+        await desk.focus("enforce_zdr_vendor_a")
+        await desk.press("right", "ctrl+s")
+        await desk.said("“zz capped” created")
+        await until(desk.pilot, lambda: desk.row.guardrail.name == "zz capped", "the selection")
+        made = await desk.read(desk.row.guardrail.id)
+        assert (made.limit_usd, made.reset_interval) == (Decimal(5), "daily")
+        assert made.enforce_zdr_vendor_a is True
+        await desk.press("d")
+        pane = listing(desk.app).query_one(DetailPane)
+        await until(desk.pilot, lambda: "Anthropic" in pane.text, "the vendors")
+        line = next(line for line in pane.text.splitlines() if line.startswith("Anthropic"))
+        assert line.split() == ["Anthropic", "enforced"]
