@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gwtui.actions import (
+    activity,
     assignments,
     budgets,
     byok,
@@ -32,6 +33,7 @@ ACTIONS: tuple[Action, ...] = (
     *guardrails.ACTIONS,
     *assignments.ACTIONS,
     *byok.ACTIONS,
+    *activity.ACTIONS,
     *figures.ACTIONS,
 )
 

@@ -18,6 +18,7 @@ async def _go(tab: str, context: ActionContext) -> None:
 def immediate() -> Mapping[str, Handler]:
     """Handlers that never wait for a person: they run before the next key is read."""
     from gwtui.ui import (  # noqa: PLC0415
+        activity_actions,
         figures_actions,
         general_actions,
         guardrail_links,
@@ -34,6 +35,7 @@ def immediate() -> Mapping[str, Handler]:
         **general_actions.IMMEDIATE,
         **list_actions.IMMEDIATE,
         **figures_actions.IMMEDIATE,
+        **activity_actions.IMMEDIATE,
         **workspace_links.IMMEDIATE,
         **guardrail_links.IMMEDIATE,
         **tabs,

@@ -86,6 +86,8 @@ class Navigation:
             spec = RESOURCES.get(resource)
             if identity and spec is not None:
                 await self._open_row(spec, identity)
+            elif identity and self.screen is not None:
+                self.screen.want(identity)
             return None
         if resource in PARENTS and identity:
             await self.show_tab(PARENTS[resource])
@@ -129,6 +131,10 @@ class Navigation:
         if place.parent is None and place.resource in SCREENS:
             return SCREENS[place.resource]()
         opener = None if place.opener is None else RESOURCES[place.opener]
+        if place.resource in SCREENS:
+            return SCREENS[place.resource](
+                parent=place.parent, parent_name=place.name, opener=opener
+            )
         return ResourceScreen(
             RESOURCES[place.resource],
             parent=place.parent,

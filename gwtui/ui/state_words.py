@@ -30,7 +30,7 @@ def say_without_value(
     """Say that nothing came yet, or why; False when there is a value to show instead."""
     match state.phase(now):
         case "loading":
-            panel.say(f"Loading {heading.lower()}…")
+            panel.say(f"Loading {in_sentence(heading)}…")
             return True
         case "failed" if state.error is not None:
             retry = next_try(state.retry_at, now, refreshing=state.refreshing)
@@ -53,3 +53,8 @@ def freshness(state: FeedState[Any], now: datetime) -> Content:
     if state.is_stale(now) or state.fetched_at is None:
         return toned(f"stale, {age(seconds)} old", "warn")
     return toned(f"updated {clock_time(state.fetched_at)}", "muted")
+
+
+def in_sentence(title: str) -> str:
+    """A title inside of a sentence: in small letters, but for abbreviations such as ZDR."""
+    return " ".join(word if word.isupper() else word.lower() for word in title.split(" "))

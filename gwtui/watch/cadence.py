@@ -40,5 +40,6 @@ WORKSPACES = Cadence(60, stale_after=240)
 GUARDRAILS = Cadence(30, stale_after=120)
 MODELS = Cadence(300, stale_after=900)
 PROVIDERS = Cadence(300, stale_after=900)
+ACTIVITY = Cadence(300, stale_after=900)
 CATALOG = Cadence(600, stale_after=1800)
 """Every model with its endpoints: one request per model, so it is read seldom."""

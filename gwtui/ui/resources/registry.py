@@ -67,7 +67,16 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("assignments", "Assignments", "gwtui.ui.resources.assignments:ASSIGNMENTS", tab=False),
     Entry("guardrails", "Guardrails", "gwtui.ui.resources.guardrails:GUARDRAILS", short="Guards"),
     Entry("byok", "Credentials", "gwtui.ui.resources.byok:BYOK", short="BYOK"),
+    Entry("activity", "Activity", "gwtui.ui.screens.activity:ActivityScreen", screen=True),
     Entry("providers", "Providers", "gwtui.ui.resources.providers:PROVIDERS", tab=False),
+    Entry("zdr", "Models under ZDR", "gwtui.ui.resources.zdr:ZDR", tab=False, short="ZDR"),
+    Entry(
+        "generation",
+        "Generation",
+        "gwtui.ui.screens.generation:GenerationScreen",
+        tab=False,
+        screen=True,
+    ),
     Entry(
         "key",
         "This key",
@@ -104,10 +113,13 @@ RESOURCES: Mapping[str, ResourceSpec[Any]] = _Declarations(
 )
 """What the generic list-and-detail screen can draw, by resource id."""
 
-SCREENS: Mapping[str, Callable[[], GatewayScreen]] = _Declarations(
+SCREENS: Mapping[str, Callable[..., GatewayScreen]] = _Declarations(
     tuple(entry for entry in ENTRIES if entry.screen)
 )
-"""Resources with a screen of their own."""
+"""Resources with a screen of their own.
+
+One that a row can open takes ``parent``, ``parent_name`` and ``opener``, like ResourceScreen.
+"""
 
 TABS: tuple[str, ...] = tuple(entry.id for entry in ENTRIES if entry.tab)
 """The tabs from left to right; each is in RESOURCES or in SCREENS."""

@@ -19,7 +19,7 @@ from gwtui.ui.commands import by_id, offered
 from gwtui.ui.context import ActionContext
 from gwtui.ui.messages import FeedChanged
 from gwtui.ui.resources.spec import ResourceSpec
-from gwtui.ui.state_words import freshness, say_unconnected, say_without_value
+from gwtui.ui.state_words import freshness, in_sentence, say_unconnected, say_without_value
 from gwtui.ui.subscriptions import FeedUse, Subscriptions
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.footer import KeyFooter
@@ -65,6 +65,8 @@ class GatewayScreen(Screen[None]):
         Put the focus where it belongs.
     ``go_back()``
         Close what is open inside the screen and return True, or return False to leave it.
+    ``want(identity)``
+        Show what a path such as keys/HASH names.
     ``crumbs()``
         The path to here, for a screen that another one opened.
 
@@ -115,7 +117,7 @@ class GatewayScreen(Screen[None]):
 
     def empty_title(self) -> str:
         """What is said above ``empty_text``."""
-        return f"No {self.heading.lower()} here"
+        return f"No {in_sentence(self.heading)} here"
 
     def status_parts(self) -> Sequence[Content]:
         """The left of the status line."""
@@ -138,6 +140,9 @@ class GatewayScreen(Screen[None]):
     def go_back(self) -> bool:
         """Close what is open inside the screen; whether anything was."""
         return False
+
+    def want(self, identity: str, *, detail: bool = True) -> None:
+        """Show this one as soon as it is there; ``detail`` with every figure of it."""
 
     def crumbs(self) -> Sequence[str]:
         """The path to here, for a screen that another one opened."""

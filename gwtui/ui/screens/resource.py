@@ -17,6 +17,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import by_id
 from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.state_words import in_sentence
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.detail import DetailPane
@@ -312,9 +313,9 @@ class ResourceScreen(GatewayScreen):
             self._wanted = None
 
     def _noun(self, count: int) -> str:
-        return self.declared.singular if count == 1 else self.declared.title.lower()
+        return self.declared.singular if count == 1 else in_sentence(self.declared.title)
 
     def _sorting(self) -> str:
         column, descending = self.table.sorting
         title = next((c.title for c in self.declared.columns if c.id == column), column)
-        return f"{title.lower()} {'▼' if descending else '▲'}"
+        return f"{in_sentence(title)} {'▼' if descending else '▲'}"

@@ -1,0 +1,51 @@
+"""Actions on activity, generations and the links to them: all of them read."""
+
+from __future__ import annotations
+
+from gwtui.actions.action import Action
+
+RESOURCE = "activity"
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "activity.group",
+        "Group",
+        "Rank by the next of model, provider, workspace and key",
+        RESOURCE,
+        ("b",),
+        footer=True,
+    ),
+    Action(
+        "activity.measure",
+        "Measure",
+        "Draw and rank the next of spend, BYOK cost, requests and tokens",
+        RESOURCE,
+        ("m",),
+        footer=True,
+    ),
+    Action(
+        "activity.open",
+        "Open",
+        "Open the selected model, workspace or key",
+        RESOURCE,
+        ("enter",),
+        target=True,
+        footer=True,
+    ),
+    Action(
+        "keys.activity",
+        "Activity",
+        "What the selected key did in the last 30 completed days",
+        "keys",
+        ("a",),
+        target=True,
+    ),
+    Action(
+        "generation.lookup",
+        "Look up",
+        "Type the id of another generation",
+        "generation",
+        ("slash", "i"),
+        footer=True,
+    ),
+)

@@ -1,0 +1,147 @@
+"""Activity summed up: by day, by group and in all. Extended contract section 8. Amounts are USD.
+
+What a row does not say is unknown: it is left out of a sum and the sum says so, and a sum of
+nothing but unknowns is unknown. A day or group without any row is nothing, which is a figure.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Literal
+
+from gwtui.contract.activity import ACTIVITY_DAYS, ActivityRow
+
+Measure = Literal["spend", "byok", "requests", "tokens"]
+MEASURES: tuple[Measure, ...] = ("spend", "byok", "requests", "tokens")
+
+Grouping = Literal["model", "provider", "workspace", "key"]
+GROUPINGS: tuple[Grouping, ...] = ("model", "provider", "workspace", "key")
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Sums over some rows; None is unknown. ``unknown`` rows lack the spend or the requests."""
+
+    spend: Decimal | None = Decimal(0)
+    byok: Decimal | None = Decimal(0)
+    requests: int | None = 0
+    prompt: int | None = 0
+    completion: int | None = 0
+    reasoning: int | None = 0
+    cached: int | None = 0
+    rows: int = 0
+    unknown: int = 0
+
+    @property
+    def tokens(self) -> int | None:
+        """Prompt and completion tokens; reasoning and cached ones are parts of them."""
+        if self.prompt is None or self.completion is None:
+            return None
+        return self.prompt + self.completion
+
+    def measure(self, measure: Measure) -> Decimal | None:
+        """One of the figures."""
+        figure = {
+            "spend": self.spend,
+            "byok": self.byok,
+            "requests": self.requests,
+            "tokens": self.tokens,
+        }[measure]
+        return None if figure is None else Decimal(figure)
+
+
+def tally(rows: Iterable[ActivityRow]) -> Tally:
+    """Sum rows up."""
+    rows = tuple(rows)
+    return Tally(
+        spend=_usd(row.usage for row in rows),
+        byok=_usd(row.byok_usage_inference for row in rows),
+        requests=_count(row.requests for row in rows),
+        prompt=_count(row.prompt_tokens for row in rows),
+        completion=_count(row.completion_tokens for row in rows),
+        reasoning=_count(row.reasoning_tokens for row in rows),
+        cached=_count(row.cached_tokens for row in rows),
+        rows=len(rows),
+        unknown=sum(row.usage is None or row.requests is None for row in rows),
+    )
+
+
+def _usd(values: Iterable[Decimal | None]) -> Decimal | None:
+    given = tuple(values)
+    known = [value for value in given if value is not None]
+    return None if given and not known else sum(known, Decimal(0))
+
+
+def _count(values: Iterable[int | None]) -> int | None:
+    given = tuple(values)
+    known = [value for value in given if value is not None]
+    return None if given and not known else sum(known)
+
+
+def completed_days(now: datetime) -> tuple[date, ...]:
+    """The UTC days that the gateway keeps, the oldest first; today is not over."""
+    today = now.astimezone(UTC).date()
+    return tuple(today - timedelta(days=back) for back in range(ACTIVITY_DAYS, 0, -1))
+
+
+def day_of(row: ActivityRow) -> date | None:
+    """The UTC day of a row, None when it cannot be read."""
+    try:
+        return None if row.date is None else date.fromisoformat(row.date[:10])
+    except ValueError:
+        return None
+
+
+def within(rows: Iterable[ActivityRow], days: Sequence[date]) -> tuple[ActivityRow, ...]:
+    """The rows of these days; the others cannot be drawn and are left out everywhere."""
+    wanted = frozenset(days)
+    return tuple(row for row in rows if day_of(row) in wanted)
+
+
+def by_day(
+    rows: Iterable[ActivityRow], days: Sequence[date], measure: Measure
+) -> tuple[Decimal | None, ...]:
+    """The measure on each of the days."""
+    found: dict[date | None, list[ActivityRow]] = defaultdict(list)
+    for row in rows:
+        found[day_of(row)].append(row)
+    return tuple(tally(found.get(day, ())).measure(measure) for day in days)
+
+
+def grouped(
+    rows: Iterable[ActivityRow], group: Callable[[ActivityRow], str | None]
+) -> Mapping[str, tuple[ActivityRow, ...]]:
+    """The rows by group; "" is the group of those that do not say."""
+    found: dict[str, list[ActivityRow]] = defaultdict(list)
+    for row in rows:
+        found[group(row) or ""].append(row)
+    return {name: tuple(members) for name, members in found.items()}
+
+
+def rest(whole: Tally, parts: Iterable[Tally]) -> Tally:
+    """What the whole has beyond its parts, never less than nothing."""
+    parts = tuple(parts)
+    return Tally(
+        spend=_beyond(whole.spend, [part.spend for part in parts]),
+        byok=_beyond(whole.byok, [part.byok for part in parts]),
+        requests=_more(whole.requests, [part.requests for part in parts]),
+        prompt=_more(whole.prompt, [part.prompt for part in parts]),
+        completion=_more(whole.completion, [part.completion for part in parts]),
+        reasoning=_more(whole.reasoning, [part.reasoning for part in parts]),
+        cached=_more(whole.cached, [part.cached for part in parts]),
+        rows=whole.rows,
+    )
+
+
+def _beyond(whole: Decimal | None, parts: Sequence[Decimal | None]) -> Decimal | None:
+    if whole is None:
+        return None
+    return max(Decimal(0), whole - sum((part or Decimal(0) for part in parts), Decimal(0)))
+
+
+def _more(whole: int | None, parts: Sequence[int | None]) -> int | None:
+    return None if whole is None else max(0, whole - sum(part or 0 for part in parts))

@@ -1,0 +1,151 @@
+"""A bar chart of one figure per day, drawn line by line; only lines that changed are repainted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from gwtui.ui.tones import STYLES, toned
+from gwtui.ui.widgets.lines import LinesView
+
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+_STEPS = 8
+_ASCII_TERMINALS = frozenset({"linux", "vt100", "vt102", "vt220", "dumb"})
+_CHARSETS = ("LC_ALL", "LC_CTYPE", "LANG")
+_NICE = tuple(Decimal(step) for step in ("1", "1.5", "2", "2.5", "3", "4", "5", "6", "8", "10"))
+_LABEL_EVERY = 7
+_ROWS_WITH_HALF = 4
+UNKNOWN_BAR = "?"
+
+
+def ascii_only(environ: Mapping[str, str]) -> bool:
+    """Whether the terminal cannot be expected to draw parts of a block.
+
+    The console of Linux and old terminals lack the characters; a locale that names another
+    character set than UTF-8 says so itself. One that says nothing is taken to be able.
+    """
+    if environ.get("TERM", "") in _ASCII_TERMINALS:
+        return True
+    locale = next((environ[name] for name in _CHARSETS if environ.get(name)), "")
+    return bool(locale) and "utf" not in locale.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar; None is unknown. ``part`` is what of it is set off from the rest."""
+
+    label: str
+    value: Decimal | None
+    part: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """What is drawn. ``words`` gives a figure with its unit; ``ascii`` avoids block characters."""
+
+    bars: Sequence[Bar]
+    words: Callable[[Decimal], str]
+    ascii: bool = False
+
+
+def nice_top(highest: Decimal) -> Decimal:
+    """The upper end of the axis: the next round figure, 1 when there is nothing to draw."""
+    if highest <= 0:
+        return Decimal(1)
+    power = Decimal(1).scaleb(highest.adjusted())
+    return next(power * step for step in _NICE if power * step >= highest)
+
+
+def chart_lines(chart: Chart, width: int, height: int) -> list[Content]:
+    """The chart in ``width`` cells and ``height`` lines: axis, bars, labels below."""
+    rows = max(1, height - 1)
+    highest = max((bar.value or Decimal(0) for bar in chart.bars), default=Decimal(0))
+    top = nice_top(highest)
+    figures = {rows - 1: chart.words(Decimal(0)), 0: chart.words(top)}
+    if rows >= _ROWS_WITH_HALF and rows % 2 == 0:
+        figures[rows // 2] = chart.words(top / 2)
+    axis = max(cell_len(text) for text in figures.values())
+    room = max(1, width - axis - 2)
+    bars = chart.bars[-room:]
+    pitch = max(1, room // max(1, len(bars)))
+    lines = []
+    for row in range(rows):
+        name = toned(figures.get(row, "").rjust(axis), "muted")
+        wall = toned("|" if chart.ascii else "┤" if row in figures else "│", "muted")
+        cells = [_cell(chart, bar, top, rows, rows - 1 - row, pitch) for bar in bars]
+        lines.append(Content.assemble(name, " ", wall, *cells))
+    lines.append(toned(" " * (axis + 2) + _labels(bars, pitch, room), "muted"))
+    return lines
+
+
+def _cell(chart: Chart, bar: Bar, top: Decimal, rows: int, level: int, pitch: int) -> Content:
+    """One bar on one line, with the gap behind it; level 0 is the lowest line."""
+    wide = max(1, pitch - 1)
+    gap = " " * (pitch - wide)
+    if bar.value is None:
+        mark = UNKNOWN_BAR if level == 0 else " "
+        return toned(mark * wide + gap, "warn")
+    whole = _steps(bar.value, top, rows) - level * _STEPS
+    part = _steps(bar.part or Decimal(0), top, rows) - level * _STEPS
+    if whole <= 0:
+        return Content(" " * pitch)
+    sign, style = _block(min(whole, _STEPS), part, ascii=chart.ascii)
+    return Content.assemble(Content.styled(sign * wide, style), gap)
+
+
+def _block(whole: int, part: int, *, ascii: bool) -> tuple[str, str]:
+    """The sign and the style of one cell: the set-off part below, the rest above it."""
+    accent, muted = STYLES["accent"], STYLES["muted"]
+    if ascii:
+        return ("#", accent) if part > 0 else (":", muted)
+    if part >= whole or (whole < _STEPS and 2 * part > whole):
+        return _EIGHTHS[whole], accent
+    if part <= 0 or whole < _STEPS:
+        return _EIGHTHS[whole], muted
+    return _EIGHTHS[part], f"{accent} on {muted}"
+
+
+def _steps(value: Decimal, top: Decimal, rows: int) -> int:
+    """A height in eighths of a line; what is more than nothing is seen."""
+    exact = max(Decimal(0), value) / top * rows * _STEPS
+    if 0 < exact < 1:
+        return int(exact.to_integral_value(ROUND_CEILING))
+    return round(exact)
+
+
+def _labels(bars: Sequence[Bar], pitch: int, room: int) -> str:
+    """A label beneath each seventh bar, counted from the last one."""
+    line = [" "] * room
+    for index in range(len(bars) - 1, -1, -_LABEL_EVERY):
+        label = bars[index].label
+        start = min(index * pitch, room - len(label))
+        if start >= 0 and all(cell == " " for cell in line[start : start + len(label) + 1]):
+            line[start : start + len(label)] = label
+    return "".join(line).rstrip()
+
+
+class BarChart(LinesView, can_focus=False):
+    """Draws a chart in the room it has."""
+
+    DEFAULT_CSS = "BarChart { overflow: hidden hidden; }"
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._chart: Chart | None = None
+
+    def draw(self, chart: Chart) -> None:
+        """Draw this; lines that stay the same are not repainted."""
+        self._chart = chart
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        """Draw for the new size."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        if self._chart is not None and self.size.width and self.size.height:
+            self.show(chart_lines(self._chart, self.size.width, self.size.height))

@@ -1,0 +1,237 @@
+"""Activity, generations and the ZDR preview on the real embedded gateway."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.domain.activity import completed_days, tally
+from gwtui.domain.money import usd
+from gwtui.embedded.simulator.generations import latest_requests
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.resources.activity import Ranked
+from gwtui.ui.screens.activity import ActivityScreen
+from gwtui.ui.screens.generation import GenerationScreen
+from gwtui.ui.widgets.bars import BarChart
+from gwtui.ui.widgets.one_line import OneLine
+from shell_kit import Site, dashboard, has_data, line, listing, notices, shown, site, until
+
+
+@pytest.fixture(autouse=True)
+def able_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+
+
+def screen_of(app: GwtuiApp) -> ActivityScreen:
+    screen = app.navigation.screen
+    assert isinstance(screen, ActivityScreen)
+    return screen
+
+
+def text_of(app: GwtuiApp, name: str) -> str:
+    return screen_of(app).query_one(f"#activity-{name}", OneLine).text
+
+
+def ranked(app: GwtuiApp) -> list[Ranked]:
+    table = screen_of(app)._table
+    found = []
+    for identity in table.identities:
+        table.select(identity)
+        assert table.selected is not None
+        found.append(table.selected)
+    table.select(table.identities[0])
+    return found
+
+
+async def rows_of(place: Site, **query: Any) -> Any:
+    async with place.connect() as connection, GatewayClient(connection) as client:
+        return (await client.activity.list(**query)).items
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_days_sums_and_ranking_agree_with_the_gateway(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, start="activity", size=size) as (app, pilot),
+    ):
+        await until(pilot, lambda: ranked(app), "the ranking")
+        whole = tally(await rows_of(place))
+        assert f"{usd(whole.spend)} spent" in text_of(app, "totals")
+        models = ranked(app)
+        assert sum(one.tally.spend or 0 for one in models) == whole.spend
+        assert models == sorted(models, key=lambda one: -(one.tally.spend or 0))
+        days = completed_days(place.clock.now())
+        assert f"{days[0]} to {days[-1]} UTC" in text_of(app, "legend")
+        assert models[0].name in text_of(app, "legend")
+        chart = screen_of(app).query_one(BarChart).text
+        assert "█" in chart
+        assert f"{days[-1]:%m-%d}" in chart
+        assert "$" in chart
+
+
+async def test_the_grouping_and_the_measure_are_switched(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start="activity") as (app, pilot):
+        await until(pilot, lambda: ranked(app), "the ranking")
+        whole = tally(await rows_of(place))
+        await pilot.press("b")
+        assert "[provider]" in text_of(app, "grouping")
+        assert sum(one.tally.requests or 0 for one in ranked(app)) == whole.requests
+        await pilot.press("b")
+        assert "[workspace]" in text_of(app, "grouping")
+        names = {one.name for one in ranked(app)}
+        async with place.connect() as connection, GatewayClient(connection) as client:
+            spaces = {space.name for space in (await client.workspaces.list()).items}
+        assert names <= spaces
+        await pilot.press("m", "m", "m")
+        assert "[tokens]" in text_of(app, "measure")
+        assert screen_of(app)._table.sorting == ("tokens", True)
+        assert sum((one.share or Decimal(0)) for one in ranked(app)) == pytest.approx(1)
+
+
+async def test_keys_are_ranked_and_what_they_leave_is_said(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start="activity") as (app, pilot):
+        await until(pilot, lambda: ranked(app), "the ranking")
+        await pilot.press("b", "b", "b")
+        await until(pilot, lambda: screen_of(app)._keys is not None, "the keys")
+        await until(pilot, lambda: ranked(app), "the ranking of keys")
+        whole = tally(await rows_of(place))
+        keys = ranked(app)
+        assert sum(one.tally.requests or 0 for one in keys) == whole.requests
+        first = keys[0]
+        theirs = tally(await rows_of(place, api_key_hash=first.identity))
+        assert (first.tally.spend, first.tally.requests) == (theirs.spend, theirs.requests)
+        await pilot.press("enter")
+        await until(pilot, lambda: first.name in line(screen_of(app), "crumbs"), "its activity")
+        await until(
+            pilot, lambda: f"{usd(theirs.spend)} spent" in text_of(app, "totals"), "its sums"
+        )
+
+
+async def test_a_key_leads_to_its_activity_and_back(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        keys = listing(app)
+        row = keys.table.selected
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(app.navigation.screen, ActivityScreen), "activity")
+        await until(pilot, lambda: has_data(app), "its figures")
+        assert row.key.name in line(screen_of(app), "crumbs")
+        theirs = tally(await rows_of(place, api_key_hash=row.key.hash))
+        if theirs.rows:
+            assert f"{usd(theirs.spend)} spent" in text_of(app, "totals")
+        for _ in range(3):
+            await pilot.press("b")
+        assert screen_of(app).grouping == "model", "one key has no keys to rank"
+        await pilot.press("escape")
+        await until(pilot, lambda: app.navigation.screen is keys, "the keys")
+        assert keys.table.selected_identity == row.identity
+
+
+async def test_a_model_of_the_ranking_opens(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start="activity") as (app, pilot):
+        await until(pilot, lambda: ranked(app), "the ranking")
+        model = ranked(app)[0].identity
+        await pilot.press("enter")
+        await until(pilot, lambda: app.navigation.screen.resource == "endpoints", "the model")
+        assert model in line(listing(app), "crumbs")
+
+
+async def test_an_account_without_activity_says_so(tmp_path: Path) -> None:
+    async with (
+        site(content="empty") as place,
+        dashboard(place, tmp_path, start="activity") as (app, pilot),
+    ):
+        await until(pilot, lambda: "last 30 completed days" in shown(app), "the reason")
+
+
+async def test_old_terminals_get_a_chart_of_ascii(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(os.environ, "TERM", "linux")
+    async with site() as place, dashboard(place, tmp_path, start="activity") as (app, pilot):
+        await until(pilot, lambda: "#" in screen_of(app).query_one(BarChart).text, "the bars")
+        assert screen_of(app).query_one(BarChart).text.isascii()
+
+
+# Generations --------------------------------------------------------------------------------
+
+
+async def test_a_generation_is_looked_up_by_its_id(tmp_path: Path) -> None:
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, start="generation", loaded=False, size=(80, 24)) as (app, pilot),
+    ):
+        await until(pilot, lambda: app.session is not None, "the connection")
+        found = _some_generation(place)
+        await pilot.press(*found, "enter")
+        await until(pilot, lambda: f"Generation {found[:20]}" in shown(app), "the generation")
+        screen = app.navigation.screen
+        assert isinstance(screen, GenerationScreen)
+        text = screen.query_one("#object").text  # type: ignore[attr-defined]
+        for words in ("Cost", "Tokens", "first token", "Every try", "—"):
+            assert words in text
+        await pilot.press("v")
+        await until(pilot, lambda: '"total_cost"' in shown(app), "the raw answer")
+        await pilot.press("escape", "i")
+        await pilot.press("ctrl+u", *"gen-unknown", "enter")
+        await until(pilot, lambda: "No generation “gen-unknown”" in shown(app), "the refusal")
+
+
+async def test_a_path_leads_to_a_generation(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        found = _some_generation(place)
+        await pilot.press("colon", *f"generation/{found}", "enter")
+        await until(pilot, lambda: "Every try" in _object(app), "the generation")
+
+
+def _object(app: GwtuiApp) -> str:
+    screen = app.navigation.screen
+    return screen.query_one("#object").text if isinstance(screen, GenerationScreen) else ""
+
+
+def _some_generation(place: Site) -> str:
+    """A request that a key of the simulated world made yesterday."""
+    yesterday = place.clock.now() - timedelta(days=1)
+    profiles = place.gateway.founding.profiles().values()
+    return latest_requests(profiles, yesterday - timedelta(days=1), yesterday)[0].id
+
+
+# Zero data retention ------------------------------------------------------------------------
+
+
+async def test_the_preview_shows_what_remains_and_what_is_lost(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start="zdr") as (app, pilot):
+        await until(
+            pilot,
+            lambda: all(row.every is not None for row in _zdr(app)),
+            "every endpoint",
+        )
+        async with place.connect() as connection, GatewayClient(connection) as client:
+            remaining = (await client.catalog.zdr_endpoints()).items
+        rows = _zdr(app)
+        assert sum(len(row.remaining) for row in rows) == len(remaining)
+        lost = [row for row in rows if not row.remaining]
+        assert lost
+        assert rows[: len(lost)] == lost, "models that lose every endpoint come first"
+        assert "loses all" in shown(app)
+        partly = next(row for row in rows if row.remaining and row.lost)
+        listing(app).want(partly.identity)
+        await until(pilot, lambda: "✗" in shown(app) and "✓" in shown(app), "both parts")
+        assert notices(app) == ""
+
+
+def _zdr(app: GwtuiApp) -> list[Any]:
+    table = listing(app).table
+    found = []
+    for identity in table.identities:
+        table.select(identity)
+        found.append(table.selected)
+    return found

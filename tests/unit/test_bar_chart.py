@@ -1,0 +1,106 @@
+"""The bar chart: heights, axis, labels, unknown days, terminals that can only do ASCII."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwtui.domain.money import usd
+from gwtui.ui.widgets.bars import Bar, Chart, ascii_only, chart_lines, nice_top
+
+
+def drawn(chart: Chart, width: int = 40, height: int = 6) -> list[str]:
+    return [line.plain for line in chart_lines(chart, width, height)]
+
+
+def days(*values: int | str | None, parts: tuple[int, ...] = ()) -> list[Bar]:
+    return [
+        Bar(
+            f"11-{number:02}",
+            None if value is None else Decimal(value),
+            Decimal(parts[number - 1]) if parts else None,
+        )
+        for number, value in enumerate(values, start=1)
+    ]
+
+
+def test_heights_are_to_scale_in_eighths() -> None:
+    chart = Chart(days(0, 10, 40, 35), lambda amount: usd(amount, places=0))
+    lines = [line.rstrip() for line in drawn(chart, width=14, height=5)]
+    assert lines == [
+        "$40 ┤    █ ▄",
+        "    │    █ █",
+        "$20 ┤    █ █",
+        " $0 ┤  █ █ █",
+        "         11-04",
+    ]
+
+
+def test_what_is_more_than_nothing_is_seen() -> None:
+    lines = drawn(Chart(days("0.0001", 100), str), height=4)
+    assert "▁" in lines[2]
+
+
+def test_an_unknown_day_is_marked_not_drawn_as_nothing() -> None:
+    lines = drawn(Chart(days(None, 0, 5), str))
+    assert lines[4].count("?") >= 1
+    assert all("?" not in line for line in lines[:4])
+
+
+def test_ascii_has_no_other_characters_and_tells_the_part_from_the_rest() -> None:
+    chart = Chart(days(40, 20, parts=(20, 0)), str, ascii=True)
+    text = "\n".join(drawn(chart))
+    assert text.isascii()
+    assert "#" in text
+    assert ":" in text
+
+
+def test_the_part_is_set_off_from_the_rest_by_its_own_colour() -> None:
+    lines = chart_lines(Chart(days(40, parts=(20,)), str), 12, 5)
+    styles = [str(span.style) for line in lines for span in line.spans]
+    assert any("accent" in style for style in styles)
+    assert any("muted" in style for style in styles)
+
+
+@pytest.mark.parametrize(
+    ("highest", "top"), [("0", "1"), ("79", "80"), ("80", "80"), ("81", "100"), ("0.013", "0.015")]
+)
+def test_the_axis_ends_at_a_round_figure(highest: str, top: str) -> None:
+    assert nice_top(Decimal(highest)) == Decimal(top)
+
+
+@given(
+    values=st.lists(
+        st.none() | st.decimals(0, 10**15, allow_nan=False, places=6), min_size=0, max_size=40
+    ),
+    width=st.integers(8, 200),
+    height=st.integers(2, 30),
+    ascii=st.booleans(),
+)
+def test_every_line_fits(
+    values: list[Decimal | None], width: int, height: int, ascii: bool
+) -> None:
+    bars = [Bar(f"{number:02}", value, value) for number, value in enumerate(values)]
+    chart = Chart(bars, lambda amount: f"{amount:.0e}"[:5], ascii)
+    lines = chart_lines(chart, width, height)
+    assert len(lines) == height
+    assert all(line.cell_length <= max(width, 8) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("environ", "only"),
+    [
+        ({}, False),
+        ({"TERM": "xterm-256color"}, False),
+        ({"TERM": "linux", "LANG": "C.UTF-8"}, True),
+        ({"TERM": "xterm", "LANG": "de_DE.ISO-8859-1"}, True),
+        ({"LC_ALL": "C"}, True),
+        ({"LC_ALL": "", "LANG": "en_US.utf8"}, False),
+        ({"LC_CTYPE": "C.UTF-8", "LANG": "C"}, False),
+    ],
+)
+def test_when_the_terminal_can_only_do_ascii(environ: dict[str, str], only: bool) -> None:
+    assert ascii_only(environ) is only

@@ -1,0 +1,81 @@
+"""Sums of activity: unknown is never nothing, and nothing is a figure."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+from gwtui.contract.activity import ActivityRow
+from gwtui.domain.activity import by_day, completed_days, grouped, rest, tally, within
+
+NOW = datetime(2026, 11, 21, 0, 0, 1, tzinfo=UTC)
+
+
+def row(day: str | None = "2026-11-20", **fields: Any) -> ActivityRow:
+    wire = {
+        "date": day,
+        "model": "acme/m1",
+        "provider_name": "Acme",
+        "requests": 2,
+        "usage": 1.5,
+        "byok_usage_inference": 0,
+        "prompt_tokens": 100,
+        "completion_tokens": 10,
+        "reasoning_tokens": 4,
+        "cached_tokens": 0,
+        **fields,
+    }
+    return ActivityRow.model_validate(wire)
+
+
+def test_today_is_not_over_and_the_days_are_utc() -> None:
+    days = completed_days(NOW)
+    assert (len(days), days[0], days[-1]) == (30, date(2026, 10, 22), date(2026, 11, 20))
+    late_in_the_west = datetime.fromisoformat("2026-11-20T23:30:00-05:00")
+    assert completed_days(late_in_the_west)[-1] == date(2026, 11, 20)
+
+
+def test_sums_are_exact() -> None:
+    found = tally([row(usage=0.1), row(usage=0.2, requests=3)])
+    assert found.spend == Decimal("0.3")
+    assert (found.requests, found.tokens, found.unknown) == (5, 220, 0)
+
+
+def test_what_is_unknown_is_left_out_and_said() -> None:
+    found = tally([row(usage=None), row(usage=2)])
+    assert (found.spend, found.unknown) == (Decimal(2), 1)
+    nothing_known = tally([row(usage=None), row(usage="garbled")])
+    assert nothing_known.spend is None
+    assert nothing_known.measure("spend") is None
+
+
+def test_no_rows_are_nothing_not_unknown() -> None:
+    assert tally([]).spend == 0
+    assert tally([]).measure("tokens") == 0
+
+
+def test_days_without_rows_are_nothing_and_unknown_ones_unknown() -> None:
+    days = completed_days(NOW)[-3:]
+    rows = [row("2026-11-20", usage=4), row("2026-11-20", usage=1), row("2026-11-18", usage=None)]
+    assert by_day(rows, days, "spend") == (None, Decimal(0), Decimal(5))
+    assert by_day(rows, days, "requests") == (Decimal(2), Decimal(0), Decimal(4))
+
+
+def test_rows_of_other_and_unreadable_days_are_left_out() -> None:
+    days = completed_days(NOW)
+    rows = [row("2026-11-21"), row("2026-10-21"), row("someday"), row(None), row("2026-10-22")]
+    assert [one.date for one in within(rows, days)] == ["2026-10-22"]
+
+
+def test_groups_keep_those_that_do_not_say() -> None:
+    found = grouped([row(), row(model=None), row(model="b")], lambda one: one.model)
+    assert {name: len(rows) for name, rows in found.items()} == {"acme/m1": 1, "": 1, "b": 1}
+
+
+def test_the_rest_is_what_the_parts_leave() -> None:
+    whole = tally([row(usage=5), row(usage=5)])
+    left = rest(whole, [tally([row(usage=4)])])
+    assert (left.spend, left.requests, left.tokens) == (Decimal(6), 2, 110)
+    assert rest(tally([row(usage=1)]), [tally([row(usage=4)])]).spend == 0
+    assert rest(tally([row(usage=None)]), []).spend is None
