@@ -108,18 +108,18 @@ COLUMNS: tuple[Column[PersonRow], ...] = (
         "name",
         "Name",
         lambda row: full_name(row.person),
-        18,
+        16,
         0,
         help="first and last name",
         missing=lambda row: Cell(shown_person(row.person, row.person.id), "muted"),
     ),
-    text_column("mail", "Mail", lambda row: row.person.email, 26, 2, help="mail address"),
+    text_column("mail", "Mail", lambda row: row.person.email, 20, 3, help="mail address"),
     Column(
         "role",
         "Role",
         lambda row, _now: role_cell(row.person.role),
         lambda row, _now: row.person.role,
-        8,
+        7,
         1,
         help="role in the organization",
     ),
@@ -129,7 +129,7 @@ COLUMNS: tuple[Column[PersonRow], ...] = (
         lambda row, _now: _names_cell(row),
         lambda row, _now: _names(row),
         24,
-        3,
+        2,
         help="workspaces that the person is a member of",
     ),
     text_column("user", "User id", lambda row: row.person.id, 29, 4, help="user id"),
@@ -155,7 +155,7 @@ def _place_rows(row: PersonRow, now: datetime) -> Sequence[DetailRow]:
         DetailRow(
             role_cell(place.member.role).text,
             Cell(place.name),
-            f"since {cells.ago(place.member.created_at, now).text}"
+            f"joined {cells.ago(place.member.created_at, now).text}"
             if place.member.created_at
             else "",
         )

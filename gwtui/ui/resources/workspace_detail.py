@@ -80,7 +80,7 @@ def _belonging_rows(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow]:
 
 def _default_guardrail(row: WorkspaceRow) -> DetailRow:
     """The guardrail that binds all traffic; it has an id before it is there."""
-    label, identity = "default guardrail", row.workspace.default_guardrail_id
+    label, identity = "default one", row.workspace.default_guardrail_id
     guardrails = None if row.figures is None else row.figures.guardrails
     if identity is None or guardrails is None:
         return DetailRow(label, cells.text(identity))
@@ -103,11 +103,8 @@ def _budget_parts(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow | Deta
         rows += _budget_rows(use, now)
     byok = row.workspace.include_byok_in_budgets
     rows.append(DetailRow("BYOK counts", cells.yes_no(byok), "against every budget"))
-    rows.append(
-        DetailRow(
-            "", Cell("by the present keys, without deleted ones; resets at 00:00 UTC", "muted")
-        )
-    )
+    counted = Cell("the present keys, not deleted ones; resets at 00:00 UTC", "muted")
+    rows.append(DetailRow("counted", counted))
     return rows
 
 
@@ -118,7 +115,7 @@ def _budget_rows(use: BudgetUse, now: datetime) -> Sequence[DetailRow]:
     if use.share is None:
         return [DetailRow(label, cells.usd(use.limit), f"{period}{resets}")]
     tone = share_tone(use.share)
-    figure = f"{cells.bar(use.share, 12)} {money.percent(use.share)} of {money.usd(use.limit)}"
+    figure = f"{cells.bar(use.share, 10)} {money.percent(use.share)} of {money.usd(use.limit)}"
     return [
         DetailRow(label, Cell(figure, tone)),
         DetailRow("", Cell(f"{money.usd(use.spent)} {period}{resets}", "muted")),
@@ -132,7 +129,7 @@ def _default_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
         DetailRow("image model", or_not_set(space, "default_image_model")),
         DetailRow("provider order", or_not_set(space, "default_provider_sort")),
         DetailRow(
-            "server tools off",
+            "tools off",
             _NOT_SET
             if cells.said_null(space, "disabled_server_tools")
             else cells.words(space.disabled_server_tools),
