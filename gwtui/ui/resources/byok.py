@@ -124,13 +124,22 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
     text_column(
         "provider", "Provider", lambda row: row.credential.provider, 14, 1, help="whose key it is"
     ),
+    text_column(
+        "workspace",
+        "Workspace",
+        lambda row: row.workspace_name,
+        16,
+        2,
+        help="workspace that the credential belongs to",
+        missing=_workspace_cell,
+    ),
     Column(
         "order",
         "Order",
         lambda row, _now: place_cell(row),
         lambda row, _now: row.order,
         6,
-        2,
+        3,
         right=True,
         help="place in the order of trial: sorts by provider, workspace, place",
     ),
@@ -140,7 +149,7 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         lambda row, _now: state_cell(row),
         lambda row, _now: state_cell(row).text,
         8,
-        3,
+        4,
         help="enabled, disabled, or blocked by an empty restriction",
     ),
     Column(
@@ -149,7 +158,7 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         lambda row, _now: role_cell(row),
         lambda row, _now: role_cell(row).text,
         12,
-        4,
+        5,
         help="fallbacks are tried after the other credentials of the provider",
     ),
     Column(
@@ -160,15 +169,6 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         20,
         6,
         help="restrictions to models, members and keys",
-    ),
-    text_column(
-        "workspace",
-        "Workspace",
-        lambda row: row.workspace_name,
-        16,
-        5,
-        help="workspace that the credential belongs to",
-        missing=_workspace_cell,
     ),
     text_column(
         "label", "Key", lambda row: row.credential.label, 18, 7, help="masked form of the key"

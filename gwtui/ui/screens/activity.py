@@ -69,6 +69,7 @@ class ActivityScreen(GatewayScreen):
         self._opener = opener
         self._found: Activity | None = None
         self._keys: KeyActivity | None = None
+        self._keys_failed = False
         self._days: tuple[Any, ...] = ()
         self._rows: tuple[ActivityRow, ...] = ()
         self._grouping: Grouping = GROUPINGS[0]
@@ -120,7 +121,8 @@ class ActivityScreen(GatewayScreen):
             if lost:
                 parts.append(toned(f"{lost} rows of other or unreadable days left out", "warn"))
         if self._grouping == "key" and self._keys is None:
-            parts.append(toned("reading key by key…", "muted"))
+            words = "keys unreadable" if self._keys_failed else "reading key by key…"
+            parts.append(toned(words, "warn" if self._keys_failed else "muted"))
         return parts
 
     def crumbs(self) -> Sequence[str]:
@@ -172,9 +174,8 @@ class ActivityScreen(GatewayScreen):
         self._show_ranking()
 
     def _show_keys(self, state: FeedState[KeyActivity]) -> None:
-        if state.value is not None:
-            self._keys = state.value
-            self._show_ranking()
+        self._keys, self._keys_failed = state.value, state.error is not None
+        self._show_ranking()
 
     def _rank_by_measure(self) -> None:
         self._table.sort_by(self._measure, descending=True)

@@ -97,7 +97,7 @@ class GenerationScreen(ObjectScreen):
     async def _look_up(self, identity: str) -> None:
         self._wanted = identity
         self._pending = self.gwtui.session is None
-        named = f"“{safe_line(identity, 60)}”"
+        named = f"“{safe_line(identity, 36)}”"
         if self._pending:
             self._say(f"{named} is looked up once there is a connection")
             return
@@ -105,7 +105,7 @@ class GenerationScreen(ObjectScreen):
         try:
             found = await self.gwtui.gateway.generations.get(identity)
         except NotFoundError:
-            self._say(f"No generation {named}: it is unknown, or too old to be kept", "bad")
+            self._say(f"No generation {named}: unknown, or no longer kept", "bad")
         except GatewayError as error:
             self._say(f"{named} could not be read: {safe_text(error.message, 200)}", "bad")
         else:
