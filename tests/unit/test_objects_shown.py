@@ -1,4 +1,4 @@
-"""The key in use, generations, ZDR rows: figures in words, unknown ones as such, hostile ones safe."""
+"""The key in use, generations, ZDR: unknown figures read as unknown, hostile ones as plain text."""
 
 from __future__ import annotations
 
