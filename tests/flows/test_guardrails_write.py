@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from gwtui.ui.widgets.detail import DetailPane
 from guardrail_desk import GuardrailDesk, guardrail_desk
 from gwtui.client.errors import NotFoundError
 from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
@@ -19,6 +18,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.conflict import ConflictScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.pick import PickScreen
+from gwtui.ui.widgets.detail import DetailPane
 from shell_kit import listing, until
 
 MINE = CreateGuardrailRequest(

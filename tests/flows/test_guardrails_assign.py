@@ -1,0 +1,247 @@
+"""Guardrails assigned to keys and members and taken away again, on the real gateway."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from guardrail_desk import GuardrailDesk, guardrail_desk
+from gwtui.contract.guardrails import AssignKeysRequest
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.pick import PickScreen
+from gwtui.ui.widgets.detail import DetailPane
+from shell_kit import line, listing, until
+
+APPROVED = "Approved models"
+PRIVATE = "Customer data leaves no trace"
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[GuardrailDesk]:
+    async with guardrail_desk(tmp_path) as desk:
+        yield desk
+
+
+async def tick(desk: GuardrailDesk, *searches: str) -> None:
+    """Tick what each search finds first, and go back to the form."""
+    await desk.press("enter")
+    screen = await desk.wait_for(PickScreen)
+    await until(desk.pilot, lambda: screen.offer.loaded, "what can be picked")
+    for search in searches:
+        await desk.press(*search)
+        await desk.pilot.pause()
+        await desk.press("space", "escape")
+        await desk.pilot.pause()
+    await desk.press("enter")
+    await desk.wait_for(FormScreen)
+
+
+async def held_by_keys(desk: GuardrailDesk) -> dict[str | None, str | None]:
+    async with desk.colleague() as client:
+        every = (await client.guardrails.key_assignments(None)).items
+    return {one.key_name: one.guardrail_id for one in every}
+
+
+async def test_what_is_replaced_is_shown_while_picking_and_before_it_happens(
+    desk: GuardrailDesk,
+) -> None:
+    private = await desk.choose(PRIVATE)
+    approved = await desk.choose(APPROVED)
+    before = await held_by_keys(desk)
+    assert before["invoice-reader"] == private.identity
+    assert "black-friday-surge" not in before
+    await desk.press("a")
+    await desk.wait_for(FormScreen)
+    await tick(desk, "invoice-reader", "black-friday")
+    await desk.reads(f"replaces {PRIVATE} on invoice-reader")
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    assert f"It replaces guardrail “{PRIVATE}” on key “invoice-reader”" in desk.text
+    assert "“black-friday-surge” no guardrail → “Approved models”" in desk.text
+    assert await held_by_keys(desk) == before, "nothing happens before it is confirmed"
+    await desk.press("y")
+    await desk.said("assigned to 2 keys")
+    after = await held_by_keys(desk)
+    changed = {name for name in after if after[name] != before.get(name)}
+    assert changed == {"invoice-reader", "black-friday-surge"}
+    assert {after[name] for name in changed} == {approved.identity}
+    await until(
+        desk.pilot, lambda: desk.row.bound and len(desk.row.bound.keys or ()) == 5, "the new count"
+    )
+    assert desk.events() == ["intent", "applied"]
+
+
+async def test_going_back_from_the_plan_keeps_what_was_picked(desk: GuardrailDesk) -> None:
+    await desk.choose(APPROVED)
+    before = await held_by_keys(desk)
+    await desk.press("a")
+    form = await desk.wait_for(FormScreen)
+    await tick(desk, "black-friday")
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    await desk.press("escape")
+    await until(desk.pilot, lambda: desk.app.screen is form, "the form")
+    assert len(form.state.typed("key_hashes")) == 1
+    assert await held_by_keys(desk) == before
+
+
+async def test_nothing_picked_is_refused(desk: GuardrailDesk) -> None:
+    await desk.choose(APPROVED)
+    await desk.press("a")
+    form = await desk.wait_for(FormScreen)
+    await desk.press("ctrl+s")
+    await desk.reads("is required")
+    form.state.put("key_hashes", ())
+    await desk.press("ctrl+s")
+    await desk.reads("must have at least 1 entry")
+    assert desk.events() == []
+
+
+async def test_a_key_that_is_gone_meanwhile_is_told(desk: GuardrailDesk) -> None:
+    await desk.choose(APPROVED)
+    await desk.press("a")
+    form = await desk.wait_for(FormScreen)
+    await tick(desk, "black-friday")
+    (picked,) = form.state.typed("key_hashes")
+    async with desk.colleague() as client:
+        await client.keys.delete(picked)
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    await desk.press("y")
+    await until(desk.pilot, lambda: desk.events() == ["intent", "refused"], "the refusal")
+    await desk.reads("not in this account")
+
+
+async def test_members_are_assigned(desk: GuardrailDesk) -> None:
+    row = await desk.choose(APPROVED)
+    await desk.press("A")
+    form = await desk.wait_for(FormScreen)
+    await tick(desk, "elodie")
+    if not form.state.value("member_user_ids"):
+        await tick(desk, "watanabe")
+    await desk.reads("replaces No previews on")
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    assert "It replaces guardrail “No previews” on member" in desk.text
+    await desk.press("y")
+    await desk.said("assigned to 1 member")
+    async with desk.colleague() as client:
+        found = (await client.guardrails.member_assignments(row.identity)).items
+    assert len(found) == 1
+
+
+async def test_the_assignments_of_one_guardrail(desk: GuardrailDesk) -> None:
+    row = await desk.choose(APPROVED)
+    await desk.press("m")
+    table = await desk.rows("assignments")
+    assert table.total_count == 3
+    assert APPROVED in line(listing(desk.app), "crumbs")
+    key = table.selected.assignment
+    assert key.guardrail_id == row.identity
+    await desk.press("D")
+    await desk.wait_for(ConfirmScreen)
+    assert f"“{key.key_name}” “{APPROVED}” → none" in desk.text
+    await desk.press("y")
+    await desk.said("1 assignment taken away")
+    await until(desk.pilot, lambda: table.total_count == 2, "the row to go")
+    assert key.key_name not in await held_by_keys(desk)
+    await desk.press("escape")
+    await desk.rows("guardrails")
+    assert desk.row.identity == row.identity
+
+
+async def test_marked_rows_of_several_guardrails_are_taken_away_together(
+    tmp_path: Path,
+) -> None:
+    async with guardrail_desk(tmp_path, start="assignments") as desk:
+        table = await desk.rows("assignments")
+        before = table.total_count
+        rows = {table.identities[place]: place for place in range(before)}
+        chosen: dict[tuple[str, str | None], str] = {}
+        for identity in rows:
+            table.select(identity)
+            one = table.selected
+            chosen.setdefault((one.kind, one.assignment.guardrail_id), identity)
+        picked = [
+            next(identity for (kind, _), identity in chosen.items() if kind == "member"),
+            *[identity for (kind, _), identity in chosen.items() if kind == "key"][:2],
+        ]
+        for identity in picked:
+            table.select(identity)
+            await desk.press("space")
+        await desk.press("D")
+        await desk.wait_for(ConfirmScreen)
+        assert "in 3 requests" in desk.text
+        await desk.press("y")
+        await desk.said("3 assignments taken away")
+        await until(desk.pilot, lambda: table.total_count == before - 3, "the rows to go")
+        assert not set(picked) & set(table.identities)
+        assert desk.events() == ["intent", "applied"] * 3
+
+
+async def test_several_requests_stop_at_the_first_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gwtui.client.errors import ServerError  # noqa: PLC0415
+
+    async with guardrail_desk(tmp_path, start="assignments") as desk:
+        table = await desk.rows("assignments")
+        service = type(desk.app.gateway.guardrails)
+
+        async def fails(*_: object) -> int:
+            raise ServerError("Internal Server Error", status=500)
+
+        monkeypatch.setattr(service, "unassign_members", fails)
+        for identity in list(table.identities):
+            table.select(identity)
+            if table.selected.kind == "member":
+                await desk.press("space")
+        key = next(
+            i for i in table.identities if (table.select(i), table.selected.kind)[1] == "key"
+        )
+        table.select(key)
+        await desk.press("space", "D")
+        await desk.wait_for(ConfirmScreen)
+        await desk.press("y")
+        await until(desk.pilot, lambda: len(desk.events()) == 4, "both requests")
+        assert sorted(desk.events()[1::2]) != ["applied", "applied"]
+
+
+async def test_links_lead_from_an_assignment_to_guardrail_and_key(desk: GuardrailDesk) -> None:
+    row = await desk.choose(APPROVED)
+    await desk.press("m")
+    table = await desk.rows("assignments")
+    key = table.selected.assignment
+    await desk.press("K")
+    keys = await desk.rows("keys")
+    await until(desk.pilot, lambda: keys.selected_identity == key.key_hash, "the key")
+    await until(desk.pilot, lambda: keys.selected.binding is not None, "its guardrail")
+    pane = listing(desk.app).query_one(DetailPane)
+    await until(desk.pilot, lambda: APPROVED in pane.text, "its name")
+    await desk.press("R")
+    table = await desk.rows("guardrails")
+    await until(desk.pilot, lambda: table.selected_identity == row.identity, "the guardrail")
+
+
+async def test_a_link_leaves_the_narrow_scope(desk: GuardrailDesk) -> None:
+    row = await desk.choose(APPROVED)
+    async with desk.colleague() as client:
+        spaces = (await client.workspaces.list()).items
+        other = next(space for space in spaces if space.id != row.guardrail.workspace_id)
+        stranger = (await client.keys.list(workspace_id=other.id)).items[0]
+        await client.guardrails.assign_keys(
+            row.identity, AssignKeysRequest(key_hashes=[stranger.hash or ""])
+        )
+    await desk.app.hub.refresh("guardrails")
+    desk.app.narrow(other.id, other.name)
+    await desk.app.open_route(f"keys/{stranger.hash}")
+    keys = await desk.rows("keys")
+    await until(desk.pilot, lambda: keys.selected_identity == stranger.hash, "the key")
+    await until(desk.pilot, lambda: keys.selected.binding is not None, "its guardrail")
+    await desk.press("R")
+    table = await desk.rows("guardrails")
+    await until(desk.pilot, lambda: table.selected_identity == row.identity, "the guardrail")
+    assert desk.app.scope.workspace is None
