@@ -255,3 +255,13 @@ async def test_a_workspace_leads_to_its_members_and_keys(desk: WorkspaceDesk) ->
     await desk.press("escape", "K")
     await desk.rows("keys")
     assert desk.app.scope.workspace == space.id
+
+
+@pytest.mark.parametrize(("pressed", "resource"), [("R", "guardrails"), ("B", "byok")])
+async def test_a_workspace_leads_to_what_binds_and_serves_it(
+    desk: WorkspaceDesk, pressed: str, resource: str
+) -> None:
+    space = await desk.choose("production")
+    await desk.press(pressed)
+    await until(desk.pilot, lambda: listing(desk.app).resource == resource, resource)
+    assert (desk.app.scope.workspace, desk.app.scope_name) == (space.id, "Production")
