@@ -1,0 +1,216 @@
+"""The forms of guardrails: what they send, what they keep, what they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from form_kit import FACTS, SPACE
+from gwtui.contract.dialects import GENERIC, OPENROUTER, Dialect
+from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
+from gwtui.contract.models import Model
+from gwtui.ui.forms.fields import FormSpec, PickOption
+from gwtui.ui.forms.filter_rows import BuiltinRow, CustomRow
+from gwtui.ui.forms.guardrail_choices import model_options
+from gwtui.ui.forms.guardrail_form import GuardrailSources, create_form, edit_form
+from gwtui.ui.forms.state import FormState
+from gwtui.ui.resources.effects import LiveEffect
+from gwtui.ui.resources.guardrail_row import GuardrailRow
+from resource_samples import workspace
+
+GUARDRAIL_ID = "3b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d13"
+ROUTING = ("allowed_models", "ignored_models", "allowed_providers", "ignored_providers")
+
+
+async def nothing() -> Sequence[PickOption]:
+    return ()
+
+
+def sources(dialect: Dialect = GENERIC) -> GuardrailSources:
+    return GuardrailSources(dialect, nothing, nothing, LiveEffect(lambda: None, dialect))
+
+
+def guardrail(**changes: Any) -> Guardrail:
+    body = {
+        **dict.fromkeys(Guardrail.model_fields),
+        "id": GUARDRAIL_ID,
+        "name": "mine",
+        "workspace_id": SPACE,
+        "include_byok_in_budgets": False,
+        **changes,
+    }
+    return Guardrail.model_validate({k: v for k, v in body.items() if v is not ...})
+
+
+def editing(found: Guardrail, dialect: Dialect = GENERIC) -> FormState:
+    return FormState(edit_form(GuardrailRow(found, dialect=dialect), sources(dialect)), FACTS)
+
+
+def names(spec: FormSpec) -> list[str]:
+    return [field.name for field in spec.every_field()]
+
+
+@pytest.mark.parametrize("dialect", [GENERIC, OPENROUTER], ids=lambda dialect: dialect.name)
+def test_every_field_of_the_dialect_is_in_the_form(dialect: Dialect) -> None:
+    absent = dialect.absent_fields.get("CreateGuardrailRequest", frozenset())
+    create = create_form(None, sources(dialect))
+    assert set(names(create)) == set(CreateGuardrailRequest.model_fields) - absent
+    edit = edit_form(GuardrailRow(guardrail(), dialect=dialect), sources(dialect))
+    assert set(names(edit)) == set(UpdateGuardrailRequest.model_fields) - absent
+    titles = [group.title for group in create.groups]
+    assert titles[:5] == ["General", "Routing", "Cap", "Retention", "Filters"]
+    assert ("Data use" in titles) is (dialect is OPENROUTER)
+
+
+def test_a_new_guardrail_needs_only_a_name_and_takes_the_lists_workspace() -> None:
+    state = FormState(create_form(SPACE, sources()), FACTS)
+    assert state.request() is None
+    state.put("name", "mine")
+    request = state.request()
+    assert request is not None
+    assert request.body() == {
+        "name": "mine",
+        "workspace_id": SPACE,
+        "include_byok_in_budgets": False,
+    }
+
+
+def test_the_deprecated_switch_is_shown_and_never_sent() -> None:
+    state = editing(guardrail(enforce_zdr=True))
+    field = next(field for field in state.spec.every_field() if field.name == "enforce_zdr")
+    assert field.fixed is not None
+    assert field.fixed[0] == "on"
+    assert "deprecated" in field.fixed[1]
+    assert "enforce_zdr" not in state.fields
+    state.put("enforce_zdr_other", False)
+    assert state.payload() == {"enforce_zdr_other": False}
+
+
+def test_a_three_valued_switch_can_go_back_to_inheriting() -> None:
+    state = editing(guardrail(enforce_zdr_vendor_a=True))
+    state.put("enforce_zdr_vendor_a", None)
+    assert state.payload() == {"enforce_zdr_vendor_a": None}
+    state.put("enforce_zdr_vendor_a", True)
+    assert not state.changed
+
+
+def test_null_and_the_empty_list_are_not_the_same() -> None:
+    state = editing(guardrail(allowed_models=["a/b", "gone/model"]))
+    assert state.typed("allowed_models") == ("a/b", "gone/model"), "unknown entries are kept"
+    assert state.payload() == {}
+    state.put("allowed_models", None)
+    assert state.payload() == {"allowed_models": None}
+    state.put("allowed_models", ())
+    assert state.request() is None
+    assert state.problem("allowed_models") is not None
+    state.put("allowed_models", ("gone/model",))
+    assert state.payload() == {"allowed_models": ["gone/model"]}
+
+
+def test_lists_that_could_not_be_read_stay_as_they_are() -> None:
+    state = editing(guardrail(allowed_models="everything", content_filters=[{"action": 3}]))
+    assert state.is_unknown("allowed_models")
+    assert state.is_unknown("content_filters")
+    state.put("name", "other")
+    assert state.payload() == {"name": "other"}
+
+
+def test_filters_of_a_kind_nobody_knows_go_back_unchanged() -> None:
+    odd = [{"slug": "iban", "action": "quarantine"}]
+    state = editing(guardrail(content_filter_builtins=odd))
+    (kept,) = state.typed("content_filter_builtins")
+    assert (kept.slug, kept.action) == ("iban", "quarantine")
+    assert not state.changed
+    state.put("name", "other")
+    assert state.payload() == {"name": "other"}
+
+
+@pytest.mark.parametrize(
+    ("slug", "action", "dialect", "fine"),
+    [
+        ("email", "redact", GENERIC, True),
+        ("email", "flag", GENERIC, False),
+        ("secrets", "flag", GENERIC, False),
+        ("regex-prompt-injection", "flag", GENERIC, True),
+        ("email", "flag", OPENROUTER, True),
+    ],
+)
+def test_the_dialect_decides_which_actions_are_legal(
+    slug: str, action: str, dialect: Dialect, fine: bool
+) -> None:
+    state = editing(guardrail(), dialect)
+    state.put("content_filter_builtins", (BuiltinRow(slug, action),))
+    assert state.attempt() is fine
+    assert (state.problem("content_filter_builtins") is None) is fine
+
+
+@pytest.mark.parametrize("pattern", ["(", "(a+)+", "(?=a)", r"(a)\1", ""])
+def test_a_pattern_that_is_refused_is_refused_on_its_field(pattern: str) -> None:
+    state = editing(guardrail())
+    state.put("content_filters", (CustomRow("fine", "block"), CustomRow(pattern, "redact")))
+    assert not state.attempt()
+    assert "pattern" in state.entry_problems("content_filters")[1]
+
+
+def test_the_cap_and_its_interval_go_together_where_the_dialect_demands_it() -> None:
+    for dialect, together in ((GENERIC, False), (OPENROUTER, True)):
+        state = FormState(create_form(None, sources(dialect)), FACTS)
+        state.put("name", "mine")
+        state.put("limit_usd", "$1,000.50")
+        assert state.attempt() is not together
+        if together:
+            assert state.problem("reset_interval") is not None
+        state.put("reset_interval", "daily")
+        assert state.attempt()
+        request = state.request()
+        assert isinstance(request, CreateGuardrailRequest)
+        assert (request.limit_usd, request.reset_interval) == (Decimal("1000.5"), "daily")
+
+
+def test_the_cap_is_explained_as_one_for_each() -> None:
+    state = editing(guardrail(limit_usd=Decimal(5), reset_interval="weekly"))
+    note = state.note("limit_usd")
+    assert note is not None
+    assert note.text == "each key and each member may spend $5.00 each UTC week"
+    reset = state.note("reset_interval")
+    assert reset is not None
+    assert reset.text.startswith("next reset Monday 2026-11-23 00:00 UTC")
+
+
+def test_the_name_of_a_default_guardrail_is_fixed() -> None:
+    space = workspace(default_guardrail_id=GUARDRAIL_ID)
+    spec = edit_form(GuardrailRow(guardrail(), space, made=False), sources())
+    state = FormState(spec, FACTS)
+    assert "name" not in state.fields
+    assert spec.title == "Set up guardrail Production default"
+    assert state.request() is None, "nothing was changed yet"
+    state.put("limit_usd", "5")
+    assert state.payload() == {"limit_usd": Decimal(5)}
+
+
+def test_a_model_is_one_option_by_the_slug_that_its_variants_share() -> None:
+    def model(id: str, slug: str, name: str) -> Model:
+        return Model.model_validate({"id": id, "canonical_slug": slug, "name": name})
+
+    models = [
+        model("a/b", "a/b-1", "B"),
+        model("a/b:free", "a/b-1", "B free"),
+        model("c/d", "", "D"),
+    ]
+    assert [option.value for option in model_options(models, frozenset())] == ["a/b-1", "c/d"]
+    present = model_options(models, frozenset({"a/b", "gone/model"}))
+    assert [option.value for option in present] == ["a/b-1", "a/b", "c/d"]
+    assert "by its identifier" in present[1].note
+
+
+def test_what_is_typed_into_the_routing_is_never_lost_without_a_catalog() -> None:
+    state = editing(guardrail())
+    for name in ROUTING:
+        state.put(name, ("x/y",))
+    assert state.payload() == {name: ["x/y"] for name in ROUTING}
+    note = state.note("allowed_models")
+    assert note is not None
+    assert "F2" in note.text
