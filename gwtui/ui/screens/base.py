@@ -228,13 +228,18 @@ class GatewayScreen(Screen[None]):
 
     def second(self) -> None:
         """Called once per second while the screen is shown."""
-        if self.is_mounted:
+        if self._is_whole:
             self.tick(self.now)
             self.refresh_frame()
 
+    @property
+    def _is_whole(self) -> bool:
+        """Whether every widget is there: not before the first, nor while they are removed."""
+        return self.is_mounted and self.is_attached and not self._pruning
+
     def refresh_frame(self) -> None:
         """Bring header, banner, panel, status line and footer up to date; unchanged lines rest."""
-        if not self.is_mounted:
+        if not self._is_whole:
             return
         now = self.now
         self.query_one(HeaderBar).show_facts(self.gwtui.header_facts(self.tab))
