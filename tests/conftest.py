@@ -43,8 +43,10 @@ def private_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def still_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing blinks, animates or follows the developer's colour settings."""
+    """Nothing blinks, animates or follows the developer's terminal."""
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.setattr(textual.constants, "TEXTUAL_ANIMATIONS", "none")
     monkeypatch.setattr(App.__dict__["theme"], "_default", "textual-dark")
     for widget in (Input, TextArea):

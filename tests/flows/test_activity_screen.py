@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -21,12 +20,6 @@ from gwtui.ui.screens.generation import GenerationScreen
 from gwtui.ui.widgets.bars import BarChart
 from gwtui.ui.widgets.one_line import OneLine
 from shell_kit import Site, dashboard, has_data, line, listing, notices, shown, site, until
-
-
-@pytest.fixture(autouse=True)
-def able_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("LC_ALL", "C.UTF-8")
 
 
 def screen_of(app: GwtuiApp) -> ActivityScreen:
@@ -155,7 +148,7 @@ async def test_an_account_without_activity_says_so(tmp_path: Path) -> None:
 async def test_old_terminals_get_a_chart_of_ascii(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(os.environ, "TERM", "linux")
+    monkeypatch.setenv("TERM", "linux")
     async with site() as place, dashboard(place, tmp_path, start="activity") as (app, pilot):
         await until(pilot, lambda: "#" in screen_of(app).query_one(BarChart).text, "the bars")
         assert screen_of(app).query_one(BarChart).text.isascii()
