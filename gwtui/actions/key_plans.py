@@ -35,6 +35,7 @@ LABELS: Mapping[str, str] = {
     "include_byok_in_limit": "BYOK counts to limit",
     "workspace_id": "Workspace",
     "creator_user_id": "Made for member",
+    "external": "Outside user",
     "disabled": "State",
 }
 """What people call the fields, the same in forms and plans."""
@@ -90,6 +91,7 @@ _WORDS: Mapping[str, Callable[[Any, datetime, Names], str]] = {
     "expires_at": _moment_in_words,
     "disabled": lambda value, _now, _names: "disabled" if value else "enabled",
     "include_byok_in_limit": lambda value, _now, _names: "yes" if value else "no",
+    "external": lambda value, _now, _names: safe_line(value.user, _NAME_LIMIT),
     "workspace_id": lambda value, _now, names: safe_line(names.get(value) or value, _NAME_LIMIT),
 }
 

@@ -272,6 +272,15 @@ def test_expiry_is_shown_but_not_editable() -> None:
     assert "expires_at" not in UpdateKeyRequest.model_fields
 
 
+def test_an_outside_user_is_given_by_its_identifier() -> None:
+    request = creating(name="ci", external=" customer-7 ").request()
+    assert request is not None
+    assert request.body()["external"] == {"user": "customer-7"}
+    untouched = creating(name="ci").request()
+    assert untouched is not None
+    assert "external" not in untouched.body()
+
+
 def test_every_field_of_the_requests_can_be_filled_in() -> None:
     assert {field.name for field in create_form(None).fields} == set(CreateKeyRequest.model_fields)
     editable = {field.name for field in edit_form(api_key(), NOW).fields if field.fixed is None}

@@ -27,6 +27,7 @@ Kind = Literal[
     "pick",
     "builtins",
     "filters",
+    "external_user",
 ]
 
 

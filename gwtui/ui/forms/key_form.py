@@ -31,6 +31,7 @@ def create_form(workspace: str | None) -> FormSpec:
             _field("expires_at", "datetime", placeholder=MOMENTS, preview=_expiry),
             _field("workspace_id", "workspace", help="the workspace that the key belongs to"),
             _field("creator_user_id", "text"),
+            _field("external", "external_user", placeholder="an identifier of your own"),
         ),
         submit="Create key",
         initial={} if workspace is None else {"workspace_id": workspace},

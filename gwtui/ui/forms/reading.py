@@ -113,6 +113,7 @@ _PARSERS: Mapping[Kind, Callable[[str], Any]] = {
     "usd": parse_usd,
     "percent": parse_share,
     "integers": parse_integers,
+    "external_user": lambda text: {"user": text},
 }
 
 
