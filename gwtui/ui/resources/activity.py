@@ -220,7 +220,8 @@ def totals(tally: Tally) -> Sequence[Cell]:
         Cell(f"{money.compact_int(tally.cached)} cached", "muted"),
     ]
     if tally.unknown:
-        parts.insert(0, Cell(f"{tally.unknown} rows lack figures", "warn"))
+        noun = "row lacks" if tally.unknown == 1 else "rows lack"
+        parts.insert(0, Cell(f"{tally.unknown} {noun} figures", "warn"))
     return parts
 
 

@@ -61,15 +61,13 @@ def _rights_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:
     elif manages:
         offers = Cell("reading and changing, in every workspace", "good")
     else:
-        offers = Cell(
-            "catalog, generations, this page; all else needs a management key", "warn"
-        )
+        offers = Cell("catalog, generations, this page; all else needs a management key", "warn")
     free = current.free_model_daily_requests
     regions = current.allowed_data_regions
     return [
         DetailRow("management key", cells.yes_no(manages)),
         DetailRow("this offers", offers),
-        DetailRow("free tier", cells.yes_no(current.is_free_tier), "no credits bought so far"),
+        DetailRow("free tier", cells.yes_no(current.is_free_tier), _bought(current)),
         DetailRow(
             "free requests",
             cells.NOTHING
@@ -82,6 +80,12 @@ def _rights_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:
         ),
         DetailRow("data regions", cells.words(regions), "where data may go"),
     ]
+
+
+def _bought(current: CurrentKey) -> str:
+    if current.is_free_tier is None:
+        return ""
+    return "no credits bought so far" if current.is_free_tier else "credits were bought"
 
 
 def _limit_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:

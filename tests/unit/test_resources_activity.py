@@ -1,0 +1,140 @@
+"""Ranking activity: shares, names, and what cannot be told apart."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from gwtui.client.paging import Listing
+from gwtui.contract.activity import ActivityRow
+from gwtui.contract.keys import ApiKey
+from gwtui.contract.workspaces import Workspace
+from gwtui.domain.activity import tally
+from gwtui.ui.resources import activity
+from gwtui.ui.resources.activity import (
+    OTHERS,
+    Activity,
+    KeyActivity,
+    fetch_key_activity,
+    in_words,
+    key_ranking,
+    ranking,
+    totals,
+)
+
+
+def row(**fields: Any) -> ActivityRow:
+    wire = {
+        "date": "2026-11-20",
+        "model": "acme/m1",
+        "provider_name": "Acme",
+        "workspace_id": "w1",
+        "requests": 1,
+        "usage": 1,
+        "byok_usage_inference": 0,
+        "prompt_tokens": 10,
+        "completion_tokens": 5,
+        "reasoning_tokens": 0,
+        "cached_tokens": 0,
+        **fields,
+    }
+    return ActivityRow.model_validate(wire)
+
+
+def test_the_biggest_comes_first_and_shares_are_of_the_measure() -> None:
+    rows = [row(usage=1, requests=9), row(model="acme/m2", usage=3)]
+    spend = ranking(Activity(tuple(rows)), rows, "model", "spend")
+    assert [(one.name, one.share) for one in spend] == [
+        ("acme/m2", Decimal("0.75")),
+        ("acme/m1", Decimal("0.25")),
+    ]
+    requests = ranking(Activity(tuple(rows)), rows, "model", "requests")
+    assert [(one.name, one.share) for one in requests] == [
+        ("acme/m1", Decimal("0.9")),
+        ("acme/m2", Decimal("0.1")),
+    ]
+
+
+def test_unknown_figures_rank_last_and_have_no_share() -> None:
+    rows = [row(model="a", usage=None), row(model="b", usage=0), row(model="c", usage=2)]
+    found = ranking(Activity(tuple(rows)), rows, "model", "spend")
+    assert [(one.name, one.share) for one in found] == [("c", 1), ("b", 0), ("a", None)]
+
+
+def test_workspaces_have_names_and_what_is_not_said_has_a_word() -> None:
+    rows = [row(), row(workspace_id="gone", usage=5), row(workspace_id=None, usage=9)]
+    found = ranking(Activity(tuple(rows), {"w1": "Research"}), rows, "workspace", "spend")
+    assert [one.name for one in found] == ["not said", "gone", "Research"]
+
+
+def test_what_no_key_did_is_a_line_of_its_own() -> None:
+    rows = [row(usage=5), row(usage=5, requests=3)]
+    keys = KeyActivity({"h1": (row(usage=4),), "h2": ()}, {"h1": "ci"}, left_out=2)
+    found = key_ranking(keys, rows, "spend")
+    assert [(one.identity, one.name) for one in found] == [
+        (OTHERS, "deleted keys and 2 that were not read"),
+        ("h1", "ci"),
+    ]
+    assert found[0].tally.spend == 6
+    assert sum(one.share or 0 for one in found) == 1
+
+
+def test_without_a_rest_there_is_no_such_line() -> None:
+    rows = [row()]
+    found = key_ranking(KeyActivity({"h1": (row(),)}, {}), rows, "spend")
+    assert [one.identity for one in found] == ["h1"]
+
+
+class _Service:
+    """Answers for workspaces, keys and activity."""
+
+    def __init__(self, keys: list[ApiKey]) -> None:
+        self._keys = keys
+        self.asked: list[str] = []
+        self.workspaces = self.keys = self.activity = self
+
+    async def list(self, **query: Any) -> Listing[Any]:
+        if "api_key_hash" in query:
+            self.asked.append(query["api_key_hash"])
+            return Listing((row(),), None, True)
+        if "workspace_id" in query:
+            return Listing(tuple(self._keys), None, True)
+        return Listing((Workspace.model_validate({"id": "w1"}),), None, True)
+
+
+async def test_only_used_keys_are_read_one_by_one_and_the_busiest_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(activity, "MOST_KEYS", 2)
+    usages = {"idle": (0, 0), "old": (5, 0), "busy": (9, 9), "some": (5, 4)}
+    service = _Service(
+        [
+            ApiKey.model_validate(
+                {"hash": name, "name": name, "usage": u, "usage_monthly": m, "byok_usage": 0}
+            )
+            for name, (u, m) in usages.items()
+        ]
+    )
+    found = await fetch_key_activity(service, None)  # type: ignore[arg-type]
+    assert service.asked == ["busy", "some"]
+    assert (list(found.rows), found.left_out) == (["busy", "some"], 1)
+
+
+@pytest.mark.parametrize(
+    ("measure", "amount", "words"),
+    [
+        ("spend", "12.5", "$12.50"),
+        ("spend", "12345.6", "$12,346"),
+        ("tokens", "1234567", "1.23M"),
+        ("requests", "0", "0"),
+        ("spend", None, "—"),
+    ],
+)
+def test_figures_have_their_unit(measure: Any, amount: str | None, words: str) -> None:
+    assert in_words(measure, None if amount is None else Decimal(amount)) == words
+
+
+def test_sums_that_lack_figures_say_so_first() -> None:
+    assert "1 row lacks figures" in totals(tally([row(usage=None), row()]))[0].text
