@@ -30,7 +30,7 @@ SHOTS = (
     Shot("keys", "keys", ("down",) * 7),
     Shot("endpoints", "models/northwind/atlas-large"),
     Shot("credits", "credits", size=(100, 30)),
-    Shot("new-key", "keys", ("n", *"nightly", "tab", *"25"), size=(80, 24)),
+    Shot("new-key", "keys", ("n", "type nightly", "tab", "type 25"), size=(80, 24)),
     Shot("light", "models", theme="gwtui-light"),
 )
 

@@ -10,15 +10,14 @@ from dashboard_kit import Demo, pressing
 
 SnapCompare = Callable[..., bool]
 
-NAME = tuple("nightly")
-TO_LIMIT = ("tab",)
+NAME = "type nightly"
 FORMS: dict[str, tuple[str, ...]] = {
     "create": ("n",),
-    "create-filled": ("n", *NAME, "tab", *"25", "tab", "right", "right"),
-    "create-refused": ("n", "tab", *"-5x", "ctrl+s"),
-    "create-leaving": ("n", *NAME, "escape"),
-    "created": ("n", *NAME, "ctrl+s"),
-    "created-leaving": ("n", *NAME, "ctrl+s", "escape"),
+    "create-filled": ("n", NAME, "tab", "type 25", "tab", "right", "right"),
+    "create-refused": ("n", "tab", "type -5x", "ctrl+s"),
+    "create-leaving": ("n", NAME, "escape"),
+    "created": ("n", NAME, "ctrl+s"),
+    "created-leaving": ("n", NAME, "ctrl+s", "escape"),
     "edit": ("e",),
     "disable": ("x",),
     "delete": ("D",),
@@ -26,7 +25,7 @@ FORMS: dict[str, tuple[str, ...]] = {
 
 
 OTHERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "workspace-create": ("workspaces", ("n", *"My Team")),
+    "workspace-create": ("workspaces", ("n", "type My Team")),
     "workspace-edit": ("workspaces", ("e",)),
     "workspace-budgets": ("workspaces", ("b",)),
     "workspace-delete": ("workspaces", ("D",)),

@@ -13,8 +13,8 @@ SnapCompare = Callable[..., bool]
 SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "keys": ("keys", ()),
     "keys-moved": ("keys", ("down", "down", "down")),
-    "keys-filtered": ("keys", ("slash", *"state:expired", "enter")),
-    "keys-filter-mistake": ("keys", ("slash", *"limit>>")),
+    "keys-filtered": ("keys", ("slash", "type state:expired", "enter")),
+    "keys-filter-mistake": ("keys", ("slash", "type limit>>")),
     "keys-sorted": ("keys", ("greater_than_sign", "S")),
     "keys-detail": ("keys", ("d",)),
     "keys-raw": ("keys", ("v",)),
