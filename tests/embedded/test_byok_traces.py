@@ -140,7 +140,7 @@ async def test_deleting_a_workspace_wipes_its_credentials(database: Path):
 
 async def test_nothing_is_left_however_rows_move_about(database: Path):
     """Rows of many sizes are written, replaced and deleted, so that pages split and merge."""
-    chance = random.Random(4)  # noqa: S311 - repeatable; finds what secure_delete leaves
+    chance = random.Random(4)
     gone: set[bytes] = set()
     async with bench(database, content="empty") as gate:
         living: list[str] = []
