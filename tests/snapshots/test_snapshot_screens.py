@@ -43,6 +43,11 @@ SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "models-guardrails": ("models", ("R",)),
     "byok": ("byok", ()),
     "byok-detail": ("byok", ("d",)),
+    "activity": ("activity", ()),
+    "activity-by-key": ("activity", ("b", "b", "b")),
+    "activity-tokens": ("activity", ("m", "m", "m")),
+    "generation": ("generation", ()),
+    "zdr": ("zdr", ()),
     "current-key": ("key", ()),
     "providers": ("providers", ()),
 }
