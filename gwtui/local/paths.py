@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,12 +38,16 @@ class Paths:
         from platformdirs import PlatformDirs  # noqa: PLC0415 - not needed for the first paint
 
         places = PlatformDirs(APP, appauthor=False)
+        with warnings.catch_warnings():
+            # An unusable XDG_RUNTIME_DIR is passed over; a warning would land on the screen.
+            warnings.simplefilter("ignore")
+            runtime = places.user_runtime_path
         return cls(
             config=places.user_config_path,
             data=places.user_data_path,
             state=places.user_state_path,
             cache=places.user_cache_path,
-            runtime=places.user_runtime_path,
+            runtime=runtime,
         )
 
 

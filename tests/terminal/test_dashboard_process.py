@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -63,3 +64,17 @@ def test_a_smaller_terminal_is_redrawn(demo: PtyTerminal) -> None:
     demo.resize(80, 24)
     demo.settle()
     assert "airflow-staging" in demo.text
+
+
+def test_an_unusable_runtime_directory_draws_nothing_over_the_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(shared))
+    with pty_terminal(DEMO) as terminal:
+        terminal.wait_for("airflow-staging", 60)
+        assert b"Warning" not in terminal.raw
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
