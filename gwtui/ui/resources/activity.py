@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.activity import ActivityRow
 from gwtui.domain import activity, money
 from gwtui.domain.activity import Grouping, Measure, Tally
@@ -20,6 +20,9 @@ from gwtui.ui.resources.spec import Cell, Column, Scope
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
 
 MEASURE_WORDS: Mapping[Measure, str] = {
     "spend": "spend",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.resources import cells
@@ -41,6 +41,9 @@ from gwtui.ui.resources.spec import (
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
 
 FEEDS = "byok"
 """The feeds that a write to a credential makes out of date begin so."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from gwtui.client.errors import NotFoundError, StatusError
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.models import Model
 from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key
 from gwtui.ui.resources.fetching import fetch_each
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
 
 
 @dataclass(slots=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from gwtui.client.gateway import GatewayClient
+from typing import TYPE_CHECKING
+
 from gwtui.contract.credits import Credits
 from gwtui.ui.resources.spec import Scope
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
 
 
 async def fetch_credits(client: GatewayClient) -> Credits:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.budgets import BudgetLayer
 from gwtui.contract.keys import CurrentKey, limit_used_share
 from gwtui.domain import money
@@ -18,6 +18,9 @@ from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, Scope, Section
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
 
 NOT_MANAGEMENT = "this key is not a management key"
 """Why nothing can be changed, to end a sentence with."""

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.models import Endpoint, ModelEndpoints, Percentiles
 from gwtui.domain.uptime import verdict
 from gwtui.ui.resources import cells
@@ -19,6 +19,9 @@ from gwtui.ui.resources.spec import Cell, Column, ResourceSpec, Scope, SortValue
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
 
 _HIDDEN = Cell("hidden", "muted")
 _SEVERITY: dict[Tone, int] = {"bad": 0, "warn": 1, "good": 2, "accent": 2, "plain": 2, "muted": 3}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from gwtui.client.errors import NotFoundError
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import figure_column, moment_column, text_column, usd_column
@@ -37,6 +37,9 @@ from gwtui.ui.resources.spec import (
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
 
 __all__ = ["COLUMNS", "KEYS", "KeyRow", "fetch_keys", "keys_feed"]
 

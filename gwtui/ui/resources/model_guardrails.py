@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from gwtui.client.errors import NotFoundError
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.models import Model
 from gwtui.domain.catalog_view import CatalogView, Offers
 from gwtui.domain.guardrail_effect import ModelEffect, effect_on_model, restrictions_of
@@ -28,6 +28,9 @@ from gwtui.ui.resources.spec import Cell, Column, DetailRow, ResourceSpec, Scope
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
+from typing import TYPE_CHECKING
 
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.models import Model
 from gwtui.domain import times
 from gwtui.ui.resources import cells
@@ -24,6 +24,9 @@ from gwtui.ui.resources.spec import (
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
 
 _WITHDRAWN_SOON_DAYS = 30
 _TOP = "at the provider that is used first"

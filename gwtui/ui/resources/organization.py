@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from gwtui.client.errors import NotFoundError
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.members import OrganizationMember, WorkspaceMember
 from gwtui.contract.workspaces import Workspace
 from gwtui.ui.resources import cells
@@ -28,6 +28,9 @@ from gwtui.ui.resources.workspace_row import shown_name
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
 
 _READING = Cell("…", "muted")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.providers import Provider
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import text_column
@@ -14,6 +14,9 @@ from gwtui.ui.resources.spec import Cell, Column, DetailRow, ResourceSpec, Scope
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
 
 _LINKS = (
     ("privacy policy", "privacy_policy_url"),

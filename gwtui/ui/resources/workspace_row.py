@@ -6,10 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
-from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget
 from gwtui.contract.guardrails import Guardrail
@@ -23,6 +22,9 @@ from gwtui.domain.workspace_spend import KeyCount, spent_by_interval
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.fetching import fetch_each
 from gwtui.ui.resources.spec import Cell, Tone
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
 
 T = TypeVar("T")
 

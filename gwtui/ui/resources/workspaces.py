@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.workspaces import Workspace
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import figure_column, flag_column, moment_column, text_column
@@ -24,6 +24,9 @@ from gwtui.ui.resources.workspace_row import (
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
 
 __all__ = ["COLUMNS", "WORKSPACES", "WorkspaceRow", "workspaces_feed"]
 

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.models import Endpoint, Model
 from gwtui.domain.catalog_view import CatalogView, endpoint_key, is_healthy
 from gwtui.domain.uptime import verdict
@@ -29,6 +29,9 @@ from gwtui.ui.resources.spec import (
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
 
 
 @dataclass(frozen=True, slots=True)
