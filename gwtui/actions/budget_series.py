@@ -25,6 +25,7 @@ from gwtui.contract.budgets import (
     BudgetInterval,
     BudgetUsd,
     PutBudgetRequest,
+    budget_conflicts,
 )
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.workspaces import Workspace
@@ -80,18 +81,10 @@ def in_words(field: str, value: Any) -> str:
 def conflicts(limits: Mapping[str, Decimal | None]) -> list[Problem]:
     """What is wrong with a set of budgets, on both of the two that do not fit."""
     found: list[Problem] = []
-    shorter: tuple[str, Decimal] | None = None
-    for interval in BUDGET_INTERVALS:
-        limit = limits.get(interval)
-        if limit is None:
-            continue
-        if shorter is not None and shorter[1] >= limit:
-            name, amount = shorter
-            found += [
-                Problem(name, f"must be less than the {interval} budget, {usd(limit)}"),
-                Problem(interval, f"must be more than the {name} budget, {usd(amount)}"),
-            ]
-        shorter = (interval, limit)
+    for pair in budget_conflicts(limits):
+        less = f"must be less than the {pair.longer} budget, {usd(pair.longer_limit)}"
+        more = f"must be more than the {pair.shorter} budget, {usd(pair.shorter_limit)}"
+        found += [Problem(pair.shorter, less), Problem(pair.longer, more)]
     return found
 
 

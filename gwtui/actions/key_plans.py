@@ -13,6 +13,7 @@ from typing import Any
 
 from gwtui.actions.keys import RESOURCE
 from gwtui.actions.plan import Change, Plan
+from gwtui.actions.wording import NAME_LIMIT, quoted
 from gwtui.contract.keys import (
     ApiKey,
     CreatedKey,
@@ -51,17 +52,13 @@ EMPTY: Mapping[str, str] = {
 }
 """What it means that a field has no value."""
 
-_NAME_LIMIT = 60
-
 Names = Mapping[str, str]
 """Workspace id -> name."""
 
 
 def shown_name(key: ApiKey) -> str:
     """The key in a sentence: its name in quotes, else its masked form."""
-    if key.name:
-        return f"“{safe_line(key.name, _NAME_LIMIT)}”"
-    return safe_line(key.label or key.hash or "without a name", _NAME_LIMIT)
+    return quoted(key.name, key.label, key.hash)
 
 
 def known_values(key: ApiKey) -> dict[str, Any]:
@@ -91,8 +88,8 @@ _WORDS: Mapping[str, Callable[[Any, datetime, Names], str]] = {
     "expires_at": _moment_in_words,
     "disabled": lambda value, _now, _names: "disabled" if value else "enabled",
     "include_byok_in_limit": lambda value, _now, _names: "yes" if value else "no",
-    "external": lambda value, _now, _names: safe_line(value.user, _NAME_LIMIT),
-    "workspace_id": lambda value, _now, names: safe_line(names.get(value) or value, _NAME_LIMIT),
+    "external": lambda value, _now, _names: safe_line(value.user, NAME_LIMIT),
+    "workspace_id": lambda value, _now, names: safe_line(names.get(value) or value, NAME_LIMIT),
 }
 
 
@@ -114,7 +111,7 @@ def plan_create(
         effects.append("Its expiry lies in the past: it will not work.")
     return Plan(
         action="keys.create",
-        title=f"Create key “{safe_line(request.name, _NAME_LIMIT)}”",
+        title=f"Create key {quoted(request.name)}",
         resource=RESOURCE,
         identity=None,
         send=lambda client: client.keys.create(request),
@@ -176,7 +173,7 @@ def plan_delete(fresh: ApiKey, now: datetime) -> Plan[None]:
             "This cannot be undone; disabling can.",
             *_usage(fresh, now),
             *(
-                [f"Its value looks like {safe_line(fresh.label, _NAME_LIMIT)}."]
+                [f"Its value looks like {safe_line(fresh.label, NAME_LIMIT)}."]
                 if fresh.label
                 else []
             ),

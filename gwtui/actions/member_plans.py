@@ -26,8 +26,7 @@ _MOST_CHANGES = 20
 
 def shown_person(member: OrganizationMember) -> str:
     """A member of the organization in a sentence: the name, else the mail address."""
-    name = " ".join(filter(None, (member.first_name, member.last_name)))
-    return quoted(name or member.email, member.id)
+    return quoted(member.full_name or member.email, member.id)
 
 
 def plan_add(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
@@ -61,19 +63,33 @@ class PutBudgetRequest(RequestModel):
     )
 
 
+@dataclass(frozen=True, slots=True)
+class BudgetConflict:
+    """Two budgets that do not fit: the one of the shorter interval is not smaller."""
+
+    shorter: str
+    shorter_limit: Decimal
+    longer: str
+    longer_limit: Decimal
+
+
+def budget_conflicts(limits: Mapping[str, Decimal | None]) -> Iterator[BudgetConflict]:
+    """Every two neighbours of a set of budgets that cannot stand together."""
+    present = [
+        (name, limit) for name in BUDGET_INTERVALS if (limit := limits.get(name)) is not None
+    ]
+    for (shorter, small), (longer, large) in pairwise(present):
+        if small >= large:
+            yield BudgetConflict(shorter, small, longer, large)
+
+
 def budget_conflict(limits: Mapping[str, Decimal]) -> str | None:
     """Why a set of budgets cannot stand: each must be smaller than every longer one. Else None."""
-    shorter: tuple[str, Decimal] | None = None
-    for interval in BUDGET_INTERVALS:
-        limit = limits.get(interval)
-        if limit is None:
-            continue
-        if shorter is not None and shorter[1] >= limit:
-            return (
-                f"the {shorter[0]} budget ({shorter[1].normalize():f} USD) must be less than "
-                f"the {interval} budget ({limit.normalize():f} USD)"
-            )
-        shorter = (interval, limit)
+    for found in budget_conflicts(limits):
+        return (
+            f"the {found.shorter} budget ({found.shorter_limit.normalize():f} USD) must be less "
+            f"than the {found.longer} budget ({found.longer_limit.normalize():f} USD)"
+        )
     return None
 
 

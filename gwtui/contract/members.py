@@ -35,6 +35,11 @@ class OrganizationMember(ResponseModel):
     last_name: str | None = wire("last name", nullable=True)
     role: str | None = wire("role in the organization", known=("org:admin", "org:member"))
 
+    @property
+    def full_name(self) -> str | None:
+        """First and last name as far as there are any; None for a nameless one."""
+        return " ".join(filter(None, (self.first_name, self.last_name))) or None
+
 
 class MembersAdded(ResponseModel):
     """The answer to adding members; one that was there before counts as well."""

@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from gwtui.contract.scalars import timestamp_text
+from gwtui.embedded.store.usage import UsageWindows
 
 
 def number(amount: Decimal) -> float:
@@ -21,3 +22,17 @@ def number_or_none(amount: Decimal | None) -> float | None:
 def timestamp_or_none(moment: datetime | None) -> str | None:
     """ISO 8601 UTC; None is null."""
     return None if moment is None else timestamp_text(moment)
+
+
+def usage_figures(usage: UsageWindows) -> dict[str, float]:
+    """A key's usage as every answer about a key gives it, in USD."""
+    return {
+        "usage": number(usage.all_time.usd),
+        "usage_daily": number(usage.daily.usd),
+        "usage_weekly": number(usage.weekly.usd),
+        "usage_monthly": number(usage.monthly.usd),
+        "byok_usage": number(usage.all_time.byok_usd),
+        "byok_usage_daily": number(usage.daily.byok_usd),
+        "byok_usage_weekly": number(usage.weekly.byok_usd),
+        "byok_usage_monthly": number(usage.monthly.byok_usd),
+    }

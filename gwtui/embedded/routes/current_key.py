@@ -30,7 +30,6 @@ def _get(call: Call) -> JsonValue:
     binding = of_key(call.db, key)
     found = layers(call.db, key, binding, call.now)
     deciding = effective(found)
-    usage = key.usage
     return {
         "data": {
             "label": key.label,
@@ -40,14 +39,7 @@ def _get(call: Call) -> JsonValue:
             "include_byok_in_limit": key.include_byok_in_limit,
             "expires_at": wire.timestamp_or_none(key.expires_at),
             "creator_user_id": key.creator_user_id,
-            "usage": wire.number(usage.all_time.usd),
-            "usage_daily": wire.number(usage.daily.usd),
-            "usage_weekly": wire.number(usage.weekly.usd),
-            "usage_monthly": wire.number(usage.monthly.usd),
-            "byok_usage": wire.number(usage.all_time.byok_usd),
-            "byok_usage_daily": wire.number(usage.daily.byok_usd),
-            "byok_usage_weekly": wire.number(usage.weekly.byok_usd),
-            "byok_usage_monthly": wire.number(usage.monthly.byok_usd),
+            **wire.usage_figures(key.usage),
             "is_free_tier": owner.total_credits == 0,
             "is_management_key": key.is_management,
             "is_provisioning_key": key.is_management,

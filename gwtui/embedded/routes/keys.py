@@ -19,7 +19,6 @@ from gwtui.embedded.store.keys import KeyRecord
 
 def key_data(key: KeyRecord) -> dict[str, JsonValue]:
     """The wire form of a key."""
-    usage = key.usage
     return {
         "hash": key.hash,
         "name": key.name,
@@ -29,14 +28,7 @@ def key_data(key: KeyRecord) -> dict[str, JsonValue]:
         "limit_remaining": wire.number_or_none(key.limit_remaining),
         "limit_reset": key.limit_reset,
         "include_byok_in_limit": key.include_byok_in_limit,
-        "usage": wire.number(usage.all_time.usd),
-        "usage_daily": wire.number(usage.daily.usd),
-        "usage_weekly": wire.number(usage.weekly.usd),
-        "usage_monthly": wire.number(usage.monthly.usd),
-        "byok_usage": wire.number(usage.all_time.byok_usd),
-        "byok_usage_daily": wire.number(usage.daily.byok_usd),
-        "byok_usage_weekly": wire.number(usage.weekly.byok_usd),
-        "byok_usage_monthly": wire.number(usage.monthly.byok_usd),
+        **wire.usage_figures(key.usage),
         "created_at": wire.timestamp_or_none(key.created_at),
         "updated_at": wire.timestamp_or_none(key.updated_at),
         "expires_at": wire.timestamp_or_none(key.expires_at),

@@ -21,13 +21,13 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.assigning import Assigning
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.fields import Facts
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.notice import NoticeScreen
 from gwtui.ui.forms.writing import (
     LOOK,
     carry_out_all,
     covered,
+    plain_facts,
     read_again,
     refresh,
 )
@@ -45,7 +45,9 @@ async def assign_keys(context: ActionContext) -> None:
     assigning = await _begin(context)
     if assigning is not None:
         await _assign(
-            context, FormScreen(assigning.key_form(), _facts(context), assigning.submit_keys), "key"
+            context,
+            FormScreen(assigning.key_form(), plain_facts(context), assigning.submit_keys),
+            "key",
         )
 
 
@@ -53,7 +55,7 @@ async def assign_members(context: ActionContext) -> None:
     """Pick members, see what is replaced, assign."""
     assigning = await _begin(context)
     if assigning is not None:
-        form = FormScreen(assigning.member_form(), _facts(context), assigning.submit_members)
+        form = FormScreen(assigning.member_form(), plain_facts(context), assigning.submit_members)
         await _assign(context, form, "member")
 
 
@@ -153,10 +155,6 @@ def _chosen(context: ActionContext) -> list[AssignmentRow]:
     scope = Scope(context.app.scope.workspace, screen.parent_row)
     feed = assignments_feed(context.app.hub, scope)
     return [row for row in feed.state.value or () if row.identity in marked]
-
-
-def _facts(context: ActionContext) -> Facts:
-    return Facts(context.app.clock.now, context.app.local_zone)
 
 
 HANDLERS: Mapping[str, Handler] = {

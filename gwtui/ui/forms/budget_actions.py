@@ -21,9 +21,15 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.domain.workspace_spend import spent_by_interval
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.budget_form import Spent, budgets_form
-from gwtui.ui.forms.fields import Facts
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.writing import Editing, carry_out_all, covered, read_again, refresh
+from gwtui.ui.forms.writing import (
+    Editing,
+    carry_out_all,
+    covered,
+    plain_facts,
+    read_again,
+    refresh,
+)
 from gwtui.ui.workspace_links import workspace_of
 
 FEEDS = "workspaces"
@@ -59,7 +65,7 @@ async def edit(context: ActionContext) -> None:
     )
     form: FormScreen[Any] = FormScreen(
         budgets_form(standing[0], _known(standing), spent),
-        Facts(app.clock.now, app.local_zone),
+        plain_facts(context),
         editing.submit,
     )
     match await app.push_screen_wait(form):

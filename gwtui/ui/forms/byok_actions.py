@@ -35,10 +35,12 @@ from gwtui.ui.forms.writing import (
     carry_out,
     confirm_and_tell,
     covered,
+    plain_facts,
     read_again,
     refresh,
     select,
     value_soon,
+    workspace_facts,
 )
 from gwtui.ui.resources.byok import FEEDS, names_feed
 from gwtui.ui.resources.byok_row import ByokRow
@@ -46,7 +48,6 @@ from gwtui.ui.resources.keys import fetch_keys
 from gwtui.ui.resources.models import models_feed
 from gwtui.ui.resources.people import shown_person
 from gwtui.ui.resources.providers import providers_feed
-from gwtui.ui.resources.workspaces import workspaces_feed
 
 _NAME = 60
 
@@ -54,7 +55,7 @@ _NAME = 60
 async def create(context: ActionContext) -> None:
     """A form, one request, the new row selected."""
     app = context.app
-    facts = await _facts(context)
+    facts = await workspace_facts(context)
     if covered(context):
         return
 
@@ -75,7 +76,7 @@ async def edit(context: ActionContext) -> None:
     app, credential = context.app, _credential(context)
     if credential is None:
         return
-    facts = await _facts(context)
+    facts = await workspace_facts(context)
     names = await value_soon(names_feed(app.hub, app.scope)) or {}
     if covered(context):
         return
@@ -124,7 +125,7 @@ async def rotate(context: ActionContext) -> None:
             return None
         return await carry_out(context, plan)
 
-    facts = Facts(app.clock.now, app.local_zone)
+    facts = plain_facts(context)
     rotated = await _fill_in(context, rotate_form(fresh), facts, submit)
     if rotated is not None:
         label = safe_line(rotated.label or "masked", _NAME)
@@ -201,18 +202,6 @@ async def _others(context: ActionContext, fresh: ByokCredential) -> Sequence[Byo
     except GatewayError:
         return None
     return [one for one in listed.items if one.id != fresh.id]
-
-
-async def _facts(context: ActionContext) -> Facts:
-    """Clock, zone and workspace names; without the names when they do not come soon."""
-    app = context.app
-    spaces = await value_soon(workspaces_feed(app.hub, app.scope)) or ()
-    names = {
-        space.id: safe_line(space.name or space.slug or space.id, _NAME)
-        for space in spaces
-        if space.id
-    }
-    return Facts(app.clock.now, app.local_zone, names)
 
 
 def _sources(context: ActionContext) -> ByokSources:

@@ -34,12 +34,12 @@ from gwtui.ui.forms.writing import (
     refresh,
     select,
     value_soon,
+    workspace_facts,
 )
 from gwtui.ui.guardrail_links import say_not_made
 from gwtui.ui.resources.effects import NamedRestrictions
 from gwtui.ui.resources.guardrail_bindings import FEEDS, Bindings, bindings_feed
 from gwtui.ui.resources.guardrail_row import GuardrailRow, display_name, shown_name
-from gwtui.ui.resources.workspaces import workspaces_feed
 from gwtui.ui.screens.remaining import RemainingScreen
 
 TOUCHED = (FEEDS, "workspaces")
@@ -204,18 +204,6 @@ def _reach(row: GuardrailRow, bindings: Bindings) -> Reach:
 
 def _entries(guardrail: Guardrail) -> tuple[str, ...]:
     return (*(guardrail.allowed_models or ()), *(guardrail.ignored_models or ()))
-
-
-async def workspace_facts(context: ActionContext) -> Facts:
-    """Clock, zone and workspace names; without the names when they do not come soon."""
-    app = context.app
-    spaces = await value_soon(workspaces_feed(app.hub, app.scope))
-    names = {
-        space.id: safe_line(space.name or space.slug or space.id, 60)
-        for space in spaces or ()
-        if space.id
-    }
-    return Facts(app.clock.now, app.local_zone, names)
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
 
-from gwtui.client.errors import GatewayError
 from gwtui.contract.models import Model
 from gwtui.contract.providers import Provider
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext
 from gwtui.ui.forms.fields import PickOption
 from gwtui.ui.forms.guardrail_form import GuardrailSources
+from gwtui.ui.forms.writing import value_now
 from gwtui.ui.resources.catalog_view import catalog_feed
 from gwtui.ui.resources.effects import LiveEffect
 from gwtui.ui.resources.models import models_feed
 from gwtui.ui.resources.providers import providers_feed
-from gwtui.watch.feed import Feed
-
-T = TypeVar("T")
 
 _TITLE = 60
 
@@ -30,10 +26,10 @@ def sources(context: ActionContext, present: Iterable[str] = ()) -> GuardrailSou
     catalog = catalog_feed(app.hub)
 
     async def models() -> Sequence[PickOption]:
-        return model_options(await _read(models_feed(app.hub, app.scope)), present)
+        return model_options(await value_now(models_feed(app.hub, app.scope)), present)
 
     async def providers() -> Sequence[PickOption]:
-        return provider_options(await _read(providers_feed(app.hub, app.scope)))
+        return provider_options(await value_now(providers_feed(app.hub, app.scope)))
 
     dialect = app.connection.dialect
     return GuardrailSources(
@@ -66,11 +62,3 @@ def provider_options(providers: Sequence[Provider]) -> list[PickOption]:
         for one in sorted(providers, key=lambda one: (one.name or "").casefold())
         if one.slug
     ]
-
-
-async def _read(feed: Feed[Sequence[T]]) -> Sequence[T]:
-    """The feed's value, read when there is none yet. Raises GatewayError."""
-    state = feed.state if feed.state.value is not None else await feed.refresh()
-    if state.value is None:
-        raise state.error or GatewayError("There is no answer yet.")
-    return state.value

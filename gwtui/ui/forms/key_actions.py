@@ -18,9 +18,7 @@ from gwtui.actions.key_plans import (
 from gwtui.actions.plan import Applied, Outcome
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.request import RequestModel
-from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
-from gwtui.ui.forms.fields import Facts
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.key_form import create_form, edit_form
 from gwtui.ui.forms.notice import NoticeScreen
@@ -33,10 +31,9 @@ from gwtui.ui.forms.writing import (
     read_again,
     refresh,
     select,
-    value_soon,
+    workspace_facts,
 )
 from gwtui.ui.resources.keys import KeyRow
-from gwtui.ui.resources.workspaces import workspaces_feed
 
 FEEDS = "keys"
 """The feeds that a write to a key makes out of date begin so."""
@@ -45,7 +42,7 @@ FEEDS = "keys"
 async def create(context: ActionContext) -> None:
     """A form, one request, the value shown once, the new row selected."""
     app = context.app
-    facts = await _facts(context)
+    facts = await workspace_facts(context)
     if covered(context):
         return
 
@@ -86,7 +83,7 @@ async def edit(context: ActionContext) -> None:
     key = _key(context)
     if key is None:
         return
-    facts = await _facts(context)
+    facts = await workspace_facts(context)
     if covered(context):
         return
     editing = Editing(
@@ -160,18 +157,6 @@ def _key(context: ActionContext) -> ApiKey | None:
 async def _read_again(context: ActionContext, key: ApiKey) -> ApiKey | None:
     read = context.app.gateway.keys.get(key.hash or "")
     return await read_again(context, read, f"Key {shown_name(key)}", FEEDS)
-
-
-async def _facts(context: ActionContext) -> Facts:
-    """Clock, zone and workspace names; without the names when they do not come soon."""
-    app = context.app
-    spaces = await value_soon(workspaces_feed(app.hub, app.scope))
-    names = {
-        space.id: safe_line(space.name or space.slug or space.id, 60)
-        for space in spaces or ()
-        if space.id
-    }
-    return Facts(app.clock.now, app.local_zone, names)
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -16,7 +16,7 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.fields import Facts, FormSpec, MultiPickField, PickOption
+from gwtui.ui.forms.fields import FormSpec, MultiPickField, PickOption
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.notice import NoticeScreen
 from gwtui.ui.forms.writing import (
@@ -24,6 +24,7 @@ from gwtui.ui.forms.writing import (
     carry_out,
     carry_out_all,
     covered,
+    plain_facts,
     read_again,
     refresh,
 )
@@ -47,7 +48,7 @@ async def add(context: ActionContext) -> None:
     if space is None or covered(context):
         return
     adding = _Adding(context, space)
-    facts = Facts(app.clock.now, app.local_zone)
+    facts = plain_facts(context)
     form: FormScreen[Any] = FormScreen(adding.form(), facts, adding.submit)
     match await app.push_screen_wait(form):
         case Applied(added):

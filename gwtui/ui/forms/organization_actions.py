@@ -8,9 +8,15 @@ from gwtui.actions.organization_plans import LABELS, in_words, known_values, pla
 from gwtui.actions.plan import Applied
 from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
 from gwtui.ui.context import ActionContext, Handler
-from gwtui.ui.forms.fields import Facts, FormField, FormSpec
+from gwtui.ui.forms.fields import FormField, FormSpec
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.writing import Editing, covered, read_again, refresh
+from gwtui.ui.forms.writing import (
+    Editing,
+    covered,
+    plain_facts,
+    read_again,
+    refresh,
+)
 
 FEEDS = ("organization", "models")
 """The settings decide which models members see."""
@@ -49,7 +55,7 @@ async def edit(context: ActionContext) -> None:
         ),
     )
     form: FormScreen[OrganizationSettings] = FormScreen(
-        settings_form(settings), Facts(app.clock.now, app.local_zone), editing.submit
+        settings_form(settings), plain_facts(context), editing.submit
     )
     match await app.push_screen_wait(form):
         case Applied():

@@ -26,7 +26,7 @@ from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceReq
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.fields import Facts, PickOption
+from gwtui.ui.forms.fields import PickOption
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.workspace_form import Catalog, create_form, edit_form
 from gwtui.ui.forms.writing import (
@@ -34,10 +34,12 @@ from gwtui.ui.forms.writing import (
     carry_out,
     confirm_and_tell,
     covered,
+    plain_facts,
     read_again,
     refresh,
     select,
     send_and_tell,
+    value_now,
 )
 from gwtui.ui.resources import cells, workspace_row
 from gwtui.ui.resources.models import models_feed
@@ -58,7 +60,7 @@ async def create(context: ActionContext) -> None:
         return await carry_out(context, plan_create(cast("CreateWorkspaceRequest", request)))
 
     form: FormScreen[Workspace] = FormScreen(
-        create_form(_catalog(context)), _facts(context), submit
+        create_form(_catalog(context)), plain_facts(context), submit
     )
     match await app.push_screen_wait(form):
         case Applied(made):
@@ -91,7 +93,7 @@ async def edit(context: ActionContext) -> None:
         ),
     )
     form: FormScreen[Workspace] = FormScreen(
-        edit_form(space, _catalog(context)), _facts(context), editing.submit
+        edit_form(space, _catalog(context)), plain_facts(context), editing.submit
     )
     match await app.push_screen_wait(form):
         case Applied(changed):
@@ -176,23 +178,16 @@ async def _members_note(client: GatewayClient, identity: str) -> tuple[str, ...]
 # What they share --------------------------------------------------------------------------------
 
 
-def _facts(context: ActionContext) -> Facts:
-    return Facts(context.app.clock.now, context.app.local_zone)
-
-
 def _catalog(context: ActionContext) -> Catalog:
     return Catalog(partial(_models, context, "text"), partial(_models, context, "image"))
 
 
 async def _models(context: ActionContext, output: str) -> Sequence[PickOption]:
     """Models of the catalog that give this kind of output. Raises GatewayError."""
-    feed = models_feed(context.app.hub, context.app.scope)
-    state = feed.state if feed.state.value is not None else await feed.refresh()
-    if state.value is None:
-        raise state.error or GatewayError("there is no answer yet")
+    models = await value_now(models_feed(context.app.hub, context.app.scope))
     return tuple(
         PickOption(model.id, safe_line(model.id, 60), cells.text(model.name).text)
-        for model in state.value
+        for model in models
         if model.id and _gives(model, output)
     )
 

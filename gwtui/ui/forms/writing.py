@@ -13,11 +13,13 @@ from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.request import RequestModel
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
-from gwtui.domain.safe_text import safe_text
+from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.ui.context import ActionContext
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
+from gwtui.ui.forms.fields import Facts
 from gwtui.ui.forms.notice import NoticeScreen
+from gwtui.ui.resources.workspaces import workspaces_feed
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.watch.feed import Feed
 
@@ -25,6 +27,7 @@ T = TypeVar("T")
 
 PATIENCE = 1.5
 """Seconds that a form waits for names it can do without."""
+_NAME = 60
 LOOK = "It is not sent again. Look at the list before you try again."
 
 
@@ -40,6 +43,31 @@ async def value_soon(feed: Feed[T], patience: float = PATIENCE) -> T | None:
             async with asyncio.timeout(patience):
                 await feed.refresh()
     return feed.state.value
+
+
+async def value_now(feed: Feed[T]) -> T:
+    """The feed's value, read when there is none yet. Raises GatewayError."""
+    state = feed.state if feed.state.value is not None else await feed.refresh()
+    if state.value is None:
+        raise state.error or GatewayError("There is no answer yet.")
+    return state.value
+
+
+def plain_facts(context: ActionContext) -> Facts:
+    """Clock and zone: what every form knows."""
+    return Facts(context.app.clock.now, context.app.local_zone)
+
+
+async def workspace_facts(context: ActionContext) -> Facts:
+    """Clock, zone and workspace names; without the names when they do not come soon."""
+    app = context.app
+    spaces = await value_soon(workspaces_feed(app.hub, app.scope))
+    names = {
+        space.id: safe_line(space.name or space.slug or space.id, _NAME)
+        for space in spaces or ()
+        if space.id
+    }
+    return Facts(app.clock.now, app.local_zone, names)
 
 
 async def carry_out(context: ActionContext, plan: Plan[T]) -> Outcome[T]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
+
+if TYPE_CHECKING:
+    from gwtui.client.paging import Listing
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -37,3 +40,20 @@ async def fetch_each(
     else:
         return [task.result() for task in tasks]
     raise failure
+
+
+class Parts:
+    """Parts of one reading that may fail each by itself; ``faults`` says which did and why."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+
+    async def read(
+        self, what: str, reading: Callable[[], Awaitable[Listing[R]]]
+    ) -> tuple[R, ...] | None:
+        """A list of the service layer; None when it could not be read."""
+        try:
+            return (await reading()).items
+        except GatewayError as error:
+            self.faults.append(f"{what}: {error.message}")
+            return None

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from gwtui.client.errors import GatewayError
-from gwtui.client.paging import Listing
 from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.members import OrganizationMember, WorkspaceMember
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import moment_column, text_column
+from gwtui.ui.resources.fetching import Parts
 from gwtui.ui.resources.gaps import honesty_sections
 from gwtui.ui.resources.people import full_name, role_cell, shown_person
 from gwtui.ui.resources.spec import (
@@ -72,19 +71,11 @@ async def fetch_members(client: GatewayClient, workspace_id: str) -> Sequence[Me
     still a list of members.
     """
     members = (await client.workspaces.members(workspace_id)).items
-    faults: list[str] = []
-
-    async def part(what: str, read: Callable[[], Awaitable[Listing[T]]]) -> tuple[T, ...] | None:
-        try:
-            return (await read()).items
-        except GatewayError as error:
-            faults.append(f"{what}: {error.message}")
-            return None
-
-    people: tuple[OrganizationMember, ...] | None = await part(
+    parts = Parts()
+    people: tuple[OrganizationMember, ...] | None = await parts.read(
         "organization", client.organization.members
     )
-    keys: tuple[ApiKey, ...] | None = await part(
+    keys: tuple[ApiKey, ...] | None = await parts.read(
         "keys", lambda: client.keys.list(workspace_id=workspace_id)
     )
     by_id = {person.id: person for person in people or ()}
@@ -93,7 +84,7 @@ async def fetch_members(client: GatewayClient, workspace_id: str) -> Sequence[Me
             member,
             by_id.get(member.user_id),
             None if keys is None else keys_of(keys, member.user_id),
-            tuple(faults),
+            tuple(parts.faults),
         )
         for member in members
     )

@@ -13,10 +13,7 @@ _ROLE_PREFIX = "org:"
 
 def full_name(person: OrganizationMember | None) -> str | None:
     """First and last name as far as there are any; None for nobody and for a nameless one."""
-    if person is None:
-        return None
-    parts = [part for part in (person.first_name, person.last_name) if part]
-    return " ".join(parts) or None
+    return None if person is None else person.full_name
 
 
 def shown_person(person: OrganizationMember | None, user_id: str | None) -> str:

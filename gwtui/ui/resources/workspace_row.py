@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
-from gwtui.client.paging import Listing
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
@@ -20,7 +19,7 @@ from gwtui.domain.resets import next_reset
 from gwtui.domain.times import relative
 from gwtui.domain.workspace_spend import KeyCount, spent_by_interval
 from gwtui.ui.resources import cells
-from gwtui.ui.resources.fetching import fetch_each
+from gwtui.ui.resources.fetching import Parts, fetch_each
 from gwtui.ui.resources.spec import Cell, Tone
 
 if TYPE_CHECKING:
@@ -112,21 +111,15 @@ async def fetch_figures(client: GatewayClient) -> Mapping[str, Figures]:
 async def figures_of(client: GatewayClient, space: Workspace, *, is_default: bool) -> Figures:
     """Keys, members, budgets and guardrails of one workspace."""
     identity = space.id or ""
-    faults: list[str] = []
-
-    async def part(what: str, read: Callable[[], Awaitable[Listing[T]]]) -> tuple[T, ...] | None:
-        try:
-            return (await read()).items
-        except GatewayError as error:
-            faults.append(f"{what}: {error.message}")
-            return None
-
-    keys: tuple[ApiKey, ...] | None = await part(
+    parts = Parts()
+    keys: tuple[ApiKey, ...] | None = await parts.read(
         "keys", lambda: client.keys.list(workspace_id=identity)
     )
-    members = await part("members", lambda: client.workspaces.members(identity))
-    budgets = await part("budgets", lambda: client.workspaces.budgets(identity))
-    guardrails = await part("guardrails", lambda: client.guardrails.list(workspace_id=identity))
+    members = await parts.read("members", lambda: client.workspaces.members(identity))
+    budgets = await parts.read("budgets", lambda: client.workspaces.budgets(identity))
+    guardrails = await parts.read(
+        "guardrails", lambda: client.guardrails.list(workspace_id=identity)
+    )
     byok = bool(space.include_byok_in_budgets)
     return Figures(
         keys=None if keys is None else KeyCount.of(keys),
@@ -135,7 +128,7 @@ async def figures_of(client: GatewayClient, space: Workspace, *, is_default: boo
         budgets=None if budgets is None else by_interval(budgets),
         guardrails=None if guardrails is None else {one.id or "": one for one in guardrails},
         is_default=is_default,
-        faults=tuple(faults),
+        faults=tuple(parts.faults),
     )
 
 
