@@ -7,8 +7,6 @@ found after a restart. It holds summaries of plans, never a secret.
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import fcntl
 import json
 import os
@@ -22,6 +20,7 @@ from typing import Any, Literal
 from pydantic import JsonValue
 
 from gwtui.contract.scalars import timestamp_text
+from gwtui.local.durable import sync_directory, write_all
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 
 Event = Literal["intent", "applied", "refused", "unknown", "resolved"]
@@ -90,12 +89,12 @@ class Journal:
                 os.fchmod(descriptor, _PRIVATE_FILE)
             # A line torn by a crash or a full disk must not swallow this one.
             start = b"" if _ends_cleanly(descriptor) else b"\n"
-            _write_all(descriptor, start + line + b"\n")
+            write_all(descriptor, start + line + b"\n")
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
         if is_new:
-            _sync_directory(self.path.parent)
+            sync_directory(self.path.parent)
 
     def entries(self) -> Iterator[Entry]:
         """Every readable line in file order; torn and foreign lines are passed over."""
@@ -165,27 +164,9 @@ def _ends_cleanly(descriptor: int) -> bool:
     return size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
-    while data:
-        written = os.write(descriptor, data)
-        if written == 0:
-            raise OSError(errno.EIO, "nothing could be written")
-        data = data[written:]
-
-
 def _private_directory(directory: Path) -> None:
     """Raises OSError when the directory cannot be made private."""
     try:
         ensure_private(directory)
     except PrivateDirectoryError as error:
         raise OSError(str(error)) from error
-
-
-def _sync_directory(directory: Path) -> None:
-    # Not every file system can sync a directory; the file itself is synced already.
-    with contextlib.suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
