@@ -9,15 +9,16 @@ is new from the longest on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
 from gwtui.actions.budget_plans import plan_delete, plan_put
 from gwtui.actions.budgets import RESOURCE
-from gwtui.actions.plan import Plan
+from gwtui.actions.plan import Plan, bundle
 from gwtui.actions.workspace_plans import shown_name
 from gwtui.contract.budgets import (
     BUDGET_INTERVALS,
@@ -31,9 +32,6 @@ from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.money import usd
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
 
 BYOK = "include_byok_in_budgets"
 LABELS: Mapping[str, str] = {
@@ -121,24 +119,13 @@ def plan_series(
 
 
 def together(space: Workspace, plans: Sequence[Plan[Any]]) -> Plan[Any]:
-    """The plans as one to be confirmed; it sends nothing, the plans themselves are sent."""
-
-    async def nothing(_client: GatewayClient) -> None:
-        raise RuntimeError("plans that are confirmed together are sent one by one")
-
-    obstacles = dict.fromkeys(line for plan in plans for line in plan.obstacles)
+    """The plans as one to be confirmed."""
+    title = f"Change the budgets of workspace {shown_name(space)}"
+    one = bundle(title, plans, action="budgets.edit", resource=RESOURCE, identity=space.id)
     if not plans:
-        obstacles = {"Whether BYOK usage counts can only be set together with a budget.": None}
-    return Plan(
-        action="budgets.edit",
-        title=f"Change the budgets of workspace {shown_name(space)}",
-        resource=RESOURCE,
-        identity=space.id,
-        send=nothing,
-        changes=tuple(change for plan in plans for change in plan.changes),
-        effects=tuple(dict.fromkeys(effect for plan in plans for effect in plan.effects)),
-        obstacles=tuple(obstacles),
-    )
+        why = "Whether BYOK usage counts can only be set together with a budget."
+        one = replace(one, obstacles=(why,))
+    return one
 
 
 def _steps(

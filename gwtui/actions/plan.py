@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from uuid import uuid4
 
 from gwtui.client.errors import GatewayError
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Danger = Literal["low", "high"]
+ConsentKind = Literal["form", "dialog", "typed", "command line"]
+"""How a person agreed: submitted a form, chose in a dialog, typed a name, gave --yes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ class Plan(Generic[T]):
     sent. ``summary`` goes to the journal: it must hold no secret. ``send`` makes exactly one
     request. ``danger`` "high" means that it cannot be undone: no single key confirms it.
     ``identify`` gives the identity of what the request made. ``id`` ties the journal's lines
-    together; a plan is carried out at most once.
+    together; a plan is carried out at most once. ``parts`` are the plans that are confirmed as this
+    one, each a request of its own: this one itself is then never sent.
     """
 
     action: str
@@ -50,7 +53,46 @@ class Plan(Generic[T]):
     danger: Danger = "low"
     summary: Mapping[str, JsonValue] = field(default_factory=dict)
     identify: Callable[[T], str | None] | None = None
+    parts: tuple[Plan[Any], ...] = ()
     id: str = field(default_factory=lambda: uuid4().hex)
+
+
+def bundle(
+    title: str, plans: Sequence[Plan[Any]], *, action: str, resource: str, identity: str | None
+) -> Plan[tuple[Any, ...]]:
+    """Several requests as one plan to be shown and confirmed."""
+
+    async def never(_client: GatewayClient) -> tuple[Any, ...]:
+        raise RuntimeError("plans that are confirmed together are sent one by one")
+
+    return Plan(
+        action=action,
+        title=title,
+        resource=resource,
+        identity=identity,
+        send=never,
+        changes=tuple(change for plan in plans for change in plan.changes),
+        effects=tuple(dict.fromkeys(line for plan in plans for line in plan.effects)),
+        obstacles=tuple(dict.fromkeys(line for plan in plans for line in plan.obstacles)),
+        danger="high" if any(plan.danger == "high" for plan in plans) else "low",
+        parts=tuple(plans),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Consent(Generic[T]):
+    """A plan that a person agreed to, and how: the only thing that the road of writes takes.
+
+    It is made where the person was asked and nowhere else: in ``ui/forms/writing.py`` and by the
+    command line.
+    """
+
+    plan: Plan[T]
+    by: ConsentKind
+
+    def each(self) -> tuple[Consent[Any], ...]:
+        """One consent for each request of the plan."""
+        return tuple(Consent(part, self.by) for part in self.plan.parts) or (self,)
 
 
 @dataclass(frozen=True, slots=True)

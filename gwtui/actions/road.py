@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from pydantic import JsonValue
 
-from gwtui.actions.plan import Applied, Outcome, Plan, Refused, Unknown
+from gwtui.actions.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
 from gwtui.client.errors import GatewayError, NotSentError
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
@@ -47,13 +47,17 @@ class WriteRoad:
         """Where intents and outcomes are written."""
         return self._journal
 
-    async def carry_out(self, plan: Plan[T]) -> Outcome[T]:
-        """Send the plan's one request and say what became of it. Never raises a GatewayError.
+    async def carry_out(self, consent: Consent[T]) -> Outcome[T]:
+        """Send the agreed plan's one request and say what became of it. No GatewayError is raised.
 
         Refused without sending: a plan with obstacles, one that was carried out before, a second
         change of the same resource while one is under way, and any plan whose intent cannot be
-        journaled. Cancelling the caller does not cancel the request.
+        journaled. Cancelling the caller does not cancel the request. A plan of several parts is
+        carried out part by part: ValueError.
         """
+        plan = consent.plan
+        if plan.parts:
+            raise ValueError("a plan of several requests is carried out part by part")
         if plan.obstacles:
             return Refused(NotSentError(" ".join(plan.obstacles)))
         claim = _claim(plan)
@@ -68,7 +72,7 @@ class WriteRoad:
             )
         self._spent.add(plan.id)
         self._under_way[claim] = plan.title
-        task = asyncio.create_task(_Passage(self, plan).run(), name=f"write {plan.action}")
+        task = asyncio.create_task(_Passage(self, consent).run(), name=f"write {plan.action}")
         self._tasks.add(task)
 
         def done(finished: asyncio.Task[object]) -> None:
@@ -90,9 +94,9 @@ class WriteRoad:
 class _Passage(Generic[T]):
     """One plan on its way."""
 
-    def __init__(self, road: WriteRoad, plan: Plan[T]) -> None:
+    def __init__(self, road: WriteRoad, consent: Consent[T]) -> None:
         self._road = road
-        self._plan = plan
+        self._plan = consent.plan
         self._sent = False
 
     async def run(self) -> Outcome[T]:

@@ -45,6 +45,8 @@ class Connection:
     """Profile name for display."""
     token_source: str = ""
     """Where the token came from, for display."""
+    critical: bool = False
+    """Whether a write needs the profile's name typed."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", normalise_base_url(self.base_url))

@@ -296,6 +296,7 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
             ),
             read_only=self.read_only,
             why_read_only="" if connection.read_only else self.held or "",
+            critical=connection.critical,
         )
 
     def _tabs(self, current: str) -> tuple[Tab, ...]:

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from fake_clock import FakeClock
 from gwtui.actions import byok_plans
-from gwtui.actions.plan import Applied, Plan
+from gwtui.actions.plan import Applied, Consent, Plan
 from gwtui.actions.road import WriteRoad
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
@@ -121,7 +121,7 @@ async def test_a_key_goes_out_but_not_into_the_journal(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     plan = byok_plans.plan_rotate(credential(), SecretStr(SECRET))
     async with GatewayClient(where, clock=clock, transport=transport) as client:
-        outcome = await WriteRoad(client, journal, clock).carry_out(plan)
+        outcome = await WriteRoad(client, journal, clock).carry_out(Consent(plan, "dialog"))
     assert isinstance(outcome, Applied)
     (request,) = requests
     assert json.loads(request.content) == {"key": SECRET}

@@ -19,7 +19,7 @@ from gwtui.actions import (
     wording,
     workspace_plans,
 )
-from gwtui.actions.plan import Refused
+from gwtui.actions.plan import Consent, Refused
 from gwtui.actions.road import WriteRoad
 from gwtui.actions.workspace_plans import WorkspaceContents
 from gwtui.client.connection import Connection
@@ -185,7 +185,9 @@ async def test_a_plan_with_an_obstacle_is_never_sent(tmp_path: Path) -> None:
     plan = workspace_plans.plan_delete(workspace(), WorkspaceContents([key("ci")]), NOW)
     async with GatewayClient(Connection("https://gateway.test")) as client:
         journal = Journal(tmp_path / "journal.jsonl")
-        outcome = await WriteRoad(client, journal, FakeClock().clock).carry_out(plan)
+        outcome = await WriteRoad(client, journal, FakeClock().clock).carry_out(
+            Consent(plan, "dialog")
+        )
     assert isinstance(outcome, Refused)
     assert "1 active key" in outcome.error.message
     assert outcome.error.effect == "none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -10,7 +11,8 @@ from typing import Any, cast
 
 import pytest
 
-from gwtui.actions.plan import Applied, Plan, Refused, Unknown
+import gwtui
+from gwtui.actions.plan import Applied, Consent, Plan, Refused, Unknown, bundle
 from gwtui.actions.road import WriteRoad
 from gwtui.client import errors
 from gwtui.client.connection import Connection
@@ -76,6 +78,10 @@ def plan(identity: str | None = "h1", **more: Any) -> Plan[str]:
     )
 
 
+def agreed(identity: str | None = "h1", **more: Any) -> Consent[str]:
+    return Consent(plan(identity, **more), "dialog")
+
+
 def events(road: WriteRoad) -> list[str]:
     return [entry.event for entry in road.journal.entries()]
 
@@ -89,7 +95,7 @@ async def test_an_applied_write_is_journaled_before_and_after(tmp_path: Path) ->
 
     client = ScriptedClient(answer)
     road = road_to(client, tmp_path)
-    outcome = await road.carry_out(plan(identity=None, identify=lambda value: f"id of {value}"))
+    outcome = await road.carry_out(agreed(identity=None, identify=lambda value: f"id of {value}"))
     assert outcome == Applied("made")
     assert seen == [["intent"]], "the intent must be on the disk when the request leaves"
     assert events(road) == ["intent", "applied"]
@@ -128,7 +134,7 @@ async def test_every_fault_has_one_request_and_one_outcome(
 ) -> None:
     client = ScriptedClient(raising(error))
     road = road_to(client, tmp_path)
-    outcome = await road.carry_out(plan())
+    outcome = await road.carry_out(agreed())
     assert type(outcome) is expected
     assert cast("Refused | Unknown", outcome).error is error
     assert client.requests == 1, "a write is never tried again"
@@ -139,7 +145,7 @@ async def test_every_fault_has_one_request_and_one_outcome(
 async def test_a_defect_while_reading_the_answer_is_an_unknown_outcome(tmp_path: Path) -> None:
     client = ScriptedClient(raising(ZeroDivisionError("sk-secret-in-a-message")))
     road = road_to(client, tmp_path)
-    outcome = await road.carry_out(plan())
+    outcome = await road.carry_out(agreed())
     assert isinstance(outcome, Unknown)
     assert "ZeroDivisionError" in outcome.error.message
     assert "sk-secret" not in road.journal.path.read_text()
@@ -150,7 +156,7 @@ async def test_cancelling_the_caller_does_not_cancel_the_request(tmp_path: Path)
     held = Held()
     client = ScriptedClient(held)
     road = road_to(client, tmp_path)
-    caller = asyncio.create_task(road.carry_out(plan()))
+    caller = asyncio.create_task(road.carry_out(agreed()))
     await held.asked.wait()
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -173,7 +179,7 @@ def test_a_loop_that_ends_in_the_middle_leaves_an_open_intent(tmp_path: Path) ->
     async def program() -> None:
         held = Held()
         road.append(road_to(ScriptedClient(held), tmp_path))
-        asyncio.get_running_loop().create_task(road[0].carry_out(plan()))
+        asyncio.get_running_loop().create_task(road[0].carry_out(agreed()))
         await held.asked.wait()
 
     asyncio.run(program())
@@ -186,7 +192,7 @@ async def test_what_cannot_be_journaled_is_not_sent(tmp_path: Path) -> None:
     (tmp_path / "j").write_text("a file where the directory should be")
     client = ScriptedClient(_ok)
     road = road_to(client, tmp_path)
-    outcome = await road.carry_out(plan())
+    outcome = await road.carry_out(agreed())
     assert isinstance(outcome, Refused)
     assert isinstance(outcome.error, errors.NotSentError)
     assert "journal" in outcome.error.message
@@ -205,7 +211,7 @@ async def test_a_summary_that_is_not_json_is_not_sent(tmp_path: Path) -> None:
         send=lambda client: cast("ScriptedClient", client).request(),
         summary=cast("Any", {"at": NOW}),
     )
-    assert isinstance(await road.carry_out(strange), Refused)
+    assert isinstance(await road.carry_out(Consent(strange, "dialog")), Refused)
     assert client.requests == 0
     assert road.journal.open_intents() == ()
 
@@ -223,7 +229,7 @@ async def test_an_outcome_that_cannot_be_written_leaves_the_intent_open(
         record(self, entry)
 
     monkeypatch.setattr(Journal, "record", full_after_the_intent)
-    assert await road.carry_out(plan()) == Applied("made")
+    assert await road.carry_out(agreed()) == Applied("made")
     assert len(road.journal.open_intents()) == 1
     assert road.journal_fault == "No space left on device"
 
@@ -232,18 +238,18 @@ async def test_the_same_resource_is_changed_once_at_a_time(tmp_path: Path) -> No
     held = Held()
     client = ScriptedClient(held)
     road = road_to(client, tmp_path)
-    first = asyncio.create_task(road.carry_out(plan("h1")))
+    first = asyncio.create_task(road.carry_out(agreed("h1")))
     await held.asked.wait()
-    second = await road.carry_out(plan("h1"))
+    second = await road.carry_out(agreed("h1"))
     assert isinstance(second, Refused)
     assert "under way" in second.error.message
     assert "Edit key h1" in second.error.message
     assert client.requests == 1
-    other = asyncio.create_task(road.carry_out(plan("h2")))
+    other = asyncio.create_task(road.carry_out(agreed("h2")))
     held.let.set()
     assert await first == Applied("made")
     assert await other == Applied("made")
-    assert await road.carry_out(plan("h1")) == Applied("made")
+    assert await road.carry_out(agreed("h1")) == Applied("made")
     assert client.requests == 3
 
 
@@ -251,9 +257,9 @@ async def test_a_double_submit_of_a_creation_sends_one_request(tmp_path: Path) -
     held = Held()
     client = ScriptedClient(held)
     road = road_to(client, tmp_path)
-    first = asyncio.create_task(road.carry_out(plan(None)))
+    first = asyncio.create_task(road.carry_out(agreed(None)))
     await held.asked.wait()
-    assert isinstance(await road.carry_out(plan(None)), Refused)
+    assert isinstance(await road.carry_out(agreed(None)), Refused)
     held.let.set()
     assert await first == Applied("made")
     assert client.requests == 1
@@ -268,9 +274,38 @@ async def test_a_plan_is_carried_out_at_most_once(
 ) -> None:
     client = ScriptedClient(answer)
     road = road_to(client, tmp_path)
-    same = plan()
+    same = agreed()
     await road.carry_out(same)
     again = await road.carry_out(same)
     assert isinstance(again, Refused)
     assert "not sent twice" in again.error.message
     assert client.requests == 1
+
+
+async def test_a_plan_of_several_requests_is_sent_part_by_part_only(tmp_path: Path) -> None:
+    client = ScriptedClient(_ok)
+    road = road_to(client, tmp_path)
+    parts = [plan("h1"), plan("h2")]
+    one = Consent(bundle("Both", parts, action="a", resource="keys", identity=None), "typed")
+    with pytest.raises(ValueError, match="part by part"):
+        await road.carry_out(one)
+    assert client.requests == 0
+    assert [each.plan for each in one.each()] == parts
+    assert {each.by for each in one.each()} == {"typed"}
+    alone = agreed()
+    assert alone.each() == (alone,)
+
+
+def test_a_consent_is_made_only_where_a_person_is_asked() -> None:
+    """The road takes nothing else, so that no other module can send a write."""
+    package = Path(gwtui.__file__).parent
+    makers = {
+        str(source.relative_to(package))
+        for source in package.rglob("*.py")
+        for node in ast.walk(ast.parse(source.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "Consent"
+    }
+    assert makers <= {"actions/plan.py", "ui/forms/writing.py", "cli/consent.py"}
+    assert "ui/forms/writing.py" in makers

@@ -15,9 +15,8 @@ from gwtui.contract.members import OrganizationMember
 from gwtui.contract.request import RequestModel
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext
-from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.fields import Facts, FormSpec, MultiPickField, PickOption
-from gwtui.ui.forms.writing import carry_out
+from gwtui.ui.forms.writing import carry_out, confirm
 from gwtui.ui.resources.guardrail_bindings import Bindings, bindings_feed
 from gwtui.ui.resources.guardrail_row import GuardrailRow, display_name, shown_name
 from gwtui.ui.resources.keys import fetch_keys
@@ -164,10 +163,8 @@ class Assigning:
         return shown_person(self._people.get(identity), identity)
 
     async def _confirm(self, plan: Plan[int]) -> Outcome[int] | None:
-        app = self._context.app
-        if not await app.push_screen_wait(ConfirmScreen(plan, deliberate="Assign")):
-            return None
-        return await carry_out(self._context, plan)
+        consent = await confirm(self._context, plan, "Assign")
+        return None if consent is None else await carry_out(self._context, consent)
 
 
 def _stranger(noun: str, unknown: Sequence[str]) -> Refused:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from gwtui.actions.assignment_plans import (
     plan_unassign_keys,
     plan_unassign_members,
 )
-from gwtui.actions.plan import Applied, Plan, Refused, Unknown
+from gwtui.actions.plan import Applied, Plan, Refused, Unknown, bundle
 from gwtui.actions.wording import Names, count
 from gwtui.contract.guardrails import (
     Guardrail,
@@ -20,12 +19,12 @@ from gwtui.contract.guardrails import (
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.assigning import Assigning
-from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.notice import NoticeScreen
 from gwtui.ui.forms.writing import (
     LOOK,
     carry_out_all,
+    confirm,
     covered,
     plain_facts,
     read_again,
@@ -93,10 +92,11 @@ async def unassign(context: ActionContext) -> None:
     plans = _unassign_plans(_chosen(context), people)
     if covered(context) or not plans:
         return
-    shown = plans[0] if len(plans) == 1 else _together(plans)
-    if not await app.push_screen_wait(ConfirmScreen(shown, deliberate="Take it away")):
+    shown: Plan[Any] = plans[0] if len(plans) == 1 else _together(plans)
+    consent = await confirm(context, shown, "Take it away")
+    if consent is None:
         return
-    outcome = await carry_out_all(context, plans, lambda plan: plan.title)
+    outcome = await carry_out_all(context, consent, lambda plan: plan.title)
     match outcome:
         case Applied(numbers):
             app.say(f"{count(sum(numbers), 'assignment')} taken away")
@@ -130,19 +130,12 @@ def _guardrail(row: AssignmentRow) -> Guardrail:
     return Guardrail.model_validate({"id": row.assignment.guardrail_id})
 
 
-def _together(plans: Sequence[Plan[int]]) -> Plan[int]:
-    """Several requests as one plan to be confirmed; what is sent are the plans themselves."""
-
-    async def nothing(_client: object) -> int:
-        raise RuntimeError("plans that are confirmed together are sent one by one")
-
-    changes = tuple(change for plan in plans for change in plan.changes)
-    return replace(
-        plans[0],
-        title=f"Take guardrails away in {len(plans)} requests",
-        send=nothing,
-        changes=changes,
-        effects=tuple(dict.fromkeys(line for plan in plans for line in plan.effects)),
+def _together(plans: Sequence[Plan[int]]) -> Plan[Any]:
+    """The plans as one to be confirmed."""
+    title = f"Take guardrails away in {len(plans)} requests"
+    first = plans[0]
+    return bundle(
+        title, plans, action=first.action, resource=first.resource, identity=first.identity
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from gwtui.actions.budget_series import (
@@ -12,7 +13,7 @@ from gwtui.actions.budget_series import (
     plan_series,
     together,
 )
-from gwtui.actions.plan import Applied, Outcome, Plan
+from gwtui.actions.plan import Applied, Plan
 from gwtui.actions.workspace_plans import shown_name
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
@@ -50,7 +51,6 @@ async def edit(context: ActionContext) -> None:
     spent = await _spent(app.gateway, identity)
     if covered(context):
         return
-    changing = _Changing(context)
     editing = Editing(
         context=context,
         original=standing,
@@ -60,8 +60,8 @@ async def edit(context: ActionContext) -> None:
         known=_known,
         labels=LABELS,
         words=in_words,
-        plan=changing.plan,
-        send=changing.send,
+        plan=lambda fresh, wanted: _plan(fresh, wanted, app.clock.now()),
+        send=lambda context, consent: carry_out_all(context, consent, _done),
     )
     form: FormScreen[Any] = FormScreen(
         budgets_form(standing[0], _known(standing), spent),
@@ -75,20 +75,9 @@ async def edit(context: ActionContext) -> None:
     await refresh(context, FEEDS)
 
 
-class _Changing:
-    """The plans of one submission, from the confirmation to the last answer."""
-
-    def __init__(self, context: ActionContext) -> None:
-        self._context = context
-        self._plans: tuple[Plan[Any], ...] = ()
-
-    def plan(self, fresh: Standing, wanted: Mapping[str, Any]) -> Plan[Any]:
-        space, budgets = fresh
-        self._plans = plan_series(space, budgets, wanted, self._context.app.clock.now())
-        return together(space, self._plans)
-
-    async def send(self, context: ActionContext, _plan: Plan[Any]) -> Outcome[Any]:
-        return await carry_out_all(context, self._plans, _done)
+def _plan(fresh: Standing, wanted: Mapping[str, Any], now: datetime) -> Plan[Any]:
+    space, budgets = fresh
+    return together(space, plan_series(space, budgets, wanted, now))
 
 
 def _done(plan: Plan[Any]) -> str:

@@ -27,18 +27,19 @@ from gwtui.contract.request import RequestModel
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.byok_form import ByokSources, create_form, edit_form, rotate_form
-from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.fields import Facts, FormSpec, PickOption
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.forms.writing import (
     Editing,
     carry_out,
+    confirm,
     confirm_and_tell,
     covered,
     plain_facts,
     read_again,
     refresh,
     select,
+    submitted,
     value_soon,
     workspace_facts,
 )
@@ -61,7 +62,8 @@ async def create(context: ActionContext) -> None:
 
     async def submit(request: RequestModel) -> Outcome[ByokCredential] | None:
         plan = plan_create(cast("CreateByokRequest", request), facts.workspaces)
-        return await carry_out(context, plan)
+        consent = await submitted(context, plan, "Store it")
+        return None if consent is None else await carry_out(context, consent)
 
     spec = create_form(app.scope.workspace, _sources(context))
     made = await _fill_in(context, spec, facts, submit)
@@ -120,10 +122,8 @@ async def rotate(context: ActionContext) -> None:
         notes: tuple[str, ...] = ()
         if now.label != fresh.label:
             notes = ("Somebody else rotated it while the form was open.",)
-        screen = ConfirmScreen(plan, deliberate="Overwrite the old key", notes=notes)
-        if not await app.push_screen_wait(screen):
-            return None
-        return await carry_out(context, plan)
+        consent = await confirm(context, plan, "Overwrite the old key", notes=notes)
+        return None if consent is None else await carry_out(context, consent)
 
     facts = plain_facts(context)
     rotated = await _fill_in(context, rotate_form(fresh), facts, submit)

@@ -22,9 +22,10 @@ from gwtui.ui.tones import toned
 class ConfirmScreen(ModalScreen[bool]):
     """Returns True only for the deliberate answer; the safe one has the focus and is on Escape.
 
-    Where the danger is low, y confirms too; what cannot be undone takes going to its button, and
-    typing ``typed`` before where that is given. A plan with obstacles says them and cannot be
-    confirmed; ``way_out`` is then the other answer, such as going where they can be removed.
+    Where the danger is low, y confirms too; what cannot be undone takes going to its button. Where
+    ``typed`` is given it must be typed before, and no single key confirms. A plan with obstacles
+    says them and cannot be confirmed; ``way_out`` is then the other answer, such as going where
+    they can be removed.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -91,7 +92,12 @@ class ConfirmScreen(ModalScreen[bool]):
         if self._plan.obstacles:
             return "This cannot be done now · Tab moves · Esc closes"
         hint = "Tab moves · Enter presses · Esc keeps it"
-        return hint if self._grave else f"y confirms · {hint}"
+        return f"y confirms · {hint}" if self._by_one_key else hint
+
+    @property
+    def _by_one_key(self) -> bool:
+        """Whether y alone confirms."""
+        return not (self._grave or self._typed or self._plan.obstacles)
 
     def on_mount(self) -> None:
         """The safe answer first."""
@@ -118,10 +124,10 @@ class ConfirmScreen(ModalScreen[bool]):
 
     def action_go(self) -> None:
         """The deliberate answer, by key only where that may happen by mistake."""
-        if self._grave or self._plan.obstacles:
-            self.app.bell()
-        else:
+        if self._by_one_key:
             self.dismiss(True)
+        else:
+            self.app.bell()
 
 
 def before_and_after(change: Change) -> Content:

@@ -33,6 +33,7 @@ from gwtui.ui.forms.writing import (
     read_again,
     refresh,
     select,
+    submitted,
     value_soon,
     workspace_facts,
 )
@@ -57,7 +58,8 @@ async def create(context: ActionContext) -> None:
     async def submit(request: RequestModel) -> Outcome[Guardrail] | None:
         wish = cast("CreateGuardrailRequest", request)
         plan = plan_create(wish, dialect, app.clock.now(), facts.workspaces)
-        return await carry_out(context, plan)
+        consent = await submitted(context, plan, "Create it")
+        return None if consent is None else await carry_out(context, consent)
 
     spec = create_form(app.scope.workspace, sources(context))
     match await app.push_screen_wait(_form(context, spec, facts, submit)):

@@ -31,6 +31,7 @@ from gwtui.ui.forms.writing import (
     read_again,
     refresh,
     select,
+    submitted,
     workspace_facts,
 )
 from gwtui.ui.resources.keys import KeyRow
@@ -49,7 +50,8 @@ async def create(context: ActionContext) -> None:
     async def submit(request: RequestModel) -> Outcome[CreatedKey] | None:
         wish = cast("CreateKeyRequest", request)
         plan = plan_create(wish, app.clock.now(), facts.workspaces)
-        return await carry_out(context, plan)
+        consent = await submitted(context, plan, "Create it")
+        return None if consent is None else await carry_out(context, consent)
 
     form: FormScreen[CreatedKey] = FormScreen(create_form(app.scope.workspace), facts, submit)
     match await app.push_screen_wait(form):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from gwtui.actions.member_plans import plan_add, plan_remove
-from gwtui.actions.plan import Applied, Outcome, Plan, Refused, Unknown
+from gwtui.actions.plan import Applied, Outcome, Plan, Refused, Unknown, bundle
 from gwtui.actions.workspace_plans import shown_name
 from gwtui.client.errors import GatewayError, NotSentError
 from gwtui.contract.keys import ApiKey
@@ -15,7 +15,6 @@ from gwtui.contract.request import RequestModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
-from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.fields import FormSpec, MultiPickField, PickOption
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.notice import NoticeScreen
@@ -23,7 +22,9 @@ from gwtui.ui.forms.writing import (
     LOOK,
     carry_out,
     carry_out_all,
+    confirm,
     covered,
+    go_instead,
     plain_facts,
     read_again,
     refresh,
@@ -98,10 +99,8 @@ class _Adding:
             return Refused(NotSentError(f"Not in the organization, as far as is known: {who}."))
         people = [self._people[user] for user in users]
         plan = plan_add(self._space, people, self._present)
-        app = self._context.app
-        if not await app.push_screen_wait(ConfirmScreen(plan, deliberate="Add them")):
-            return None
-        return await carry_out(self._context, plan)
+        consent = await confirm(self._context, plan, "Add them")
+        return None if consent is None else await carry_out(self._context, consent)
 
     async def _choices(self) -> Sequence[PickOption]:
         """Everybody in the organization who is not a member. Raises GatewayError."""
@@ -138,13 +137,14 @@ async def remove(context: ActionContext) -> None:
     if covered(context):
         return
     shown = plans[0] if len(plans) == 1 else _together(space, plans)
-    screen = ConfirmScreen(shown, deliberate="Remove", way_out="Show the workspace's keys")
-    if not await app.push_screen_wait(screen):
-        return
     if shown.obstacles:
-        await go_to(context, "keys", space)
+        if await go_instead(context, shown, "Show the workspace's keys"):
+            await go_to(context, "keys", space)
         return
-    await _tell(context, space, await carry_out_all(context, plans, lambda plan: plan.title))
+    consent = await confirm(context, shown, "Remove")
+    if consent is None:
+        return
+    await _tell(context, space, await carry_out_all(context, consent, lambda plan: plan.title))
     await refresh(context, *FEEDS)
 
 
@@ -167,21 +167,10 @@ def _plans(
 
 
 def _together(space: Workspace, plans: Sequence[Plan[Any]]) -> Plan[Any]:
-    """Several requests as one plan to be confirmed; what is sent are the plans themselves."""
-
-    async def nothing(_client: object) -> None:
-        raise RuntimeError("plans that are confirmed together are sent one by one")
-
-    return Plan(
-        action=plans[0].action,
-        title=f"Remove members from workspace {shown_name(space)} in {len(plans)} requests",
-        resource=plans[0].resource,
-        identity=space.id,
-        send=nothing,
-        changes=tuple(change for plan in plans for change in plan.changes),
-        effects=tuple(dict.fromkeys(line for plan in plans for line in plan.effects)),
-        obstacles=tuple(dict.fromkeys(line for plan in plans for line in plan.obstacles)),
-    )
+    """The plans as one to be confirmed."""
+    title = f"Remove members from workspace {shown_name(space)} in {len(plans)} requests"
+    first = plans[0]
+    return bundle(title, plans, action=first.action, resource=first.resource, identity=space.id)
 
 
 async def _tell(context: ActionContext, space: Workspace, outcome: Outcome[Any]) -> None:

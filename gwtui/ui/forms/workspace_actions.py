@@ -25,20 +25,22 @@ from gwtui.contract.request import RequestModel
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
-from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.fields import PickOption
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.workspace_form import Catalog, create_form, edit_form
 from gwtui.ui.forms.writing import (
     Editing,
     carry_out,
+    confirm,
     confirm_and_tell,
     covered,
+    go_instead,
     plain_facts,
     read_again,
     refresh,
     select,
     send_and_tell,
+    submitted,
     value_now,
 )
 from gwtui.ui.resources import cells, workspace_row
@@ -57,7 +59,9 @@ async def create(context: ActionContext) -> None:
     app = context.app
 
     async def submit(request: RequestModel) -> Outcome[Workspace] | None:
-        return await carry_out(context, plan_create(cast("CreateWorkspaceRequest", request)))
+        plan = plan_create(cast("CreateWorkspaceRequest", request))
+        consent = await submitted(context, plan, "Create it")
+        return None if consent is None else await carry_out(context, consent)
 
     form: FormScreen[Workspace] = FormScreen(
         create_form(_catalog(context)), plain_facts(context), submit
@@ -123,13 +127,11 @@ async def delete(context: ActionContext) -> None:
         return
     notes = await _members_note(app.gateway, identity)
     if plan.obstacles:
-        screen = ConfirmScreen(plan, deliberate="", notes=notes, way_out="Show its keys")
-        if await app.push_screen_wait(screen):
+        if await go_instead(context, plan, "Show its keys", notes):
             await go_to(context, "keys", fresh)
         return
-    if not await app.push_screen_wait(
-        ConfirmScreen(plan, deliberate="Delete for good", notes=notes)
-    ):
+    consent = await confirm(context, plan, "Delete for good", notes=notes)
+    if consent is None:
         return
     done = f"Workspace {shown_name(fresh)} deleted"
     if is_default:
@@ -142,7 +144,7 @@ async def delete(context: ActionContext) -> None:
             typed=fresh.slug or identity,
         )
     else:
-        applied = await send_and_tell(context, plan, done, *FEEDS)
+        applied = await send_and_tell(context, consent, done, *FEEDS)
     if applied is not None:
         if app.scope.workspace == identity:
             app.narrow(None, None)

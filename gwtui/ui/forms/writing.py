@@ -1,14 +1,17 @@
-"""What every write of the dashboard shares: plan, confirm, carry out, tell, refresh."""
+"""What every write of the dashboard shares: plan, confirm, carry out, tell, refresh.
+
+The one place of the user interface where a :class:`Consent` is made.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from gwtui.actions.plan import Applied, Outcome, Plan, Refused, Unknown
+from gwtui.actions.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.request import RequestModel
 from gwtui.domain.cells import UNKNOWN
@@ -70,12 +73,61 @@ async def workspace_facts(context: ActionContext) -> Facts:
     return Facts(app.clock.now, app.local_zone, names)
 
 
-async def carry_out(context: ActionContext, plan: Plan[T]) -> Outcome[T]:
+# Consent ----------------------------------------------------------------------------------------
+
+
+async def confirm(
+    context: ActionContext,
+    plan: Plan[T],
+    deliberate: str,
+    *,
+    notes: tuple[str, ...] = (),
+    typed: str = "",
+) -> Consent[T] | None:
+    """Show the plan and ask; None when it is not wanted or has obstacles.
+
+    ``typed`` is a text that must be typed to confirm. On a critical profile it is the profile's
+    name where nothing else is asked for.
+    """
+    wanted = typed or _critical_name(context)
+    screen = ConfirmScreen(plan, deliberate=deliberate, notes=notes, typed=wanted)
+    if not await context.app.push_screen_wait(screen) or plan.obstacles:
+        return None
+    return Consent(plan, "typed" if wanted else "dialog")
+
+
+async def submitted(context: ActionContext, plan: Plan[T], deliberate: str) -> Consent[T] | None:
+    """What a form's own button agrees to; on a critical profile its name is asked for besides."""
+    if _critical_name(context):
+        return await confirm(context, plan, deliberate)
+    return Consent(plan, "form")
+
+
+async def go_instead(
+    context: ActionContext, plan: Plan[Any], way_out: str, notes: tuple[str, ...] = ()
+) -> bool:
+    """Show what stands in the plan's way; whether the person takes the way out."""
+    screen = ConfirmScreen(plan, deliberate="", notes=notes, way_out=way_out)
+    return await context.app.push_screen_wait(screen)
+
+
+def _critical_name(context: ActionContext) -> str:
+    """What must be typed before each write; empty on a profile that is not critical."""
+    if context.app.session is None or not context.app.connection.critical:
+        return ""
+    connection = context.app.connection
+    return safe_line(connection.label or connection.where, _NAME)
+
+
+# Carrying out -----------------------------------------------------------------------------------
+
+
+async def carry_out(context: ActionContext, consent: Consent[T]) -> Outcome[T]:
     """Send the plan's request; an outcome that could not be journaled is told."""
     if context.app.session is None:
         return Refused(NotSentError("Nothing was sent: there is no connection now."))
     road = context.app.road
-    outcome = await road.carry_out(plan)
+    outcome = await road.carry_out(consent)
     if road.journal_fault is not None:
         why = f"The outcome could not be written to the journal: {road.journal_fault}"
         context.app.say(why, severity="warning")
@@ -83,22 +135,23 @@ async def carry_out(context: ActionContext, plan: Plan[T]) -> Outcome[T]:
 
 
 async def carry_out_all(
-    context: ActionContext, plans: Sequence[Plan[Any]], done: Callable[[Plan[Any]], str]
+    context: ActionContext, consent: Consent[Any], done: Callable[[Plan[Any]], str]
 ) -> Outcome[tuple[Any, ...]]:
-    """Send the requests of several plans one after the other, up to the first that fails.
+    """Send the requests of a plan one after the other, up to the first that fails.
 
     What was done before that stays done, and the failure says so in the words of ``done``.
     """
     values: list[Any] = []
-    for number, plan in enumerate(plans):
-        outcome = await carry_out(context, plan)
+    carried: list[str] = []
+    for each in consent.each():
+        outcome = await carry_out(context, each)
         if isinstance(outcome, Applied):
             values.append(outcome.value)
+            carried.append(done(each.plan))
             continue
-        before = ", ".join(done(earlier) for earlier in plans[:number])
-        message = f"{plan.title}: {outcome.error.message}"
-        if before:
-            message = f"Done before: {before}. Then {message}"
+        message = f"{each.plan.title}: {outcome.error.message}"
+        if carried:
+            message = f"Done before: {', '.join(carried)}. Then {message}"
         error = GatewayError(message, request_id=outcome.error.request_id)
         return replace(outcome, error=error)
     return Applied(tuple(values))
@@ -137,21 +190,18 @@ async def confirm_and_tell(
     typed: str = "",
 ) -> Applied[T] | None:
     """Show the plan, carry it out when that is wanted, say what became of it."""
-    app = context.app
     if covered(context):
         return None
-    screen = ConfirmScreen(plan, deliberate=deliberate, notes=notes, typed=typed)
-    if not await app.push_screen_wait(screen):
-        return None
-    return await send_and_tell(context, plan, done, *feeds)
+    consent = await confirm(context, plan, deliberate, notes=notes, typed=typed)
+    return None if consent is None else await send_and_tell(context, consent, done, *feeds)
 
 
 async def send_and_tell(
-    context: ActionContext, plan: Plan[T], done: str | Callable[[T], str], *feeds: str
+    context: ActionContext, consent: Consent[T], done: str | Callable[[T], str], *feeds: str
 ) -> Applied[T] | None:
     """Carry out a plan that was confirmed, say what became of it, refresh."""
-    app = context.app
-    outcome = await carry_out(context, plan)
+    app, plan = context.app, consent.plan
+    outcome = await carry_out(context, consent)
     match outcome:
         case Applied(value):
             app.say(done if isinstance(done, str) else done(value))
@@ -192,11 +242,10 @@ class Editing(Generic[T]):
     labels: Mapping[str, str]
     words: Callable[[str, Any], str]
     plan: Callable[[T, Mapping[str, Any]], Plan[Any]]
-    send: Callable[[ActionContext, Plan[Any]], Awaitable[Outcome[Any]]] = carry_out
+    send: Callable[[ActionContext, Consent[Any]], Awaitable[Outcome[Any]]] = carry_out
 
     async def submit(self, request: RequestModel) -> Outcome[T] | None:
         """Compare with what it is now, settle disputes, confirm, send."""
-        app = self.context.app
         try:
             fresh = await self.read()
         except NotFoundError:
@@ -214,9 +263,8 @@ class Editing(Generic[T]):
             return Refused(NotSentError(why))
         plan = self.plan(fresh, wanted)
         notes = tuple(self._note(field) for field in merged.moved if field.field not in wanted)
-        if not await app.push_screen_wait(ConfirmScreen(plan, deliberate="Change it", notes=notes)):
-            return None
-        return await self.send(self.context, plan)
+        consent = await confirm(self.context, plan, "Change it", notes=notes)
+        return None if consent is None else await self.send(self.context, consent)
 
     async def _settle(self, merged: ThreeWay) -> dict[str, Any] | None:
         """What is to be sent after the person chose for each dispute; None to go back."""

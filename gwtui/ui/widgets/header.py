@@ -9,12 +9,13 @@ from typing import Literal
 from rich.cells import cell_len
 from textual.content import Content
 
+from gwtui.ui.resources.spec import Tone
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import Part, PartsLine
 from gwtui.ui.widgets.table.paint import fit
 
 READ_ONLY = "READ-ONLY"
-
+CRITICAL = "CRITICAL"
 
 TabStyle = Literal["whole", "short", "number"]
 """How tabs are written: with their titles, with shorter ones, or as the number keys alone."""
@@ -52,13 +53,14 @@ class HeaderFacts:
     read_only: bool = False
     why_read_only: str = ""
     """What it is that makes it so, where that is not the profile."""
+    critical: bool = False
     name: str = "gwtui"
 
 
 def header_parts(facts: HeaderFacts, width: int) -> list[Part]:
     """The richest version of the header that fits ``width`` cells.
 
-    The read-only badge and the profile never give way.
+    The badges and the profile never give way.
     """
     for variant, style in _poorer(facts):
         left, right = _left(variant, style), _right(variant)
@@ -117,8 +119,12 @@ def _right(facts: HeaderFacts) -> list[Part]:
             "app.workspace",
         )
     )
+    if facts.critical:
+        parts.append(_badge(CRITICAL, "alarm"))
+        parts.append(Part(Content(" ")))
     if facts.profile:
-        parts.append(Part(toned(facts.profile, "plain", bold=True)))
+        tone: Tone = "bad" if facts.critical else "plain"
+        parts.append(Part(toned(facts.profile, tone, bold=True)))
     if facts.host:
         parts.append(Part(toned(f" {facts.host}", "muted")))
     if facts.token_source:
@@ -126,9 +132,13 @@ def _right(facts: HeaderFacts) -> list[Part]:
     parts.append(Part(Content(" ")))
     if facts.read_only:
         why = f": {facts.why_read_only}" if facts.why_read_only else ""
-        badge = Content.styled(f" {READ_ONLY}{why} ", "bold $badge-foreground on $badge-background")
-        parts.append(Part(badge))
+        parts.append(_badge(f"{READ_ONLY}{why}", "badge"))
     return parts
+
+
+def _badge(text: str, colours: str) -> Part:
+    style = f"bold ${colours}-foreground on ${colours}-background"
+    return Part(Content.styled(f" {text} ", style))
 
 
 class HeaderBar(PartsLine):
