@@ -1,4 +1,4 @@
-"""Actions on activity, generations and the links to them: all of them read."""
+"""Actions on activity and the links to it: all of them read."""
 
 from __future__ import annotations
 
@@ -39,13 +39,5 @@ ACTIONS: tuple[Action, ...] = (
         "keys",
         ("a",),
         target=True,
-    ),
-    Action(
-        "generation.lookup",
-        "Look up",
-        "Type the id of another generation",
-        "generation",
-        ("slash", "i"),
-        footer=True,
     ),
 )

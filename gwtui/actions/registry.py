@@ -12,6 +12,7 @@ from gwtui.actions import (
     credits,
     figures,
     general,
+    generation,
     guardrails,
     keys,
     members,
@@ -34,6 +35,7 @@ ACTIONS: tuple[Action, ...] = (
     *assignments.ACTIONS,
     *byok.ACTIONS,
     *activity.ACTIONS,
+    *generation.ACTIONS,
     *figures.ACTIONS,
 )
 

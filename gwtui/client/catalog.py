@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gwtui.client.call import Call, Caller, Query, given
-from gwtui.client.errors import InvalidRequestError
+from gwtui.client.errors import InvalidRequestError, UnreadableAnswerError
 from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.client.reading import read_one, read_rows
-from gwtui.contract.models import Endpoint, Model, ModelEndpoints
+from gwtui.contract.models import Endpoint, Model, ModelCount, ModelEndpoints
 from gwtui.contract.paging import MODELS_PAGE
 from gwtui.contract.request import Problem
 
@@ -29,6 +29,19 @@ class CatalogService:
         """The models that the policies of the connection's own key leave; any key may ask."""
         return await self._models("/models/user", given(output_modalities=output_modalities))
 
+    async def count(self, *, output_modalities: str = "all") -> int:
+        """How many models there are; one small request."""
+        call = Call("GET", "/models/count", query=given(output_modalities=output_modalities))
+        found = read_one(await self._caller.call(call), ModelCount).count
+        if found is None:
+            raise UnreadableAnswerError("the answer is not what the API describes: it has no count")
+        return found
+
+    async def model(self, model_id: str) -> Model:
+        """One model ("author/slug", a variant such as ``:free`` allowed), listed or not."""
+        call = Call("GET", "/model/{author}/{slug}", _author_and_slug(model_id))
+        return read_one(await self._caller.call(call), Model)
+
     async def zdr_endpoints(self) -> Listing[Endpoint]:
         """Every endpoint that remains where zero data retention is enforced; not paged."""
         answer = await self._caller.call(Call("GET", "/endpoints/zdr"))
@@ -36,12 +49,17 @@ class CatalogService:
 
     async def endpoints(self, model_id: str) -> ModelEndpoints:
         """A model ("author/slug") with every endpoint that serves it."""
-        author, slash, slug = model_id.partition("/")
-        if not slash:
-            raise InvalidRequestError([Problem("model_id", "must have the form author/slug")])
-        call = Call("GET", "/models/{author}/{slug}/endpoints", {"author": author, "slug": slug})
+        call = Call("GET", "/models/{author}/{slug}/endpoints", _author_and_slug(model_id))
         return read_one(await self._caller.call(call), ModelEndpoints)
 
     async def _models(self, path: str, query: Query) -> Listing[Model]:
         call = Call("GET", path, query=query)
         return await Pager(self._caller, call, Model, "id", page=MODELS_PAGE).everything()
+
+
+def _author_and_slug(model_id: str) -> dict[str, str]:
+    """The path's parameters. Raises InvalidRequestError for what is no model identifier."""
+    author, slash, slug = model_id.partition("/")
+    if not slash:
+        raise InvalidRequestError([Problem("model_id", "must have the form author/slug")])
+    return {"author": author, "slug": slug}

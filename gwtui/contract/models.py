@@ -164,3 +164,9 @@ class ModelEndpoints(ResponseModel):
     description: str | None = wire("free text")
     architecture: Architecture | None = wire("modalities and tokenizer")
     endpoints: list[Endpoint] | None = wire("offers of the model")
+
+
+class ModelCount(ResponseModel):
+    """How many models there are (GET /models/count)."""
+
+    count: int | None = wire("models")

@@ -64,18 +64,9 @@ async def _open_activity(context: ActionContext, key_hash: str, name: str) -> No
     await context.app.navigation.open_child(KEYS, key_hash, "activity", name=name)
 
 
-async def look_up(context: ActionContext) -> None:
-    """Let the person type the id of a generation."""
-    from gwtui.ui.screens.generation import GenerationScreen  # noqa: PLC0415
-
-    if isinstance(context.screen, GenerationScreen):
-        context.screen.ask()
-
-
 IMMEDIATE: Mapping[str, Handler] = {
     "activity.group": next_grouping,
     "activity.measure": next_measure,
     "activity.open": open_ranked,
     "keys.activity": activity_of_key,
-    "generation.lookup": look_up,
 }

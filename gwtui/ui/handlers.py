@@ -21,6 +21,7 @@ def immediate() -> Mapping[str, Handler]:
         activity_actions,
         figures_actions,
         general_actions,
+        generation_actions,
         guardrail_links,
         list_actions,
         workspace_links,
@@ -36,6 +37,7 @@ def immediate() -> Mapping[str, Handler]:
         **list_actions.IMMEDIATE,
         **figures_actions.IMMEDIATE,
         **activity_actions.IMMEDIATE,
+        **generation_actions.IMMEDIATE,
         **workspace_links.IMMEDIATE,
         **guardrail_links.IMMEDIATE,
         **tabs,
@@ -48,11 +50,12 @@ def patient() -> Mapping[str, Handler]:
 
     Forms and what they need are loaded at the first use, not before the first paint.
     """
-    from gwtui.ui import general_actions, list_actions  # noqa: PLC0415
+    from gwtui.ui import general_actions, generation_actions, list_actions  # noqa: PLC0415
     from gwtui.ui.forms import (  # noqa: PLC0415
         assignment_actions,
         budget_actions,
         byok_actions,
+        feedback_actions,
         guardrail_actions,
         key_actions,
         member_actions,
@@ -64,6 +67,7 @@ def patient() -> Mapping[str, Handler]:
     return {
         **general_actions.PATIENT,
         **list_actions.PATIENT,
+        **generation_actions.PATIENT,
         **key_actions.HANDLERS,
         **workspace_actions.HANDLERS,
         **budget_actions.HANDLERS,
@@ -73,6 +77,7 @@ def patient() -> Mapping[str, Handler]:
         **assignment_actions.HANDLERS,
         **model_actions.HANDLERS,
         **byok_actions.HANDLERS,
+        **feedback_actions.HANDLERS,
     }
 
 

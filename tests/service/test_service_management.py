@@ -14,6 +14,7 @@ from service_kit import data, everything_said, refusal, rig
 
 from gwtui.client import errors
 from gwtui.client.gateway import GatewayClient
+from gwtui.contract.activity import FeedbackRequest
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
@@ -47,6 +48,12 @@ READS: list[tuple[str, Act, str]] = [
     ("guardrail", lambda g: g.guardrails.get(ID), f"/guardrails/{ID}"),
     ("credential", lambda g: g.byok.get(ID), f"/byok/{ID}"),
     ("generation", lambda g: g.generations.get("gen-1 &"), "/generation?id=gen-1+%26"),
+    (
+        "what it said",
+        lambda g: g.generations.content("gen-1 &"),
+        "/generation/content?id=gen-1+%26",
+    ),
+    ("model", lambda g: g.catalog.model("a/b:free"), "/model/a/b:free"),
 ]
 LISTS: list[tuple[str, Act, str]] = [
     ("members", lambda g: g.workspaces.members("a b"), "/workspaces/a%20b/members?PAGE"),
@@ -254,6 +261,16 @@ WRITES: list[tuple[str, Act, str, str, Any, dict[str, Any]]] = [
         f"/byok/{ID}",
         None,
         {"deleted": True},
+    ),
+    (
+        "feedback",
+        lambda g: g.generations.give_feedback(
+            FeedbackRequest(generation_id="gen-1", category="latency", comment="slow")
+        ),
+        "POST",
+        "/generation/feedback",
+        {"generation_id": "gen-1", "category": "latency", "comment": "slow"},
+        {"data": {"success": True}},
     ),
 ]
 
@@ -562,3 +579,20 @@ async def test_a_refusal_is_told_without_the_key_that_it_repeats() -> None:
     assert caught.value.message == "bad [redacted]"
     assert caught.value.metadata == {"[redacted]": ["[redacted]"]}
     assert caught.value.request_id == "[redacted]"
+
+
+async def test_the_catalog_is_counted() -> None:
+    it = rig(data({"count": 42}))
+    assert await it.client.catalog.count() == 42
+    (request,) = it.script.requests
+    assert _asked(request) == "/models/count?output_modalities=all"
+    with pytest.raises(errors.UnreadableAnswerError):
+        await rig(data({"count": "many"})).client.catalog.count()
+
+
+@pytest.mark.parametrize("wrong", ["", "atlas-large", "northwind/", "/atlas", "northwind/.."])
+async def test_what_is_no_model_identifier_is_not_asked_for(wrong: str) -> None:
+    it = rig(data({}))
+    with pytest.raises(errors.InvalidRequestError):
+        await it.client.catalog.model(wrong)
+    assert it.script.requests == []

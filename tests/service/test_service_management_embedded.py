@@ -22,6 +22,7 @@ from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.guardrails import GuardrailsService
 from gwtui.client.transport import Transport
+from gwtui.contract.activity import FeedbackRequest
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
@@ -494,9 +495,25 @@ async def test_what_remains_in_the_catalog(client: GatewayClient) -> None:
     assert (await client.catalog.user_models()).items
 
 
-async def test_a_generation_that_does_not_exist(client: GatewayClient) -> None:
+async def test_one_model_and_how_many_there_are(client: GatewayClient) -> None:
+    listed = (await client.catalog.models()).items
+    assert await client.catalog.count() == len(listed)
+    assert await client.catalog.count(output_modalities="text") < len(listed)
+    variant = next(one for one in listed if one.id and one.id.endswith(":free"))
+    assert await client.catalog.model(variant.id or "") == variant
     with pytest.raises(errors.NotFoundError):
-        await client.generations.get("gen-nobody")
+        await client.catalog.model("northwind/nothing")
+
+
+async def test_a_generation_that_does_not_exist(client: GatewayClient) -> None:
+    unknown = FeedbackRequest(generation_id="gen-nobody", category="other")
+    for act in (
+        client.generations.get("gen-nobody"),
+        client.generations.content("gen-nobody"),
+        client.generations.give_feedback(unknown),
+    ):
+        with pytest.raises(errors.NotFoundError):
+            await act
 
 
 # Who may ----------------------------------------------------------------------------------------

@@ -6,10 +6,10 @@ from urllib.parse import urlencode
 
 from pydantic import JsonValue
 
-from gwtui.contract.models import Model
+from gwtui.contract.models import Model, ModelCount
 from gwtui.contract.paging import MAX_MODELS_PAGE, MODELS_PAGE
 from gwtui.embedded import catalog_query, queries
-from gwtui.embedded.answers import one, page, plain, record
+from gwtui.embedded.answers import one, page, record
 from gwtui.embedded.operations import Access, Call, Operation
 from gwtui.embedded.policies import usable_models
 from gwtui.embedded.refusals import not_found
@@ -129,7 +129,7 @@ OPERATIONS = (
         tag="Models",
         access=Access.PUBLIC,
         handler=_count,
-        answer=plain("Count", {"data": record({"count": {"type": "integer"}})}),
+        answer=one(ModelCount),
         query=(_OUTPUTS,),
     ),
     Operation(

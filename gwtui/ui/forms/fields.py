@@ -52,6 +52,7 @@ class FormField:
     ``help`` replaces the model's description. ``empty`` is the word of the choice that stands for
     no value. ``fixed`` makes it a figure that cannot be edited: the text shown, and why.
     ``suggest`` fills a text of a new resource from the other values until the person touches it.
+    ``words`` are what people call the model's choices, where they are called something else.
     """
 
     name: str
@@ -63,6 +64,7 @@ class FormField:
     preview: Preview | None = None
     fixed: tuple[str, str] | None = None
     suggest: Callable[[Mapping[str, Any]], str] | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,8 @@ class FormSpec:
     """A form: what it is called, what it fills in, and the field values it starts from.
 
     ``fields`` are fields, or groups of fields in a long form. ``partial`` is an update: the request
-    carries only what differs from ``initial``. A field that is missing from ``initial`` is unknown
+    carries only what differs from ``initial``; every other request also carries what ``initial``
+    holds for a field that cannot be edited. A field that is missing from ``initial`` is unknown
     and stays as it is unless something is typed. ``check`` refuses what the model allows but this
     service does not, such as a dialect's rules. ``unknown_help`` says what a person can do when
     the answer was lost.

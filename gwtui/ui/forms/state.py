@@ -154,7 +154,8 @@ class FormState:
                 if self._typed[name] != self._initial[name]
                 and (name not in self._given or not same(value, self._given[name]))
             }
-        return {
+        begun = {name: value for name, value in self._given.items() if name not in self.fields}
+        return begun | {
             name: value
             for name, value in self.values().items()
             if value is not None or name in self._touched

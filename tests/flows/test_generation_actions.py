@@ -1,0 +1,74 @@
+"""A generation's content and feedback on it, on the real embedded gateway."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.embedded.simulator.generations import latest_requests
+from gwtui.embedded.store import generations
+from gwtui.local.journal import Journal
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.screens.reading import ReadingScreen
+from shell_kit import Site, dashboard, notices, shown, site, until
+
+
+async def _ids(place: Site) -> tuple[str, str]:
+    """Two requests of yesterday: one whose workspace logs what is said, one whose does not."""
+    yesterday = place.clock.now() - timedelta(days=1)
+    profiles = place.gateway.founding.profiles().values()
+    found: dict[bool, str] = {}
+    async with place.connect() as connection, GatewayClient(connection) as client:
+        logs = {
+            space.id: bool(space.is_observability_io_logging_enabled)
+            for space in (await client.workspaces.list()).items
+        }
+        for request in latest_requests(profiles, yesterday - timedelta(days=1), yesterday):
+            one = await client.generations.get(request.id)
+            if one.api_type == "completions" and not one.cancelled:
+                found.setdefault(logs[one.workspace_id], request.id)
+            if len(found) == len({True, False}):
+                break
+    return found[True], found[False]
+
+
+async def test_content_feedback_and_model(tmp_path: Path) -> None:
+    async with site() as place:
+        logged, unlogged = await _ids(place)
+        async with dashboard(
+            place, tmp_path, start=f"generation/{logged}", size=(80, 24), loaded=False
+        ) as (app, pilot):
+            await until(pilot, lambda: "began" in shown(app), "the generation")
+            await pilot.press("c")
+            await until(pilot, lambda: isinstance(app.screen, ReadingScreen), "its content")
+            await until(pilot, lambda: "A simulated answer" in shown(app), "its answer")
+            assert "Input" in shown(app)
+            await pilot.press("escape", "f")
+            await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
+            assert logged[:20] in shown(app)
+            await pilot.press("l")  # latency, by its first letter
+            await pilot.press("tab", *"slow today", "ctrl+s")
+            await until(pilot, lambda: "Feedback sent" in notices(app), "the outcome")
+            with place.gateway._database.read() as db:
+                assert generations.feedback_on(db, logged) == [("latency", "slow today")]
+            written = Journal(tmp_path / "journal.jsonl").entries()
+            assert [entry.event for entry in written] == ["intent", "applied"]
+            assert "slow today" not in (tmp_path / "journal.jsonl").read_text()
+            await app.open_route(f"generation/{unlogged}")
+            await until(pilot, lambda: unlogged in shown(app), "the other one")
+            await pilot.press("c")
+            await until(pilot, lambda: "does not log inputs" in notices(app), "why not")
+            await pilot.press("o")
+            await until(pilot, lambda: app.navigation.screen.resource == "endpoints", "its model")
+
+
+async def test_feedback_is_held_back_while_read_only(tmp_path: Path) -> None:
+    async with site() as place:
+        logged, _ = await _ids(place)
+        async with dashboard(
+            place, tmp_path, start=f"generation/{logged}", read_only=True, loaded=False
+        ) as (app, pilot):
+            await until(pilot, lambda: "began" in shown(app), "the generation")
+            await pilot.press("f")
+            await until(pilot, lambda: "Feedback is not possible" in notices(app), "the refusal")

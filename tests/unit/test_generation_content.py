@@ -1,0 +1,156 @@
+"""What a generation read and wrote is shown as plain text; feedback on it is one request."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from gwtui.actions.generation_plans import CATEGORIES, plan_feedback
+from gwtui.contract.activity import FeedbackRequest, GenerationContent
+from gwtui.contract.request import field_rules
+from gwtui.ui.forms.feedback_actions import feedback_form
+from gwtui.ui.forms.fields import Facts
+from gwtui.ui.forms.state import FormState
+from gwtui.ui.screens.content_lines import MOST, content_lines
+from plan_kit import changes, everything_said, sent
+from resource_samples import HOSTILE
+
+WIDTH = 60
+NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+
+
+def lines(data: dict[str, Any], width: int = WIDTH) -> list[str]:
+    return [line.plain for line in content_lines(GenerationContent.model_validate(data), width)]
+
+
+def text(data: dict[str, Any]) -> str:
+    return "\n".join(lines(data))
+
+
+def test_a_conversation_reads_from_top_to_bottom() -> None:
+    shown = lines(
+        {
+            "input": {
+                "messages": [
+                    {"role": "system", "content": "Be brief.\nAlways."},
+                    {"role": "user", "content": [{"type": "text", "text": "Why?"}]},
+                ]
+            },
+            "output": {"completion": "Because.", "reasoning": "Hm."},
+            "error": None,
+        }
+    )
+    assert shown == [
+        "Input",
+        "system",
+        "  Be brief.",
+        "  Always.",
+        "",
+        "user",
+        "  Why?",
+        "",
+        "Reasoning",
+        "  Hm.",
+        "",
+        "Output",
+        "  Because.",
+    ]
+
+
+def test_a_prompt_an_error_and_what_nobody_foresaw() -> None:
+    shown = text(
+        {
+            "input": {
+                "prompt": "Once upon a time",
+                "temperature": 1,
+                "messages": [
+                    "odd",
+                    {"role": "tool", "tool_call_id": "call_1", "content": None},
+                    {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]},
+                ],
+            },
+            "output": {"completion": None, "reasoning": None},
+            "error": {"message": "the provider left", "code": 502},
+        }
+    )
+    for words in (
+        "  Once upon a time",
+        '"temperature": 1',
+        '"odd"',
+        "call_1",
+        "image_url",
+        "Output\n  none",
+        "Error\n  the provider left",
+        '"code": 502',
+    ):
+        assert words in shown
+
+
+def test_what_did_not_come_is_unknown() -> None:
+    assert "Input\n  —" in text({})
+    assert "Output\n  —" in text({"output": {}})
+    assert "input: missing" in text({})
+
+
+def test_long_texts_are_folded_and_bounded() -> None:
+    shown = lines({"input": {"prompt": "word " * 100_000}, "output": {"completion": "later"}})
+    assert max(map(len, shown)) <= WIDTH
+    assert sum(map(len, shown)) < MOST * 2
+    assert "(300,000 more characters are not shown)" in "\n".join(shown)
+    assert "later" not in shown, "what comes after the bound is counted, not shown"
+    assert "  (5 more characters are not shown)" in shown
+
+
+@pytest.mark.parametrize("place", ["prompt", "content", "role", "part", "output", "error", "rest"])
+def test_hostile_text_stays_text(place: str) -> None:
+    said = {
+        "prompt": {"input": {"prompt": HOSTILE}},
+        "content": {"input": {"messages": [{"role": "user", "content": HOSTILE}]}},
+        "role": {"input": {"messages": [{"role": HOSTILE, "content": "x"}]}},
+        "part": {"input": {"messages": [{"content": [{"type": "text", "text": HOSTILE}]}]}},
+        "output": {"output": {"completion": HOSTILE, "reasoning": HOSTILE}},
+        "error": {"error": {"message": HOSTILE}},
+        "rest": {"input": {HOSTILE: [HOSTILE]}},
+    }[place]
+    found = content_lines(GenerationContent.model_validate(said), WIDTH)
+    shown = "".join(line.plain for line in found)
+    assert "[bold]x[/bold]" in shown.replace(" ", "")
+    assert not {unicodedata.category(char) for char in shown} & {"Cc", "Cs", "Cf", "Zl", "Zp"}
+    assert not any("bold]" in str(span.style) for line in found for span in line.spans)
+
+
+# Feedback ---------------------------------------------------------------------------------------
+
+
+async def test_feedback_is_one_request_and_the_journal_gets_no_comment() -> None:
+    request = FeedbackRequest(
+        generation_id="gen-1", category="incorrect_response", comment="It says 7, not 8."
+    )
+    plan = plan_feedback(request)
+    assert await sent(plan) == ("generations.give_feedback", request.wire_body())
+    assert changes(plan)["What was wrong"] == (None, "incorrect response")
+    assert changes(plan)["Comment"] == (None, "It says 7, not 8.")
+    assert plan.summary == {"category": "incorrect_response", "commented": True}
+    assert "gen-1" in everything_said(plan)
+
+
+def test_the_form_knows_which_generation_it_is_about() -> None:
+    state = FormState(feedback_form("gen-1"), Facts(lambda: NOW))
+    request = state.request()
+    assert request is not None
+    assert request.body() == {"generation_id": "gen-1", "category": "other"}
+    state.put("category", "billing")
+    state.put("comment", "Twice the price.\n")
+    assert (request := state.request()) is not None
+    assert request.body() == {
+        "generation_id": "gen-1",
+        "category": "billing",
+        "comment": "Twice the price.",
+    }
+
+
+def test_every_category_has_words() -> None:
+    assert set(CATEGORIES) == set(field_rules(FeedbackRequest)["category"].choices)
