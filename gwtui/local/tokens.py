@@ -12,28 +12,21 @@ import contextlib
 import os
 import signal
 import stat
-import threading
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
+from gwtui.local import keyring_store
+from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
 from gwtui.local.profiles import Profile
 
-if TYPE_CHECKING:
-    from keyring.backend import KeyringBackend
-
 TOKEN_VARIABLE = "GWTUI_TOKEN"  # noqa: S105 - the variable's name
-KEYRING_SERVICE = "gwtui"
 COMMAND_LIMIT = 10.0
 """Seconds for a token command."""
-KEYRING_LIMIT = 3.0
-"""Seconds for the keyring: its daemon may be waiting for a person who is not at that screen."""
 _MAX_BYTES = 64 * 1024
 _OTHERS = 0o077
-_NO_KEYRING = ("keyring.backends.fail", "keyring.backends.null", "keyrings.alt")
 
 
 class TokenError(Exception):
@@ -54,7 +47,7 @@ async def find_token(
     environ: MutableMapping[str, str] | None = None,
     *,
     command_limit: float = COMMAND_LIMIT,
-    keyring_limit: float = KEYRING_LIMIT,
+    keyring_limit: float = keyring_store.LIMIT,
 ) -> TokenSearch:
     """The token for a profile from the first source that has one. Raises TokenError."""
     environ = os.environ if environ is None else environ
@@ -137,65 +130,13 @@ def token_from_file(path: Path) -> SecretStr:
 
 async def _from_keyring(profile_name: str, limit: float) -> tuple[SecretStr | None, str]:
     try:
-        return await _in_daemon_thread(lambda: _ask_keyring(profile_name), limit)
-    except TimeoutError:
-        return None, f"the keyring did not answer in {limit:g} s"
-
-
-def _ask_keyring(profile_name: str) -> tuple[SecretStr | None, str]:
-    """Runs in a thread of its own; backends raise whatever they like."""
-    try:
-        import keyring  # noqa: PLC0415 - finding a backend takes 100 ms and more
-        from keyring.errors import KeyringError  # noqa: PLC0415
-    except ImportError:
-        return None, "there is no keyring"
-    try:
-        backend = next((one for one in _backends(keyring.get_keyring()) if _usable(one)), None)
-        if backend is None:
-            return None, "there is no keyring"
-        text = backend.get_password(KEYRING_SERVICE, profile_name)
-    except (KeyringError, RuntimeError, ImportError, OSError, EOFError) as error:
-        return None, f"the keyring cannot be used ({type(error).__name__})"
-    if not text or not text.strip():
+        found = await read_secret(profile_name, limit=limit)
+    except KeyringUnavailableError as error:
+        return None, str(error)
+    text = found.get_secret_value().strip() if found else ""
+    if not text:
         return None, f"the keyring has no token for profile {profile_name}"
-    return SecretStr(text.strip()), ""
-
-
-def _backends(backend: KeyringBackend) -> Sequence[KeyringBackend]:
-    """A chain of backends may hide one that asks on the terminal: look at its members."""
-    members = getattr(backend, "backends", None)
-    return list(members) if members else [backend]
-
-
-def _usable(backend: KeyringBackend) -> bool:
-    """Backends that drop secrets, keep them in plain text or prompt count as none."""
-    if type(backend).__module__.startswith(_NO_KEYRING):
-        return False
-    return float(backend.priority) >= 1
-
-
-async def _in_daemon_thread(
-    work: Callable[[], tuple[SecretStr | None, str]], limit: float
-) -> tuple[SecretStr | None, str]:
-    """A thread that neither blocks the loop nor the end of the process. Raises TimeoutError."""
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[tuple[SecretStr | None, str]] = loop.create_future()
-
-    def deliver(setter: Callable[[Any], None], value: Any) -> None:
-        if not answer.done():
-            setter(value)
-
-    def run() -> None:
-        try:
-            delivery: tuple[Callable[[Any], None], Any] = (answer.set_result, work())
-        except Exception as error:
-            delivery = (answer.set_exception, error)
-        # The loop may be gone by now: then nobody waits for the answer.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(deliver, *delivery)
-
-    threading.Thread(target=run, daemon=True, name="keyring").start()
-    return await asyncio.wait_for(answer, limit)
+    return SecretStr(text), ""
 
 
 async def _read_bounded(process: asyncio.subprocess.Process) -> bytes:

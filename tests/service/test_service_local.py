@@ -307,6 +307,7 @@ class AltRing(Ring):
     pass
 
 
+Ring.__module__ = PlainRing.__module__ = "keyring.backends.SecretService"
 AltRing.__module__ = "keyrings.alt.file"
 
 
@@ -333,7 +334,7 @@ async def test_a_gateway_given_by_address_asks_no_keyring(monkeypatch: pytest.Mo
         (PlainRing(SECRET), "there is no keyring"),
         (AltRing(SECRET), "there is no keyring"),
         (Ring(None), "no token for profile work"),
-        (Ring(keyring.errors.KeyringLocked("locked")), "cannot be used (KeyringLocked)"),
+        (Ring(keyring.errors.KeyringLocked("locked")), "the keyring is locked"),
         (Ring(RuntimeError(SECRET)), "cannot be used (RuntimeError)"),
         (Ring(EOFError()), "cannot be used (EOFError)"),
     ],
@@ -375,6 +376,7 @@ async def test_a_keyring_that_never_answers_holds_nobody(monkeypatch: pytest.Mon
             release.wait(30)
             return None
 
+    Waiting.__module__ = Ring.__module__
     use(monkeypatch, Waiting(None))
     found = await find_token(PLAIN, {}, keyring_limit=0.1)
     assert found.token is None

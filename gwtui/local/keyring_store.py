@@ -1,0 +1,150 @@
+"""Secrets in the keyring of this machine, without ever waiting for it for long.
+
+A keyring's daemon may be absent, locked, or waiting for a person who sits at another screen. Each
+call works in a daemon thread of its own: after ``limit`` seconds it is given up, and neither the
+event loop nor the end of the process waits for it.
+
+Only backends that are known to encrypt and to leave the terminal alone are used. Others keep
+secrets in plain text, drop them, or ask for a password over the screen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import SecretStr
+
+if TYPE_CHECKING:
+    from keyring.backend import KeyringBackend
+
+SERVICE = "gwtui"
+LIMIT = 3.0
+"""Seconds for one call."""
+TRUSTED = frozenset(
+    {
+        "keyring.backends.SecretService",
+        "keyring.backends.kwallet",
+        "keyring.backends.libsecret",
+        "keyring.backends.macOS",
+        "keyring.backends.Windows",
+    }
+)
+"""Modules of the backends that are used."""
+_NONE = "keyring.backends.fail"
+_LEAST_PRIORITY = 1
+_MOST_COPIES = 10
+
+_Result = TypeVar("_Result")
+
+
+class KeyringUnavailableError(Exception):
+    """The keyring cannot be used now; the message says why and holds no secret."""
+
+
+class KeyringSilentError(KeyringUnavailableError):
+    """The keyring did not answer in time. What it was asked to do may still happen."""
+
+
+async def read_secret(
+    user: str, *, service: str = SERVICE, limit: float = LIMIT
+) -> SecretStr | None:
+    """The secret of a user of a service, None when there is none.
+
+    Raises KeyringUnavailableError.
+    """
+    return await _in_daemon_thread(partial(_read, service, user), limit)
+
+
+async def store_secret(
+    user: str, secret: SecretStr, *, service: str = SERVICE, limit: float = LIMIT
+) -> None:
+    """Put a secret in the place of any earlier one and read it back.
+
+    Raises KeyringUnavailableError, also when the keyring did not keep it.
+    """
+    await _in_daemon_thread(partial(_store, service, user, secret), limit)
+
+
+async def remove_secret(user: str, *, service: str = SERVICE, limit: float = LIMIT) -> bool:
+    """Remove the secret; False when there was none. Raises KeyringUnavailableError."""
+    return await _in_daemon_thread(partial(_remove, service, user), limit)
+
+
+def _read(service: str, user: str) -> SecretStr | None:
+    text = _backend().get_password(service, user)
+    return None if text is None else SecretStr(text)
+
+
+def _store(service: str, user: str, secret: SecretStr) -> None:
+    backend = _backend()
+    backend.set_password(service, user, secret.get_secret_value())
+    if backend.get_password(service, user) != secret.get_secret_value():
+        raise KeyringUnavailableError("the keyring did not keep the secret")
+
+
+def _remove(service: str, user: str) -> bool:
+    backend = _backend()
+    # Another program may have left more than one under the same name.
+    for removed in range(_MOST_COPIES):
+        if backend.get_password(service, user) is None:
+            return removed > 0
+        backend.delete_password(service, user)
+    raise KeyringUnavailableError("the keyring did not remove the secret")
+
+
+def _backend() -> KeyringBackend:
+    """The first backend that can be trusted. Raises what backends raise, which is anything."""
+    import keyring  # noqa: PLC0415 - finding a backend takes 100 ms and more
+
+    chosen = keyring.get_keyring()
+    # A chain of backends may hide one that asks on the terminal: look at its members.
+    candidates: list[KeyringBackend] = list(getattr(chosen, "backends", None) or [chosen])
+    for backend in candidates:
+        if type(backend).__module__ in TRUSTED and float(backend.priority) >= _LEAST_PRIORITY:
+            return backend
+    passed_over = {type(backend).__module__ for backend in candidates} - {_NONE}
+    if passed_over:
+        names = ", ".join(sorted(passed_over))
+        raise KeyringUnavailableError(f"there is no keyring that can be trusted (found {names})")
+    raise KeyringUnavailableError("there is no keyring")
+
+
+def _explained(error: Exception) -> KeyringUnavailableError:
+    """Backends raise whatever they like, with texts that may quote a secret: only the type."""
+    if isinstance(error, KeyringUnavailableError):
+        return error
+    name = type(error).__name__
+    if name == "KeyringLocked":
+        return KeyringUnavailableError("the keyring is locked")
+    return KeyringUnavailableError(f"the keyring cannot be used ({name})")
+
+
+async def _in_daemon_thread(work: Callable[[], _Result], limit: float) -> _Result:
+    """Do ``work`` where nobody has to wait for its end. Raises KeyringUnavailableError."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[_Result] = loop.create_future()
+
+    def deliver(setter: Callable[[Any], None], value: Any) -> None:
+        if not answer.done():
+            setter(value)
+
+    def run() -> None:
+        delivery: tuple[Callable[[Any], None], Any]
+        try:
+            delivery = (answer.set_result, work())
+        except Exception as error:
+            delivery = (answer.set_exception, _explained(error))
+        # The loop may be gone by now: then nobody waits for the answer.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(deliver, *delivery)
+
+    threading.Thread(target=run, daemon=True, name="keyring").start()
+    try:
+        return await asyncio.wait_for(answer, limit)
+    except TimeoutError:
+        raise KeyringSilentError(f"the keyring did not answer in {limit:g} s") from None
