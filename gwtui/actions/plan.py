@@ -39,7 +39,9 @@ class Plan(Generic[T]):
     request. ``danger`` "high" means that it cannot be undone: no single key confirms it.
     ``identify`` gives the identity of what the request made. ``id`` ties the journal's lines
     together; a plan is carried out at most once. ``parts`` are the plans that are confirmed as this
-    one, each a request of its own: this one itself is then never sent.
+    one, each a request of its own: this one itself is then never sent. ``keep`` brings an answer
+    that is given once into safety before anything else can fail; it may block, and what it raises
+    changes nothing about the outcome.
     """
 
     action: str
@@ -54,6 +56,7 @@ class Plan(Generic[T]):
     summary: Mapping[str, JsonValue] = field(default_factory=dict)
     identify: Callable[[T], str | None] | None = None
     parts: tuple[Plan[Any], ...] = ()
+    keep: Callable[[T], None] | None = None
     id: str = field(default_factory=lambda: uuid4().hex)
 
 
@@ -97,9 +100,10 @@ class Consent(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Applied(Generic[T]):
-    """The gateway did it and said so."""
+    """The gateway did it and said so; ``unkept`` says why the plan's ``keep`` failed, if it did."""
 
     value: T
+    unkept: str = ""
 
 
 @dataclass(frozen=True, slots=True)

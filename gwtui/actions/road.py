@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from typing import Generic, TypeVar
 
 from pydantic import JsonValue
@@ -18,6 +19,7 @@ from gwtui.client.errors import GatewayError, NotSentError
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.journal import Entry, Event, Journal
+from gwtui.local.seal import SealError
 
 T = TypeVar("T")
 
@@ -98,13 +100,17 @@ class _Passage(Generic[T]):
         self._road = road
         self._plan = consent.plan
         self._sent = False
+        self._outcome: Outcome[T] | None = None
+        self._finishing = threading.Lock()
 
     async def run(self) -> Outcome[T]:
         try:
             return await self._pass()
         except asyncio.CancelledError:
             # The event loop is being torn down: say at once, without a thread, what is known.
-            if self._sent:
+            if self._outcome is not None:
+                self._finish(self._outcome)
+            elif self._sent:
                 self._close("unknown", {"message": "the program ended before the answer came"})
             else:
                 self._close("refused", {"message": "the program ended before it was sent"})
@@ -115,18 +121,37 @@ class _Passage(Generic[T]):
         if refusal is not None:
             return refusal
         self._sent = True
-        outcome = await self._send()
+        self._outcome = await self._send()
+        return await asyncio.to_thread(self._finish, self._outcome)
+
+    def _finish(self, outcome: Outcome[T]) -> Outcome[T]:
+        """Bring the answer into safety, then journal the outcome; once, whoever comes first."""
+        if not self._finishing.acquire(blocking=False):
+            return outcome
         match outcome:
             case Applied(value):
+                outcome = Applied(value, self._keep(value))
                 identity = self._plan.identity
                 if self._plan.identify is not None:
                     identity = self._plan.identify(value)
-                await asyncio.to_thread(self._close, "applied", {"identity": identity})
+                self._close("applied", {"identity": identity})
             case Refused(error):
-                await asyncio.to_thread(self._close, "refused", _fault(error))
+                self._close("refused", _fault(error))
             case Unknown(error):
-                await asyncio.to_thread(self._close, "unknown", _fault(error))
+                self._close("unknown", _fault(error))
         return outcome
+
+    def _keep(self, value: T) -> str:
+        """Why the answer could not be kept, empty when nothing is to be said."""
+        try:
+            if self._plan.keep is not None:
+                self._plan.keep(value)
+        except SealError as error:
+            return str(error)
+        except Exception as error:
+            # Its text may hold the answer.
+            return f"unexpected {type(error).__name__}"
+        return ""
 
     async def _announce(self) -> Refused | None:
         """Journal the intent; what cannot be journaled is not sent."""
