@@ -40,4 +40,20 @@ ACTIONS: tuple[Action, ...] = (
         target=True,
         footer=True,
     ),
+    Action(
+        "endpoints.model",
+        "About the model",
+        "What the catalog says of this model, also of one that no list shows",
+        "endpoints",
+        ("i",),
+        footer=True,
+    ),
+    Action(
+        "key.models",
+        "Models",
+        "The models that the guardrails on this key leave",
+        "key",
+        ("m",),
+        footer=True,
+    ),
 )

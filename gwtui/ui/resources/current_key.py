@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from gwtui.client.errors import GatewayError
 from gwtui.contract.budgets import BudgetLayer
 from gwtui.contract.keys import CurrentKey, limit_used_share
 from gwtui.domain import money
@@ -50,6 +53,46 @@ async def fetch_current_key(client: GatewayClient) -> CurrentKey:
 def current_key_feed(hub: FeedHub, _scope: Scope) -> Feed[CurrentKey]:
     """The feed of the key in use; the same for every workspace."""
     return hub.feed("key", fetch_current_key, cadence.KEYS)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How much of the catalog the key in use may call; None is what could not be read."""
+
+    models: int | None = None
+    of: int | None = None
+
+
+async def fetch_reach(client: GatewayClient) -> Reach:
+    """Both counts; one that fails leaves the other. Never raises GatewayError."""
+    models: int | None = None
+    of: int | None = None
+    with suppress(GatewayError):
+        models = len((await client.catalog.user_models()).items)
+    with suppress(GatewayError):
+        of = await client.catalog.count()
+    return Reach(models, of)
+
+
+def reach_feed(hub: FeedHub, _scope: Scope) -> Feed[Reach]:
+    """How much of the catalog the key in use may call."""
+    return hub.feed("models:reach", fetch_reach, cadence.MODELS)
+
+
+def reach_section(reach: Reach | None) -> Section[CurrentKey]:
+    """What the guardrails on the key leave of the catalog."""
+    return Section("Catalog", lambda _current, _now: [_reach_row(reach)])
+
+
+def _reach_row(reach: Reach | None) -> DetailRow:
+    if reach is None:
+        return DetailRow("models", Cell("…", "muted"))
+    if reach.models is None:
+        return DetailRow("models", cells.NOTHING, "could not be read")
+    total = "" if reach.of is None else f" of {cells.count(reach.of).text}"
+    some = reach.of is not None and reach.models < reach.of
+    left = Cell(f"{cells.count(reach.models).text}{total}", "warn" if some else "plain")
+    return DetailRow("models", left, "may be called with this key; m lists them")
 
 
 def shown_name(current: CurrentKey) -> str:

@@ -1,4 +1,4 @@
-"""Handlers of the actions on models, endpoints and credits."""
+"""Handlers of the actions on models, endpoints, the key in use and credits."""
 
 from __future__ import annotations
 
@@ -24,6 +24,38 @@ async def price_of_endpoint(context: ActionContext) -> None:
     row = context.target
     if isinstance(row, EndpointRow) and row.model_id is not None:
         await _open_calculator(context, row.model_id, row.model_name, row.identity)
+
+
+async def about_model(context: ActionContext) -> None:
+    """Every figure of the model whose endpoints are shown, read by itself."""
+    from gwtui.client.errors import GatewayError, NotFoundError  # noqa: PLC0415
+    from gwtui.domain.safe_text import safe_line  # noqa: PLC0415
+    from gwtui.ui.detail_lines import detail_lines  # noqa: PLC0415
+    from gwtui.ui.resources.models import MODELS  # noqa: PLC0415
+    from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415
+    from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - screens name actions
+
+    app, screen = context.app, context.screen
+    model_id = screen.parent_row if isinstance(screen, ResourceScreen) else None
+    if model_id is None or app.session is None:
+        return
+    try:
+        model = await app.gateway.catalog.model(model_id)
+    except NotFoundError:
+        app.say(f"The gateway has no model {safe_line(model_id, 80)}", severity="warning")
+    except GatewayError as error:
+        app.say(f"The model could not be read: {error.message}", severity="error")
+    else:
+        if app.screen is screen:
+            now = app.clock.now()
+            title = f"Model {MODELS.name(model)}"
+            reading = ReadingScreen(title, lambda width: detail_lines(MODELS, model, now, width))
+            await app.push_screen(reading)
+
+
+async def models_of_key(context: ActionContext) -> None:
+    """What the key in use may call."""
+    await context.app.open_route("user-models")
 
 
 async def next_window(context: ActionContext) -> None:
@@ -53,5 +85,7 @@ async def _open_calculator(
 HANDLERS: Mapping[str, Handler] = {
     "models.price": price_of_model,
     "endpoints.price": price_of_endpoint,
+    "endpoints.model": about_model,
+    "key.models": models_of_key,
     "credits.window": next_window,
 }

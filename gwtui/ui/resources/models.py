@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING
 
@@ -231,3 +232,23 @@ MODELS: ResourceSpec[Model] = ResourceSpec(
         "parameter": lambda model, _now: " ".join(model.supported_parameters or ()),
     },
 )
+
+
+async def fetch_user_models(client: GatewayClient) -> Sequence[Model]:
+    """The models that the policies of the key in use leave. Raises GatewayError."""
+    return (await client.catalog.user_models()).items
+
+
+def user_models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:
+    """What the key in use may call; the same for every workspace."""
+    return hub.feed("models:user", fetch_user_models, cadence.MODELS)
+
+
+USER_MODELS: ResourceSpec[Model] = replace(
+    MODELS,
+    id="user-models",
+    title="Models of this key",
+    feed=user_models_feed,
+    empty="The guardrails on this key leave no model.",
+)
+"""The same list, narrowed to what the key in use may call."""

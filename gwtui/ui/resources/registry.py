@@ -48,6 +48,7 @@ ENTRIES: tuple[Entry, ...] = (
         tab=False,
         parent="models",
     ),
+    Entry("user-models", "Models of this key", "gwtui.ui.resources.models:USER_MODELS", tab=False),
     Entry("workspaces", "Workspaces", "gwtui.ui.resources.workspaces:WORKSPACES", short="Spaces"),
     Entry(
         "members",

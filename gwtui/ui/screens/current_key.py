@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gwtui.contract.keys import CurrentKey
-from gwtui.ui.resources.current_key import SECTIONS, current_key_feed, shown_name
+from gwtui.ui.resources.current_key import (
+    SECTIONS,
+    Reach,
+    current_key_feed,
+    reach_feed,
+    reach_section,
+    shown_name,
+)
 from gwtui.ui.screens.object import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.feed import FeedState
@@ -16,15 +23,33 @@ if TYPE_CHECKING:
 
 
 class CurrentKeyScreen(ObjectScreen):
-    """Rights, limits, budgets and usage of the key in use."""
+    """Rights, models, limits, budgets and usage of the key in use."""
 
     def __init__(self) -> None:
         super().__init__("key", title="This key")
+        self._current: CurrentKey | None = None
+        self._reach: Reach | None = None
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The key in use."""
-        return [(current_key_feed(hub, self.gwtui.scope), self._show)]
+        """The key in use, and what it may call."""
+        scope = self.gwtui.scope
+        return [
+            (current_key_feed(hub, scope), self._show),
+            (reach_feed(hub, scope), self._show_reach),
+        ]
 
     def _show(self, state: FeedState[CurrentKey]) -> None:
         if state.value is not None:
-            self.show_object(shown_name(state.value), SECTIONS, state.value)
+            self._current = state.value
+            self._lay_out()
+
+    def _show_reach(self, state: FeedState[Reach]) -> None:
+        if state.value is not None:
+            self._reach = state.value
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        if self._current is not None:
+            rights, *others = SECTIONS
+            sections = (rights, reach_section(self._reach), *others)
+            self.show_object(shown_name(self._current), sections, self._current)
