@@ -91,7 +91,7 @@ class Demo:
         if self.unreachable:
             raise ConnectionRefusedError(111, "Connection refused")
         socket_path = self.folder / "gateway.sock"
-        host: Any = SimpleNamespace(asgi=self.answer)
+        host: Any = SimpleNamespace(asgi=self.answer, faults=None)
         async with host_on_socket(host, socket_path):
             yield Connection(
                 base_url="http://demo/api/v1",

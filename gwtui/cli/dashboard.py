@@ -12,12 +12,14 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
+from gwtui.cli.faults import list_faults, switchboard, wants_list
 from gwtui.contract.dialects import DIALECTS
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from gwtui.client.connection import Connection
+    from gwtui.embedded.faults import Switchboard
     from gwtui.local.paths import Paths
 
 Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
@@ -29,12 +31,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the dashboard; returns its exit code."""
     from gwtui.local.paths import Paths  # noqa: PLC0415 - needed from here
 
-    if arguments.fresh and not arguments.demo:
-        return _usage("--fresh goes with --demo")
-    if arguments.demo and (arguments.base_url or arguments.profile):
-        return _usage("--demo brings its own gateway: leave out --profile and --base-url")
+    if wants_list(arguments.fault):
+        return list_faults()
     route = arguments.route or _DEFAULT_ROUTE
-    wrong = _unknown_route(route)
+    wrong = _contradiction(arguments) or _unknown_route(route)
     if wrong is not None:
         return _usage(wrong)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -64,6 +64,16 @@ def _usage(message: str) -> int:
     return exits.USAGE
 
 
+def _contradiction(arguments: argparse.Namespace) -> str | None:
+    """A message when options do not go together."""
+    for option, given in (("--fresh", arguments.fresh), ("--fault", arguments.fault)):
+        if given and not arguments.demo:
+            return f"{option} goes with --demo"
+    if arguments.demo and (arguments.base_url or arguments.profile):
+        return "--demo brings its own gateway: leave out --profile and --base-url"
+    return None
+
+
 def _unknown_route(route: str) -> str | None:
     """A message when the first part of a route is no resource."""
     from gwtui.ui.resources.registry import TABS  # noqa: PLC0415 - loads the declarations
@@ -78,6 +88,8 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
     """The embedded gateway in this process, on a socket that only this user can reach."""
     dialect = DIALECTS[arguments.dialect or "generic"]
     start_over = [arguments.fresh]
+    faults = _faults(arguments)
+    label = "demo" if faults is None else "demo with faults"
 
     @asynccontextmanager
     async def connect() -> AsyncIterator[Connection]:
@@ -88,18 +100,31 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
         directory = ensure_private(paths.data / "demo")
         # A later attempt to connect must not wipe what the first one made.
         fresh, start_over[0] = start_over[0], False
-        async with demo_gateway(fresh=fresh, data_dir=directory, dialect=dialect) as site:
+        async with demo_gateway(
+            fresh=fresh, data_dir=directory, dialect=dialect, faults=faults
+        ) as site:
             yield Connection(
                 base_url=site.base_url,
                 token=site.token,
                 dialect=dialect,
                 read_only=arguments.read_only,
                 socket_path=site.socket_path,
-                label="demo",
-                token_source="demo",  # noqa: S106 - a name for display
+                label=label,
+                token_source=label,
             )
 
     return connect
+
+
+def _faults(arguments: argparse.Namespace) -> Switchboard | None:
+    if not arguments.fault:
+        return None
+    from gwtui.embedded.errors import FaultSyntaxError  # noqa: PLC0415
+
+    try:
+        return switchboard(arguments.fault)
+    except FaultSyntaxError as error:
+        raise _CannotStartError(error.message) from None
 
 
 def _remote(arguments: argparse.Namespace, paths: Paths) -> Connect:

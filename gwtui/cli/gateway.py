@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
+from gwtui.cli.faults import add_fault_option, list_faults, switchboard, wants_list
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.contract.scalars import timestamp_text
 
 if TYPE_CHECKING:
+    from gwtui.embedded.faults import Switchboard
     from gwtui.embedded.gateway import EmbeddedGateway
 
 _DEFAULT_PORT = 8088
@@ -27,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--port", type=_port, default=_DEFAULT_PORT, help=f"0 picks a free one ({_DEFAULT_PORT})"
     )
+    add_fault_option(serve)
     issue = commands.add_parser(
         "issue-key", help="make an API key; prints the key alone on stdout, once"
     )
@@ -58,15 +61,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out one of the commands; returns an exit code."""
     try:
-        from gwtui.embedded.errors import DatabaseInUseError, GatewayStartError  # noqa: PLC0415
+        from gwtui.embedded.errors import (  # noqa: PLC0415
+            DatabaseInUseError,
+            FaultSyntaxError,
+            GatewayStartError,
+        )
     except ModuleNotFoundError as error:
         return _failed(missing_extra(error), exits.USAGE)
     try:
-        if arguments.gateway_command == "issue-key":
-            return _issue(arguments)
-        if arguments.gateway_command == "generations":
-            return _generations(arguments)
-        return _serve(arguments)
+        command = {"issue-key": _issue, "generations": _generations}
+        return command.get(arguments.gateway_command, _serve)(arguments)
+    except FaultSyntaxError as error:
+        return _failed(error.message, exits.USAGE)
     except DatabaseInUseError as error:
         return _failed(error.message, exits.IN_USE)
     except GatewayStartError as error:
@@ -81,12 +87,17 @@ def missing_extra(error: ModuleNotFoundError) -> str:
 def _serve(arguments: argparse.Namespace) -> int:
     from gwtui.embedded.hosting import serve_tcp  # noqa: PLC0415
 
+    if wants_list(arguments.fault):
+        return list_faults()
+    faults = switchboard(arguments.fault)
     database = _database(arguments)
-    gateway = _open(database, arguments)
+    gateway = _open(database, arguments, faults)
 
     def ready(base_url: str) -> None:
         print(base_url, flush=True)
         _narrate(f"serving {database}; stop with ctrl+c")
+        for armed in faults.armed if faults is not None else ():
+            _narrate(f"fault: {armed.fault}")
         _narrate(f"for a key: gwtui gateway issue-key --management --database {database}")
 
     try:
@@ -95,7 +106,9 @@ def _serve(arguments: argparse.Namespace) -> int:
         gateway.close()
 
 
-def _open(database: Path, arguments: argparse.Namespace) -> EmbeddedGateway:
+def _open(
+    database: Path, arguments: argparse.Namespace, faults: Switchboard | None = None
+) -> EmbeddedGateway:
     from gwtui.embedded.gateway import EmbeddedGateway  # noqa: PLC0415 - loads the server
 
     return EmbeddedGateway.open(
@@ -103,6 +116,7 @@ def _open(database: Path, arguments: argparse.Namespace) -> EmbeddedGateway:
         dialect=_dialect(arguments),
         seed=arguments.seed,
         content="empty" if arguments.empty else "simulated",
+        faults=faults,
     )
 
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from gwtui import __version__
 from gwtui.cli.commands import COMMANDS
+from gwtui.cli.faults import add_fault_option
 from gwtui.cli.options import add_connection_options
 
-_VALUE_OPTIONS = frozenset({"--profile", "--base-url", "--dialect", "--theme"})
+_VALUE_OPTIONS = frozenset({"--profile", "--base-url", "--dialect", "--theme", "--fault"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,6 +62,7 @@ def _dashboard_parser() -> argparse.ArgumentParser:
     demo = parser.add_argument_group("demo")
     demo.add_argument("--demo", action="store_true", help="use a private embedded gateway, offline")
     demo.add_argument("--fresh", action="store_true", help="with --demo: start over")
+    add_fault_option(demo, only="with --demo: ")
     looks = parser.add_argument_group("display")
     looks.add_argument("--theme", metavar="NAME", help="colour theme, see t in the dashboard")
     looks.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")

@@ -7,6 +7,7 @@ import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from email.utils import format_datetime
 from typing import Any
 
 from pydantic import JsonValue
@@ -20,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gwtui.contract import errors
 from gwtui.contract.request import RequestModel
+from gwtui.domain.clock import Clock
 from gwtui.embedded import bodies
 from gwtui.embedded.auth import admit
 from gwtui.embedded.operations import Call, Caller, Operation, Site
@@ -47,18 +49,18 @@ def build_app(
     app = Starlette(
         routes=[
             Route(PREFIX + path, desk.endpoint(methods), methods=list(methods))
-            for path, methods in sorted(by_path.items(), key=_literal_first)
+            for path, methods in sorted(by_path.items(), key=lambda item: literal_first(item[0]))
         ],
-        middleware=[Middleware(RequestIds)],
+        middleware=[Middleware(Marks, clock=site.clock)],
         exception_handlers={HTTPException: desk.unrouted},
     )
     app.router.redirect_slashes = False
     return app
 
 
-def _literal_first(item: tuple[str, object]) -> list[tuple[bool, str]]:
-    """Where a word and a parameter stand in one place of two paths, the word is tried first."""
-    return [(segment.startswith("{"), segment) for segment in item[0].split("/")]
+def literal_first(path: str) -> list[tuple[bool, str]]:
+    """Sorts paths so that where two have a word and a parameter the word is tried first."""
+    return [(segment.startswith("{"), segment) for segment in path.split("/")]
 
 
 class _Desk:
@@ -168,11 +170,15 @@ class _Desk:
         )
 
 
-class RequestIds:
-    """Gives every answer an X-Request-Id, so that a refusal can be named in a report."""
+class Marks:
+    """Gives every answer an X-Request-Id, so that a refusal can be named in a report, and a Date.
 
-    def __init__(self, app: ASGIApp) -> None:
+    The moment is the gateway's own, which a server in front of it could not know.
+    """
+
+    def __init__(self, app: ASGIApp, clock: Clock) -> None:
         self._app = app
+        self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on and mark the start of its answer."""
@@ -183,7 +189,9 @@ class RequestIds:
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], (b"x-request-id", request_id)]
+                date = format_datetime(self._clock.now(), usegmt=True).encode("ascii")
+                marks = [(b"x-request-id", request_id), (b"date", date)]
+                message["headers"] = [*message["headers"], *marks]
             await send(message)
 
         await self._app(scope, receive, marked)

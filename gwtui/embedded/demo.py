@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
@@ -19,6 +20,9 @@ from gwtui.embedded.errors import AddressError, DatabaseInUseError
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.embedded.store.database import erase
+
+if TYPE_CHECKING:
+    from gwtui.embedded.faults import Switchboard
 
 DATABASE_NAME = "demo.sqlite3"
 KEY_NAME = "gwtui --demo"
@@ -37,7 +41,7 @@ class DemoSite:
 
 
 @asynccontextmanager
-async def demo_gateway(
+async def demo_gateway(  # noqa: PLR0913 - all by name
     *,
     fresh: bool = False,
     data_dir: Path,
@@ -45,18 +49,22 @@ async def demo_gateway(
     clock: Clock = SYSTEM_CLOCK,
     seed: int = 1,
     dialect: Dialect = GENERIC,
+    faults: Switchboard | None = None,
 ) -> AsyncIterator[DemoSite]:
     """Run the demo's gateway while the context lasts.
 
     The database is in ``data_dir`` and stays; ``fresh`` begins a new one, which is when ``seed``
     counts. The management key is made anew each time and works only while the context lasts. The
-    socket is in a new directory that nobody else may enter. Raises GatewayStartError.
+    socket is in a new directory that nobody else may enter. ``faults`` lets things go wrong.
+    Raises GatewayStartError.
     """
     database = data_dir / DATABASE_NAME
     try:
         if fresh:
             erase(database)
-        gateway = EmbeddedGateway.open(database, dialect=dialect, seed=seed, clock=clock)
+        gateway = EmbeddedGateway.open(
+            database, dialect=dialect, seed=seed, clock=clock, faults=faults
+        )
     except DatabaseInUseError as error:
         raise DatabaseInUseError(
             f"Another demo is already running on {database}. Leave it first."

@@ -6,6 +6,7 @@ GatewayStartError
 +- DatabaseUnusableError  not a database of ours, from a newer version, or not readable
 +- NoWorkspaceError       an ordinary key has nowhere to belong
 +- AddressError           the port, host or socket path cannot be used
++- FaultSyntaxError       words that describe no fault
 """
 
 from __future__ import annotations
@@ -37,3 +38,7 @@ class NoWorkspaceError(GatewayStartError):
 
 class AddressError(GatewayStartError):
     """Nothing can listen there: in use, not permitted, or not an address."""
+
+
+class FaultSyntaxError(GatewayStartError):
+    """Words that describe no fault."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
@@ -21,11 +22,20 @@ from gwtui.embedded.store.founding import Content, Founding, found_or_recall
 from gwtui.embedded.store.ledger import Ledger
 from gwtui.embedded.store.vault import Vault
 
+if TYPE_CHECKING:
+    from gwtui.embedded.faults import Switchboard
+
 
 class EmbeddedGateway:
     """A running service without a socket: call ``asgi``, or host it with ``hosting``."""
 
-    def __init__(self, database: Database, site: Site, founding: Founding) -> None:
+    def __init__(
+        self,
+        database: Database,
+        site: Site,
+        founding: Founding,
+        faults: Switchboard | None = None,
+    ) -> None:
         with database.read() as db:
             booked_until = account.get(db).accrued_until
         ledger = Ledger(database, site.profiles, booked_until)
@@ -33,7 +43,10 @@ class EmbeddedGateway:
         self._database = database
         self._site = site
         self.founding = founding
-        self.asgi: Starlette = build_app(site, database, ledger, OPERATIONS)
+        self.faults = faults
+        """What goes wrong here on demand; None when nothing ever does."""
+        app = build_app(site, database, ledger, OPERATIONS)
+        self.asgi: ASGIApp = app if faults is None else faults.before(app, site.clock)
 
     @classmethod
     def open(
@@ -44,16 +57,18 @@ class EmbeddedGateway:
         seed: int = 1,
         content: Content = "simulated",
         clock: Clock = SYSTEM_CLOCK,
+        faults: Switchboard | None = None,
     ) -> EmbeddedGateway:
         """Open or found a gateway; ``None`` is a private one in memory.
 
         ``seed`` and ``content`` count only for a database that is founded now; an existing one
         keeps what it began with (``founding``). "empty" is a new account: the catalog, one
-        workspace, no keys and no credits.
+        workspace, no keys and no credits. ``faults`` lets things go wrong.
         Raises DatabaseInUseError while another process serves the file, DatabaseUnusableError when
         it is not ours, from a newer version, or the key file beside it is damaged.
         """
         opened = Database.serve(database)
+        clock = clock if faults is None else faults.skewed(clock)
         try:
             with opened.write() as db:
                 founding = found_or_recall(db, seed, clock.now(), content)
@@ -68,7 +83,7 @@ class EmbeddedGateway:
                 description=cache(lambda: describe(OPERATIONS, dialect)),
                 profiles=founding.profiles(),
             )
-            return cls(opened, site, founding)
+            return cls(opened, site, founding, faults)
         except BaseException:
             opened.close()
             raise

@@ -83,13 +83,14 @@ async def _serving(
 ) -> AsyncIterator[uvicorn.Server]:
     config = uvicorn.Config(
         gateway.asgi,
-        http="h11",
+        http="h11" if gateway.faults is None else _breakable(),
         interface="asgi3",
         ws="none",
         lifespan="off",
         log_config=None,
         access_log=False,
         server_header=False,
+        date_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     server = _QuietServer(config)
@@ -101,6 +102,12 @@ async def _serving(
         server.should_exit = True
         await running
         listener.close()
+
+
+def _breakable() -> type[asyncio.Protocol]:
+    from gwtui.embedded.faults.breaking import BreakableProtocol  # noqa: PLC0415 - seldom wanted
+
+    return BreakableProtocol
 
 
 async def _started(server: uvicorn.Server, running: asyncio.Task[None]) -> None:

@@ -1,0 +1,113 @@
+"""One request at the gateway's door: let in, answered in its stead, or torn off."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gwtui.domain.clock import Clock
+
+LINE = "gwtui.line"
+"""Name of the ASGI extension that holds the ``Line`` of a request."""
+
+
+class Line(Protocol):
+    """The connection that a request came over, which only a host can break."""
+
+    def reset(self) -> None:
+        """Drop it at once, with whatever was not sent yet."""
+        ...
+
+    def hang_up(self) -> None:
+        """Close it after what was written."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An answer that the gateway gave and that was kept back."""
+
+    start: Message
+    body: bytes
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the gateway did what it was asked."""
+        return 200 <= int(self.start["status"]) < 300  # noqa: PLR2004 - the class of successes
+
+
+class Exchange:
+    """One request and the ways in which it can go wrong."""
+
+    def __init__(
+        self, app: ASGIApp, scope: Scope, receive: Receive, send: Send, clock: Clock
+    ) -> None:
+        self._app = app
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self.clock = clock
+
+    async def let_in(self) -> None:
+        """Nothing is wrong (any more): the gateway answers."""
+        await self._app(self._scope, self._receive, self._send)
+
+    async def take(self) -> Taken:
+        """Let the gateway carry the request out, and keep its answer back."""
+        messages: list[Message] = []
+
+        async def keep(message: Message) -> None:
+            messages.append(message)
+
+        await self._app(self._scope, self._receive, keep)
+        start, *parts = messages
+        return Taken(start, b"".join(part.get("body", b"") for part in parts))
+
+    async def give(self, taken: Taken) -> None:
+        """Send an answer that was kept back, unharmed."""
+        await self._send(taken.start)
+        await self._send({"type": "http.response.body", "body": taken.body})
+
+    async def answer(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        """Send another answer."""
+        given = {**headers, "Content-Length": str(len(body))}
+        raw = [(name.lower().encode(), text.encode()) for name, text in given.items()]
+        await self._send({"type": "http.response.start", "status": status, "headers": raw})
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def refuse(
+        self, status: int, headers: Mapping[str, str], body: Mapping[str, Any]
+    ) -> None:
+        """Send another answer as the gateway itself would word it."""
+        kind = {"Content-Type": "application/json", "Cache-Control": "no-store"}
+        await self.answer(status, {**kind, **headers}, json.dumps(body).encode())
+
+    async def hang(self) -> None:
+        """Say nothing until the client has gone."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+    async def reset(self) -> None:
+        """Drop the connection. Raises ConnectionResetError where no host has given a line."""
+        self._line().reset()
+        await self.hang()
+
+    async def halve(self, taken: Taken) -> None:
+        """Send the head and half of the body, then close. Raises as ``reset``."""
+        line = self._line()
+        half = taken.body[: len(taken.body) // 2]
+        await self._send(taken.start)
+        await self._send({"type": "http.response.body", "body": half, "more_body": True})
+        line.hang_up()
+        await self.hang()
+
+    def _line(self) -> Line:
+        line: Line | None = self._scope.get("extensions", {}).get(LINE)
+        if line is None:
+            # Within one process the exception reaches the client, as a reset would over a socket.
+            raise ConnectionResetError("the gateway dropped the connection")
+        return line

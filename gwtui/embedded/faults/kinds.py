@@ -1,0 +1,153 @@
+"""Every kind of fault, in the order in which they are listed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from email.utils import format_datetime
+from http import HTTPStatus
+
+from gwtui.contract import errors
+from gwtui.embedded.faults.exchange import Exchange, Taken
+from gwtui.embedded.faults.fault import Kind
+from gwtui.embedded.refusals import error_body
+
+Act = Callable[[Exchange, float], Awaitable[None]]
+
+_CLOUDFLARE_TIMEOUT = 524
+"""The one status here that Python does not know."""
+_PHRASES = {_CLOUDFLARE_TIMEOUT: "A Timeout Occurred"}
+
+
+async def _slow(exchange: Exchange, seconds: float) -> None:
+    await exchange.clock.sleep(seconds)
+
+
+async def _hang(exchange: Exchange, _seconds: float) -> None:
+    await exchange.hang()
+
+
+async def _hang_after(exchange: Exchange, _seconds: float) -> None:
+    await exchange.take()
+    await exchange.hang()
+
+
+async def _reset(exchange: Exchange, _seconds: float) -> None:
+    await exchange.reset()
+
+
+async def _reset_after(exchange: Exchange, _seconds: float) -> None:
+    await exchange.take()
+    await exchange.reset()
+
+
+async def _half_body(exchange: Exchange, _seconds: float) -> None:
+    await exchange.halve(await exchange.take())
+
+
+def _malformed(body: Callable[[bytes], bytes], content_type: str = "application/json") -> Act:
+    """The gateway does it and garbles its answer; a refusal passes as it is."""
+
+    async def act(exchange: Exchange, _seconds: float) -> None:
+        taken: Taken = await exchange.take()
+        if taken.is_success:
+            headers = {"Content-Type": content_type}
+            await exchange.answer(taken.start["status"], headers, body(taken.body))
+        else:
+            await exchange.give(taken)
+
+    return act
+
+
+def _refusal(status: int, message: str) -> Act:
+    async def act(exchange: Exchange, _seconds: float) -> None:
+        await exchange.refuse(status, {}, error_body(status, message))
+
+    return act
+
+
+async def _too_many(exchange: Exchange, seconds: float) -> None:
+    headers = {"Retry-After": f"{seconds:.0f}"}
+    await exchange.refuse(429, headers, error_body(429, errors.RATE_LIMITED))
+
+
+async def _too_many_until(exchange: Exchange, seconds: float) -> None:
+    moment = exchange.clock.now() + timedelta(seconds=seconds)
+    headers = {"Retry-After": format_datetime(moment, usegmt=True)}
+    await exchange.refuse(429, headers, error_body(429, errors.RATE_LIMITED))
+
+
+async def _internal(exchange: Exchange, _seconds: float) -> None:
+    await exchange.refuse(500, {}, error_body(500, errors.SERVER_ERROR))
+
+
+def _in_between(status: int) -> Act:
+    """What a proxy before the gateway answers: a page for browsers."""
+    phrase = _PHRASES.get(status) or HTTPStatus(status).phrase
+
+    async def act(exchange: Exchange, seconds: float) -> None:
+        headers = {"Content-Type": "text/html; charset=utf-8"}
+        if seconds:
+            headers["Retry-After"] = f"{seconds:.0f}"
+        page = f"<html><head><title>{status} {phrase}</title></head><body>{phrase}</body></html>"
+        await exchange.answer(status, headers, page.encode())
+
+    return act
+
+
+def _afterwards(act: Act) -> Act:
+    """The same, but the gateway has carried the request out before."""
+
+    async def after(exchange: Exchange, seconds: float) -> None:
+        await exchange.take()
+        await act(exchange, seconds)
+
+    return after
+
+
+def _server_errors() -> list[Kind]:
+    found: list[Kind] = []
+    for status, who, act in (
+        (500, "the gateway fails", _internal),
+        (502, "a proxy got no answer from the gateway", _in_between(502)),
+        (503, "not available, with Retry-After", _in_between(503)),
+        (504, "a proxy waited too long for the gateway", _in_between(504)),
+        (524, "a content delivery network waited too long", _in_between(524)),
+    ):
+        waits = status == HTTPStatus.SERVICE_UNAVAILABLE
+        usual = 1.0 if waits else None
+        found.append(Kind(f"{status}", who, act, waits, usual))
+        done = f"{status}, but the request was carried out"
+        found.append(Kind(f"{status}-after", done, _afterwards(act), waits, usual))
+    return found
+
+
+CLOCK_SKEW = Kind("clock-skew", "the gateway's clock is ahead by so much", takes_seconds=True)
+
+_ALL = (
+    Kind("latency", "the answer comes later", _slow, takes_seconds=True, delays=True),
+    Kind("hang", "no answer, and nothing done", _hang),
+    Kind("hang-after", "carried out, but no answer", _hang_after),
+    Kind("reset-before", "the connection drops, and nothing is done", _reset),
+    Kind("reset-after", "carried out, then the connection drops", _reset_after),
+    Kind("half-body", "carried out; the connection drops amid the answer", _half_body),
+    Kind("401", "the key is not accepted", _refusal(401, "Invalid API key")),
+    Kind("403", "the key may not", _refusal(403, errors.MANAGEMENT_KEY_NEEDED)),
+    Kind("409", "somebody else changed it", _refusal(409, "The resource has changed meanwhile")),
+    Kind("429", "too many requests, Retry-After in seconds", _too_many, True, 1.0),
+    Kind("429-date", "too many requests, Retry-After as a date", _too_many_until, True, 1.0),
+    *_server_errors(),
+    Kind(
+        "malformed-not-json", "carried out; the answer is not JSON", _malformed(lambda _: b"{oops")
+    ),
+    Kind("malformed-type", "carried out; the answer is a list", _malformed(lambda _: b'["odd"]')),
+    Kind("malformed-empty", "carried out; the answer is empty", _malformed(lambda _: b"")),
+    Kind(
+        "malformed-content-type",
+        "carried out; the answer says that it is a web page",
+        _malformed(lambda body: body, "text/html"),
+    ),
+    CLOCK_SKEW,
+)
+
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
