@@ -31,6 +31,12 @@ from gwtui.contract.dialects import Dialect
 
 MAX_MESSAGE = 500
 """Characters of a gateway's message that are kept."""
+MAX_DEPTH = 64
+"""Levels of lists and objects in an answer; the contract's own have fewer than ten.
+
+What reads and shows an answer level by level must not depend on how deep the program's own stack
+is by then.
+"""
 _MAX_REQUEST_ID = 128
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-correlation-id", "cf-ray")
 _STATUS_ERRORS: Mapping[int, type[StatusError]] = {
@@ -44,6 +50,7 @@ _STATUS_ERRORS: Mapping[int, type[StatusError]] = {
     422: BadRequestError,
 }
 _NOT_JSON = "the answer is not JSON"
+_TOO_DEEP = "the answer is nested too deeply"
 
 
 def read_json(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Any:
@@ -54,9 +61,12 @@ def read_json(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Any:
             f"{_NOT_JSON}: is the base URL that of the API?", request_id=request_id
         )
     try:
-        return dialect.from_wire(_loads(raw))
+        answer = _loads(raw)
+        if not _is_too_deep(answer):
+            return dialect.from_wire(answer)
+        why = _TOO_DEEP
     except RecursionError:
-        why = "the answer is nested too deeply"
+        why = _TOO_DEEP
     except UnicodeDecodeError:
         why = f"{_NOT_JSON}: it is not valid UTF-8"
     except ValueError:
@@ -127,6 +137,20 @@ def redacted(value: Any, redact: Callable[[str], str]) -> Any:
 def _loads(raw: bytes) -> Any:
     """A byte order mark is tolerated, NaN and Infinity become text: JSON has neither."""
     return json.loads(raw.decode("utf-8-sig"), parse_float=_number, parse_constant=str)
+
+
+def _is_too_deep(answer: Any) -> bool:
+    level = [answer] if isinstance(answer, dict | list) else []
+    for _ in range(MAX_DEPTH):
+        level = [
+            part
+            for whole in level
+            for part in (whole.values() if isinstance(whole, dict) else whole)
+            if isinstance(part, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _number(text: str) -> Decimal | str:

@@ -24,6 +24,7 @@ CONDITIONS = ("min_prompt_tokens", "utc_start", "utc_end", "utc_days")
 _MINUTES_PER_HOUR = 60
 _DAY = 24 * _MINUTES_PER_HOUR
 _UNREADABLE = "unreadable"
+_DAY_NAME = 40
 _RANGE = 3
 """So many days in a row read better as a range."""
 
@@ -88,7 +89,7 @@ def _read(position: int, entry: PriceOverride) -> PriceRule:
     window, days = _window(entry), _days(entry)
     return PriceRule(
         position,
-        _in_words(entry.min_prompt_tokens, window, days),
+        _in_words(entry.min_prompt_tokens, window, days, _strange_days(entry)),
         _problem(entry),
         _prices(entry),
         entry.min_prompt_tokens,
@@ -107,9 +108,8 @@ def _problem(entry: PriceOverride) -> str:
     for name in ("utc_start", "utc_end"):
         if _minutes(getattr(entry, name)) is None and getattr(entry, name) is not None:
             return f"its {name} {getattr(entry, name)} is not a time of day"
-    for day in entry.utc_days or ():
-        if day.casefold() not in WEEKDAYS:
-            return f"its day {safe_line(day, 40)} is not known"
+    for day in _strange_days(entry):
+        return f"its day {day} is not known"
     return ""
 
 
@@ -168,8 +168,17 @@ def _days(entry: PriceOverride) -> frozenset[int] | None:
     return frozenset(index for index in found if index is not None)
 
 
+def _strange_days(entry: PriceOverride) -> list[str]:
+    """Days that are no weekday, fit to be shown."""
+    days = entry.utc_days or ()
+    return [safe_line(day, _DAY_NAME) for day in days if day.casefold() not in WEEKDAYS]
+
+
 def _in_words(
-    tokens: Decimal | None, window: tuple[int, int] | None, days: frozenset[int] | None
+    tokens: Decimal | None,
+    window: tuple[int, int] | None,
+    days: frozenset[int] | None,
+    strange: list[str],
 ) -> str:
     parts = []
     if tokens is not None:
@@ -177,7 +186,7 @@ def _in_words(
     if window is not None:
         parts.append(f"{_clock(window[0])}-{_clock(window[1])} UTC")
     if days is not None:
-        parts.append(_days_in_words(sorted(days)))
+        parts.append(_days_in_words(sorted(days), strange))
     return ", ".join(parts) or "always"
 
 
@@ -185,12 +194,12 @@ def _clock(minutes: int) -> str:
     return f"{minutes // _MINUTES_PER_HOUR:02}:{minutes % _MINUTES_PER_HOUR:02}"
 
 
-def _days_in_words(days: list[int]) -> str:
-    names = [WEEKDAYS[day].capitalize() for day in days]
+def _days_in_words(days: list[int], strange: list[str]) -> str:
+    names = [*(WEEKDAYS[day].capitalize() for day in days), *strange]
     if not names:
         return "on no day"
-    if len(names) == len(WEEKDAYS):
+    if len(days) == len(WEEKDAYS) and not strange:
         return "every day"
-    if len(names) >= _RANGE and days[-1] - days[0] == len(days) - 1:
+    if len(days) >= _RANGE and not strange and days[-1] - days[0] == len(days) - 1:
         return f"{names[0]} to {names[-1]}"
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

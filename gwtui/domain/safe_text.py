@@ -16,6 +16,8 @@ MARKS_IN_A_ROW = 4
 """Combining marks on one letter that are kept; no living script needs more, zalgo text does."""
 ELLIPSIS = "…"
 
+_READ_PER_SHOWN = 8
+"""Characters that are looked at, at most, for each one that may be shown."""
 _DELETE = "\x7f"
 _CONTROL_PICTURES = 0x2400
 _FIRST_PRINTABLE = 0x20
@@ -50,15 +52,17 @@ def safe_text(value: object, limit: int = DEFAULT_LIMIT, *, newlines: bool = Fal
     text = value if type(value) is str else _as_str(value)
     if len(text) <= limit and text.isascii() and text.isprintable():
         return text
-    # Every character yields at least one, except a selector and one half of CR LF.
+    # Some characters yield nothing, such as combining marks beyond those that are kept: without a
+    # bound of its own, a text of nothing else would be read to its end.
+    most = limit * _READ_PER_SHOWN
     shown: list[str] = []
     length = 0
-    for piece in _pieces(text, newlines):
+    for piece in _pieces(text[:most], newlines):
         if length + len(piece) > limit:
             return _cut(shown, length, limit)
         shown.append(piece)
         length += len(piece)
-    return "".join(shown)
+    return "".join(shown) if len(text) <= most else _cut(shown, length, limit)
 
 
 def safe_line(value: object, limit: int = DEFAULT_LIMIT) -> str:

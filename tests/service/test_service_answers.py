@@ -11,7 +11,7 @@ import pytest
 from service_kit import TOKEN, data, refusal, rig
 
 from gwtui.client import errors
-from gwtui.client.answers import MAX_MESSAGE
+from gwtui.client.answers import MAX_DEPTH, MAX_MESSAGE
 from gwtui.contract.dialects import OPENROUTER
 
 JSON = {"content-type": "application/json"}
@@ -114,6 +114,11 @@ async def test_a_token_that_the_gateway_repeats_is_redacted() -> None:
         (b'{"data": "\xff"}', "application/json", "UTF-8"),
         (b'{"data":' + b"[" * 200_000, "application/json", "too deeply"),
         (b'{"data":' + b'{"a":' * 200_000, "application/json", "too deeply"),
+        (
+            b'{"data":' + b"[" * MAX_DEPTH + b"]" * MAX_DEPTH + b"}",
+            "application/json",
+            "too deeply",
+        ),
         (b'{"data": ' + b"9" * 5_000 + b"}", "application/json", "malformed"),
         (b'{"data": {}} trailing', "application/json", "malformed"),
         (b"[]", "application/json", "not a JSON object"),
@@ -133,6 +138,14 @@ async def test_what_the_contract_does_not_describe_is_unreadable(
     assert caught.value.effect == "unknown"
     assert caught.value.__context__ is None
     assert len(it.script.requests) == 1
+
+
+async def test_an_answer_may_be_nested_as_deeply_as_is_allowed() -> None:
+    inside = b"[" * (MAX_DEPTH - 2) + b"]" * (MAX_DEPTH - 2)
+    answer = httpx.Response(
+        200, content=b'{"data": {"total_usage": 1, "odd": ' + inside + b"}}", headers=JSON
+    )
+    assert (await rig(answer).client.credits.get()).total_usage == 1
 
 
 @pytest.mark.parametrize("body", [{}, {"data": None}, {"data": {}}, {"data": "x"}])

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.contract.pricing import Pricing
+from gwtui.contract.values import WEEKDAYS
 from gwtui.domain.pricing import BASE_PRICE, Quote, Usage, quote, tiers
 
 SATURDAY = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -362,6 +363,20 @@ def test_conditions_in_words(entry: dict[str, Any], words: str) -> None:
     assert tier.name == f"override 1: {words}"
     assert tier.prices == {"prompt": Decimal("0.5")}
     assert tier.problem == ""
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [
+        (["funday"], "funday"),
+        (["saturday", "fun\x1bday"], "Saturday and fun␛day"),
+        ([*WEEKDAYS, "funday"], "Sunday and funday"),
+    ],
+)
+def test_a_day_that_is_not_known_is_named_as_it_came(days: list[str], words: str) -> None:
+    [tier] = tiers(pricing(overrides=[{"utc_days": days, "prompt": "0.5"}]))
+    assert tier.conditions.endswith(words)
+    assert tier.problem
 
 
 def test_tiers_keep_the_gateways_numbering() -> None:

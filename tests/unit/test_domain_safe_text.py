@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import unicodedata
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -142,6 +143,17 @@ def test_what_is_safe_stays_as_it_is(raw: str) -> None:
     assert safe_text(once, 10_000) == once
 
 
-def test_the_work_is_bounded_by_the_limit() -> None:
-    assert len(safe_text("\u202e" * 5_000_000)) <= DEFAULT_LIMIT
-    assert len(safe_text("a\u0301" + "\u0301" * 5_000_000 + "b")) <= DEFAULT_LIMIT
+@pytest.mark.parametrize("unit", ["\u202e", "\u0301", "\u2603\ufe0f", "\r\n", "\t"])
+def test_the_work_is_bounded_by_the_limit(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = 0
+
+    def counted(char: str) -> str:
+        nonlocal looked_at
+        looked_at += 1
+        return unicodedata.category(char)
+
+    monkeypatch.setattr("gwtui.domain.safe_text.unicodedata", SimpleNamespace(category=counted))
+    shown = safe_text("a" + unit * 100_000 + "b", newlines=True)
+    assert len(shown) <= DEFAULT_LIMIT
+    assert shown.endswith(ELLIPSIS)
+    assert looked_at < 40 * DEFAULT_LIMIT
