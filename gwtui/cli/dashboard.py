@@ -129,7 +129,8 @@ def _faults(arguments: argparse.Namespace) -> Switchboard | None:
 
 def _remote(arguments: argparse.Namespace, paths: Paths) -> Connect:
     """The gateway of a profile or an address; asks for the token when no source has one."""
-    from gwtui.local.profiles import FILE_NAME, ProfileError, load_profiles, resolve  # noqa: PLC0415
+    from gwtui.local.profile_text import load_profiles  # noqa: PLC0415
+    from gwtui.local.profiles import FILE_NAME, ProfileError, resolve  # noqa: PLC0415
     from gwtui.local.tokens import TokenError, find_token  # noqa: PLC0415
 
     try:

@@ -7,18 +7,15 @@
     token_command = ["pass", "gateway/management"]
     critical = true
 
-The file is only read, never written.
+``profile_text`` reads the file, ``profile_file`` changes it.
 """
 
 from __future__ import annotations
 
-import os
-import stat
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -27,21 +24,17 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
-    ValidationError,
     model_validator,
 )
 
 from gwtui.client.connection import Connection, InvalidConnectionError, normalise_base_url
 from gwtui.contract.dialects import DIALECTS, DialectName
-from gwtui.contract.request import problems
 
 FILE_NAME = "profiles.toml"
-_MAX_BYTES = 1024 * 1024
-_WORLD_WRITABLE = 0o002
 
 
 class ProfileError(Exception):
-    """A profile cannot be used; the message names the file, the key and what is wrong."""
+    """A profile cannot be used; the message names the file, the line, the key and the fault."""
 
 
 class Profile(BaseModel):
@@ -84,9 +77,14 @@ class Profile(BaseModel):
                 use_proxy=self.use_proxy,
                 label=self.label,
                 token_source=token_source,
+                critical=self.critical,
             )
         except InvalidConnectionError as error:
             raise ProfileError(f"profile {self.label}: {error}") from None
+
+
+FIELDS = frozenset(Profile.model_fields) - {"name"}
+"""Keys that a profile's table may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,47 +93,8 @@ class ProfileBook:
 
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     default: str | None = None
-
-
-def load_profiles(path: Path) -> ProfileBook:
-    """Read the profile file; an absent one is an empty book. Raises ProfileError."""
-    try:
-        with path.open("rb") as file:
-            _refuse_foreign(path, os.fstat(file.fileno()))
-            content = tomllib.loads(file.read(_MAX_BYTES).decode())
-    except FileNotFoundError:
-        return ProfileBook()
-    except OSError as error:
-        raise ProfileError(f"{path}: {error.strerror or 'cannot be read'}") from None
-    except UnicodeDecodeError:
-        raise ProfileError(f"{path}: is not UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ProfileError(f"{path}: is not valid TOML: {error}") from None
-    return _book(path, content)
-
-
-def _book(path: Path, content: dict[str, Any]) -> ProfileBook:
-    tables = content.pop("profiles", {})
-    default = content.pop("default", None)
-    if content:
-        raise ProfileError(f"{path}: {next(iter(content))}: is not a known key")
-    if not isinstance(tables, dict):
-        raise ProfileError(f"{path}: profiles: must be tables such as [profiles.work]")
-    profiles = {name: _profile(path, name, table) for name, table in tables.items()}
-    if default is not None and default not in profiles:
-        raise ProfileError(f"{path}: default: there is no profile {default!r}")
-    return ProfileBook(profiles, default)
-
-
-def _profile(path: Path, name: str, table: object) -> Profile:
-    if not isinstance(table, dict):
-        raise ProfileError(f"{path}: profiles.{name}: must be a table")
-    try:
-        return Profile.model_validate({**table, "name": name})
-    except ValidationError as error:
-        wrong = problems(error)[0]
-    where = f"profiles.{name}.{wrong.field}" if wrong.field else f"profiles.{name}"
-    raise ProfileError(f"{path}: {where}: {wrong.message.removeprefix('Value error, ')}")
+    unknown: tuple[str, ...] = ()
+    """What was passed over, each with its line; empty unless that was asked for."""
 
 
 def resolve(
@@ -196,11 +155,3 @@ def _at_address(profile: Profile | None, address: str) -> Profile:
 def _origin(url: str) -> tuple[str, str | None, int | None]:
     parts = urlsplit(url)
     return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}[parts.scheme]
-
-
-def _refuse_foreign(path: Path, found: os.stat_result) -> None:
-    """Whoever can write the file can have a command run and a token sent elsewhere."""
-    if found.st_uid not in {os.geteuid(), 0}:
-        raise ProfileError(f"{path}: belongs to another user")
-    if stat.S_IMODE(found.st_mode) & _WORLD_WRITABLE:
-        raise ProfileError(f"{path}: can be written by everyone, run: chmod 600 {path}")

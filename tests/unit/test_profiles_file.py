@@ -1,0 +1,338 @@
+"""Editing profiles.toml: only what changes is touched, nothing is lost, faults have a place."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gwtui.local.profile_file import put_profile, remove_profile, set_default
+from gwtui.local.profile_text import load_profiles, parse_profiles
+from gwtui.local.profiles import ProfileError
+from gwtui.local.toml_editor import TomlEditError, TomlEditor, line_of
+
+OWNERS = """\
+# my gateways
+default = "work" # at the office
+
+# the office
+[profiles.work]
+base_url = "https://a.test"   # vpn only
+token_command = [
+  "pass",
+  # which one
+  "gw",
+]
+
+# the lab
+[profiles.lab]
+  base_url = "https://b.test"
+  colour = "red"
+
+# the end
+"""
+CHANGED = """\
+# my gateways
+default = "lab" # at the office
+
+# the office
+[profiles.work]
+base_url = "https://new.test"   # vpn only
+critical = true
+
+# the lab
+[profiles.lab]
+  base_url = "https://b.test"
+  colour = "red"
+  read_only = true
+
+# the end
+
+[profiles."my.new"]
+base_url = "https://c.test"
+"""
+WITHOUT_WORK = """\
+# my gateways
+
+# the office
+
+# the lab
+[profiles.lab]
+  base_url = "https://b.test"
+  colour = "red"
+
+# the end
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "profiles.toml"
+    path.write_text(OWNERS)
+    path.chmod(0o640)
+    return path
+
+
+def test_every_line_that_does_not_change_stays_as_it_was(path: Path) -> None:
+    put_profile(
+        path, "work", {"base_url": "https://new.test", "token_command": None, "critical": True}
+    )
+    put_profile(path, "lab", {"read_only": True})
+    put_profile(path, "my.new", {"base_url": "https://c.test"})
+    set_default(path, "lab")
+    assert path.read_text() == CHANGED
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_removed_profile_leaves_the_comments_around_it(path: Path) -> None:
+    remove_profile(path, "work")
+    assert path.read_text() == WITHOUT_WORK
+
+
+def test_an_edit_that_changes_nothing_writes_nothing(path: Path) -> None:
+    before = path.stat()
+    put_profile(path, "work", {"base_url": "https://a.test", "critical": None})
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_a_new_file_is_private_and_so_is_its_directory(tmp_path: Path) -> None:
+    path = tmp_path / "config" / "gwtui" / "profiles.toml"
+    put_profile(path, "work", {"base_url": "https://a.test"}, default=True)
+    assert (
+        path.read_text() == ('default = "work"\n\n[profiles.work]\nbase_url = "https://a.test"\n')
+        or load_profiles(path).default == "work"
+    )
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> None:
+    link = tmp_path / "config" / "profiles.toml"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    set_default(link, "lab")
+    assert link.is_symlink()
+    assert load_profiles(path, keep_unknown=True).default == "lab"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["config", "home", "profiles.toml"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('[profiles.a]\nbase_url = "https://x', r":2: profiles\.a\.base_url: is not valid TOML"),
+        ("[profiles.a\n", r":1: is not valid TOML"),
+        (
+            "# c\n[profiles.a]\nread_olny = true\n",
+            r":3: profiles\.a\.read_olny: .* read_only meant",
+        ),
+        ("[profiles.a]\n\nbase_url = 3\n", r":3: profiles\.a\.base_url: must be text"),
+        ("\n[profiles.a]\ncritical = true\n", r":2: profiles\.a\.base_url: is required"),
+        (
+            "[profiles.a]\nbase_url='https://x'\ntoken='s'\n",
+            r":3: .*no secret is kept in this file",
+        ),
+        (
+            "[profiles.a]\nbase_url='https://x'\nname='b'\n",
+            r":3: profiles\.a\.name: is not a known",
+        ),
+        ("[profiles.a]\nbase_url='https://x'\n[profiles.a]\n", r":3: profiles\.a: is not valid"),
+        (
+            "[profiles.a]\nbase_url='https://x'\ntoken_command=['a',\n3]\n",
+            r":3: .*\.1: must be text",
+        ),
+        ("default = 'b'\n", r":1: default: there is no profile 'b'"),
+        ("default = ['b']\n", r":1: default: there is no profile"),
+        ("[profiles.'']\nbase_url='https://x'\n", r":1: profiles\.: needs a name"),
+        ("\n\udcff", r":2: is not UTF-8"),
+    ],
+)
+def test_a_broken_file_is_refused_with_line_and_field(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "profiles.toml"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    path.chmod(0o600)
+    with pytest.raises(ProfileError, match=f"profiles.toml{says}"):
+        load_profiles(path)
+
+
+def test_a_broken_file_is_not_edited(tmp_path: Path) -> None:
+    path = tmp_path / "profiles.toml"
+    for text in ("[profiles.a\n", "[profiles.a]\nbase_url = 3\n", "profiles = 3\n"):
+        path.write_text(text)
+        path.chmod(0o600)
+        with pytest.raises(ProfileError, match=r"profiles\.toml:\d: "):
+            put_profile(path, "b", {"base_url": "https://x"})
+        with pytest.raises(ProfileError):
+            set_default(path, "b")
+        assert path.read_text() == text
+
+
+def test_a_huge_file_is_not_cut(tmp_path: Path) -> None:
+    path = tmp_path / "profiles.toml"
+    path.write_text("# long\n" * 200_000)
+    path.chmod(0o600)
+    with pytest.raises(ProfileError, match="larger"):
+        put_profile(path, "a", {"base_url": "https://x"})
+    assert path.stat().st_size == 7 * 200_000
+
+
+def test_what_would_not_be_understood_is_not_written(path: Path) -> None:
+    for change in (
+        lambda: put_profile(path, "work", {"base_url": "ftp://x"}),
+        lambda: put_profile(path, "new", {"critical": True}),
+        lambda: set_default(path, "none"),
+        lambda: remove_profile(path, "none"),
+    ):
+        with pytest.raises(ProfileError):
+            change()
+    assert path.read_text() == OWNERS
+
+
+def test_a_file_of_another_user_is_not_replaced(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(ProfileError, match="another user"):
+        set_default(path, "lab")
+    assert path.read_text() == OWNERS
+
+
+def test_a_form_that_cannot_be_edited_is_said_and_left(tmp_path: Path) -> None:
+    path = tmp_path / "profiles.toml"
+    text = "profiles = {a = {base_url = 'https://x'}}\n"
+    path.write_text(text)
+    path.chmod(0o600)
+    with pytest.raises(ProfileError, match="by hand"):
+        put_profile(path, "b", {"base_url": "https://y"})
+    assert path.read_text() == text
+
+
+def _add_many(path: Path, start: int, count: int) -> None:
+    for number in range(start, start + count):
+        put_profile(path, f"p{number}", {"base_url": "https://gw.test"})
+        put_profile(path, f"p{number}", {"critical": True}, default=True)
+
+
+def test_two_processes_that_edit_at_once_lose_nothing(path: Path) -> None:
+    count = 12
+    spawn = multiprocessing.get_context("fork")
+    workers = [spawn.Process(target=_add_many, args=(path, n * count, count)) for n in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    found = load_profiles(path, keep_unknown=True)
+    assert set(found.profiles) == {"work", "lab", *(f"p{number}" for number in range(2 * count))}
+    assert all(found.profiles[f"p{number}"].critical for number in range(2 * count))
+    assert [line for line in OWNERS.splitlines() if "#" in line and "default" not in line] == [
+        line for line in path.read_text().splitlines() if "#" in line and "default" not in line
+    ]
+    assert sorted(one.name for one in path.parent.iterdir() if one.is_file()) == [
+        ".profiles.toml.lock",
+        "profiles.toml",
+    ]
+
+
+def test_an_editor_that_saves_in_between_wins(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = OWNERS + "# saved by hand\n"
+    original = TomlEditor.text
+
+    def saved_meanwhile(editor: TomlEditor) -> str:
+        path.write_text(theirs)
+        return original(editor)
+
+    monkeypatch.setattr(TomlEditor, "text", saved_meanwhile)
+    with pytest.raises(ProfileError, match="changed by another program"):
+        set_default(path, "lab")
+    assert path.read_text() == theirs
+
+
+def test_unknown_keys_are_noted_only_when_asked_for(path: Path) -> None:
+    with pytest.raises(ProfileError, match=r":16: profiles\.lab\.colour: is not a known key"):
+        load_profiles(path)
+    assert ":16: profiles.lab.colour" in load_profiles(path, keep_unknown=True).unknown[0]
+
+
+NAMES = st.sampled_from(["a", "b-1", "c d", "\u00fc.x", "e\u2028f", '"g"'])
+COMMENTS = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=8).map(
+    lambda text: f"# {text}\n"
+)
+VALUES = st.one_of(
+    st.booleans(),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
+    st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), max_size=3),
+)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_any_series_of_edits_means_what_it_says_and_keeps_comments(data: st.DataObject) -> None:
+    editor = TomlEditor("".join(data.draw(st.lists(COMMENTS | st.just("\n"), max_size=3))))
+    for _ in range(data.draw(st.integers(1, 6))):
+        table = ("profiles", data.draw(NAMES))
+        match data.draw(st.sampled_from(["put", "drop", "drop_table", "default"])):
+            case "put":
+                editor.put(table, data.draw(st.sampled_from("xyz")), data.draw(VALUES))
+            case "drop":
+                editor.drop(table, data.draw(st.sampled_from("xyz")))
+            case "drop_table":
+                editor.drop_table(table)
+            case _:
+                editor.put((), "default", data.draw(VALUES))
+        before = editor.text()
+        commented = before + data.draw(COMMENTS)
+        # A comment that somebody wrote in between stays through everything that follows.
+        editor = TomlEditor(commented)
+        assert editor.text() == commented
+    comments = [line for line in editor.text().split("\n") if line.startswith("# ")]
+    editor.put(("profiles", "last"), "x", True)
+    editor.put((), "default", "last")
+    editor.drop_table(("profiles", "last"))
+    assert [line for line in editor.text().split("\n") if line.startswith("# ")] == comments
+
+
+def test_a_windows_file_keeps_its_line_ends() -> None:
+    editor = TomlEditor("[profiles.a]\r\nx = 1\r\n")
+    editor.put(("profiles", "a"), "y", "z")
+    editor.put(("profiles", "b"), "y", "z")
+    assert "\n" not in editor.text().replace("\r\n", "")
+
+
+def test_places_are_found_through_dotted_and_quoted_forms() -> None:
+    text = (
+        'profiles.a.x = 1\n\n["profiles"."b"] # [profiles.c]\n"y" = """\n[profiles.c]\n"""\nz=1\n'
+    )
+    assert line_of(text, ("profiles", "a", "x")) == 1
+    assert line_of(text, ("profiles", "b", "y")) == 4
+    assert line_of(text, ("profiles", "b", "z")) == 7
+    assert line_of(text, ("profiles", "b", "none")) == 3
+    assert line_of(text, ("elsewhere",)) is None
+
+
+def test_a_text_that_is_not_toml_is_no_text_to_edit() -> None:
+    with pytest.raises(tomllib.TOMLDecodeError):
+        TomlEditor("[")
+    editor = TomlEditor("profiles = {}\n")
+    editor.put(("profiles", "a"), "x", True)
+    with pytest.raises(TomlEditError):
+        editor.text()
+
+
+def test_no_value_of_a_broken_file_is_repeated() -> None:
+    secret = "gw-v1-SENTINEL-profile"
+    for text in (
+        f"[profiles.a]\ntoken = {secret}\n",
+        f'[profiles.a]\nbase_url = "https://x"\ntoken = "{secret}"\n',
+        f'[profiles.a]\nbase_url = "https://u:{secret}@x"\n',
+        f'[profiles.a]\nbase_url = "https://x"\ndialect = "{secret}"\n',
+        f'[profiles.a]\ntoken = "{secret}\n',
+    ):
+        with pytest.raises(ProfileError) as caught:
+            parse_profiles(Path("profiles.toml"), text)
+        assert secret not in str(caught.value)
