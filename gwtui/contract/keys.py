@@ -6,11 +6,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, SecretStr, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from gwtui.contract.budgets import BudgetLayer, FreeRequests, LegacyRateLimit
-from gwtui.contract.request import RequestModel
+from gwtui.contract.request import RequestModel, SecretText
 from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.scalars import Number, Timestamp, Usd, UtcDateTime, Uuid
 from gwtui.contract.values import LimitReset
@@ -95,10 +95,31 @@ class CurrentKey(ResponseModel):
     rate_limit: LegacyRateLimit | None = wire("legacy", optional=True)
 
 
+MIN_EXTERNAL_KEY = 32
+"""Characters that the key of an external user has at least."""
+
+
+def _long_enough(value: SecretStr) -> SecretStr:
+    if len(value) < MIN_EXTERNAL_KEY:
+        message = f"must have at least {MIN_EXTERNAL_KEY} characters"
+        raise PydanticCustomError("external_key_short", "{message}", {"message": message})
+    return value
+
+
+ExternalKey = Annotated[
+    SecretText,
+    AfterValidator(_long_enough),
+    WithJsonSchema({"type": "string", "minLength": MIN_EXTERNAL_KEY, "writeOnly": True}),
+]
+
+
 class ExternalUserRequest(RequestModel):
     """The user of another system that a key is made for."""
 
     user: Annotated[str, Field(min_length=1)] = Field(description="identifier of the user")
+    api_key: ExternalKey = Field(
+        SecretStr(""), description="the user's own key in that system; kept as a hash only"
+    )
 
 
 class CreateKeyRequest(RequestModel):

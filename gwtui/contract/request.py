@@ -57,8 +57,12 @@ class RequestModel(BaseModel):
 
     def secrets(self) -> list[SecretStr]:
         """The secrets that ``wire_body`` shows in clear, so that answers can be cleaned of them."""
-        given = (getattr(self, name) for name in self.model_fields_set)
-        return [value for value in given if isinstance(value, SecretStr)]
+        given = [getattr(self, name) for name in self.model_fields_set]
+        found = [value for value in given if isinstance(value, SecretStr)]
+        for part in given:
+            if isinstance(part, RequestModel):
+                found += part.secrets()
+        return found
 
 
 def _secret_text(value: SecretStr, info: SerializationInfo) -> str:

@@ -9,6 +9,13 @@ from typing import Any
 
 from gwtui.embedded.simulator import Catalog, CatalogEndpoint, CatalogModel, live_figures
 from gwtui.embedded.simulator.retention import is_zero_retention
+from gwtui.embedded.simulator.standing import (
+    Standing,
+    is_distillable,
+    popularity,
+    regions_of,
+    standing_of,
+)
 
 ANY_OUTPUT = "all"
 _DAY_SECONDS = 86_400
@@ -27,8 +34,11 @@ SORTS = (
     "agentic-high-to-low",
     "design-arena-elo-high-to-low",
 )
-"""Popularity and benchmark orders are accepted; this gateway has no such figures and keeps the
-catalog's order, newest first."""
+"""Models without the figure that an order compares come last, newest first."""
+
+INDICES = ("intelligence_index", "coding_index", "agentic_index", "tool_success_rate")
+"""Figures with a lower and an upper bound each, in percent."""
+REGIONS = ("eu", "us")
 
 
 def select(catalog: Catalog, query: Mapping[str, Any], now: datetime) -> list[CatalogModel]:
@@ -36,7 +46,7 @@ def select(catalog: Catalog, query: Mapping[str, Any], now: datetime) -> list[Ca
     found = [
         model
         for model in catalog.models
-        if _passes(model.wire, query) and _offers(model, query, now)
+        if _passes(model.wire, query) and _offers(model, query, now) and _stands(model, query)
     ]
     order = query.get("sort")
     if order is None:
@@ -56,6 +66,7 @@ def _passes(wire: Mapping[str, Any], query: Mapping[str, Any]) -> bool:
         and _has_all(architecture["input_modalities"], query.get("input_modalities"))
         and _has_all(wire["supported_parameters"], query.get("supported_parameters"))
         and _mentions(wire, query.get("q"))
+        and _is_of(architecture, query.get("arch"))
     )
 
 
@@ -78,6 +89,43 @@ def _offers(model: CatalogModel, query: Mapping[str, Any], now: datetime) -> boo
         )
         and _within(age, query.get("min_age_days"), query.get("max_age_days"))
     )
+
+
+def _stands(model: CatalogModel, query: Mapping[str, Any]) -> bool:
+    """The filters on what a model is for, how it scores and where it is served."""
+    standing, region, distillable = (
+        standing_of(model),
+        query.get("region"),
+        query.get("distillable"),
+    )
+    category = query.get("category")
+    return (
+        (not category or category.casefold() in standing.categories)
+        and (distillable is None or is_distillable(model) is (distillable == "true"))
+        and (region is None or any(region in regions_of(one) for one in model.endpoints))
+        and all(
+            _within(_index(standing, name), query.get(f"min_{name}"), query.get(f"max_{name}"))
+            for name in INDICES
+        )
+    )
+
+
+def _index(standing: Standing, name: str) -> Decimal | None:
+    value = {
+        "intelligence_index": standing.intelligence,
+        "coding_index": standing.coding,
+        "agentic_index": standing.agentic,
+        "tool_success_rate": standing.tool_success,
+    }[name]
+    return None if value is None else Decimal(str(value))
+
+
+def _is_of(architecture: Mapping[str, Any], family: str | None) -> bool:
+    """Whether the tokenizer or the instruction format is of that family."""
+    if not family:
+        return True
+    names = (architecture["tokenizer"], architecture["instruct_type"])
+    return family.casefold() in {name.casefold() for name in names if name}
 
 
 def _provider(endpoint: CatalogEndpoint) -> str:
@@ -130,8 +178,14 @@ def _order(catalog: Catalog, order: str, now: datetime) -> tuple[_Figure, bool]:
         "pricing-low-to-high": (_price, False),
         "pricing-high-to-low": (_price, True),
         "context-high-to-low": (lambda model: model.wire["context_length"], True),
+        "most-popular": (popularity, True),
+        "top-weekly": (popularity, True),
+        "intelligence-high-to-low": (lambda model: standing_of(model).intelligence, True),
+        "coding-high-to-low": (lambda model: standing_of(model).coding, True),
+        "agentic-high-to-low": (lambda model: standing_of(model).agentic, True),
+        "design-arena-elo-high-to-low": (lambda model: standing_of(model).arena, True),
     }
-    return standing.get(order, (lambda _: None, False))
+    return standing[order]
 
 
 def _price(model: CatalogModel) -> Decimal:

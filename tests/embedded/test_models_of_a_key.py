@@ -109,3 +109,30 @@ async def test_filters_orders_and_pages_as_the_catalog_does(gate: Bench):
 async def test_it_needs_some_key(gate: Bench):
     await gate.refused(401, "GET", "/models/user", token=None)
     await gate.refused(400, "GET", "/models/user", params={"limit": 0})
+
+
+async def test_the_organization_filters_the_catalog_that_members_see(gate: Bench):
+    """Off: members see everything. On: what their guardrails leave; managers always see all."""
+    token = await bound(gate, allowed_models=[LARGE])
+
+    async def seen(**options: Any) -> tuple[int, int]:
+        listed = await gate.data("GET", "/models", params=ALL, **options)
+        counted = await gate.data("GET", "/models/count", params=ALL, **options)
+        return len(listed), counted["count"]
+
+    everything = (len(MODELS), len(MODELS))
+    assert await seen(token=token) == everything
+    body = {"is_filtered_model_catalog_enabled": True}
+    await gate.call("PATCH", "/organization/settings", json=body, expect=200)
+    assert await seen(token=token) == (1, 1)
+    assert [one["id"] for one in await gate.data("GET", "/models", token=token)] == [LARGE]
+    _, free = await gate.create()
+    for options in ({"token": free}, {}, {"token": None}):
+        assert await seen(**options) == everything
+    await gate.call(
+        "PATCH",
+        "/organization/settings",
+        json={"is_filtered_model_catalog_enabled": False},
+        expect=200,
+    )
+    assert await seen(token=token) == everything

@@ -6,10 +6,15 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
+from gwtui.contract.keys import (
+    ApiKey,
+    CreateKeyRequest,
+    ExternalUserRequest,
+    UpdateKeyRequest,
+)
 from gwtui.embedded import queries, wire
 from gwtui.embedded.answers import DELETED, Answer, many, one, record, reference
-from gwtui.embedded.credentials import mint
+from gwtui.embedded.credentials import key_hash, mint
 from gwtui.embedded.operations import Access, Call, Operation
 from gwtui.embedded.refusals import not_found
 from gwtui.embedded.routes.scope import default_workspace, workspace_of
@@ -73,9 +78,16 @@ def _create(call: Call) -> JsonValue:
             include_byok_in_limit=request.include_byok_in_limit,
             expires_at=request.expires_at,
             external_user=None if request.external is None else request.external.user,
+            external_key_hash=_external_key_hash(request.external),
         ),
     )
     return {"data": key_data(_found(call, minted.hash)), "key": minted.secret}
+
+
+def _external_key_hash(external: ExternalUserRequest | None) -> str | None:
+    """The contract has that key stored hashed; only the minted one is a credential here."""
+    secret = "" if external is None else external.api_key.get_secret_value()
+    return key_hash(secret) if secret else None
 
 
 def _get(call: Call) -> JsonValue:

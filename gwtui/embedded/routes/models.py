@@ -10,11 +10,11 @@ from gwtui.contract.models import Model, ModelCount
 from gwtui.contract.paging import MAX_MODELS_PAGE, MODELS_PAGE
 from gwtui.embedded import catalog_query, queries
 from gwtui.embedded.answers import one, page, record
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Call, Caller, Operation
 from gwtui.embedded.policies import usable_models
 from gwtui.embedded.refusals import not_found
 from gwtui.embedded.simulator import CatalogModel
-from gwtui.embedded.store import binding, keys
+from gwtui.embedded.store import binding, keys, organization
 
 _PATH = "/api/v1/models"
 _OUTPUTS = queries.names(
@@ -23,17 +23,34 @@ _OUTPUTS = queries.names(
 
 
 def _list(call: Call) -> JsonValue:
-    return _page(call, _PATH, catalog_query.select(call.site.catalog, call.query, call.now))
+    return _page(call, _PATH, _catalog(call))
 
 
 def _list_of_user(call: Call) -> JsonValue:
-    """The models that the guardrails on the asking key leave an endpoint of."""
     found = catalog_query.select(call.site.catalog, call.query, call.now)
-    key = keys.find(call.db, call.known_caller.key_hash, call.now)
-    if key is not None:
-        left = usable_models(call.site, binding.of_key(call.db, key))
-        found = [model for model in found if model.id in left]
-    return _page(call, f"{_PATH}/user", found)
+    return _page(call, f"{_PATH}/user", _left(call, call.known_caller, found))
+
+
+def _catalog(call: Call) -> list[CatalogModel]:
+    """What the caller sees of the catalog.
+
+    Where the organization filters it, a member's key sees what its guardrails leave. Management
+    keys, which choose what guardrails allow, and the public see everything.
+    """
+    found = catalog_query.select(call.site.catalog, call.query, call.now)
+    caller = call.caller
+    if caller is None or caller.is_management or not organization.filtered_catalog(call.db):
+        return found
+    return _left(call, caller, found)
+
+
+def _left(call: Call, caller: Caller, found: list[CatalogModel]) -> list[CatalogModel]:
+    """The models that the guardrails on the caller's key leave an endpoint of."""
+    key = keys.find(call.db, caller.key_hash, call.now)
+    if key is None:
+        return found
+    left = usable_models(call.site, binding.of_key(call.db, key))
+    return [model for model in found if model.id in left]
 
 
 def _page(call: Call, path: str, found: list[CatalogModel]) -> JsonValue:
@@ -58,7 +75,7 @@ def _page_link(call: Call, path: str, offset: int, limit: int) -> str:
 
 
 def _count(call: Call) -> JsonValue:
-    return {"data": {"count": len(catalog_query.select(call.site.catalog, call.query, call.now))}}
+    return {"data": {"count": len(_catalog(call))}}
 
 
 def _get(call: Call) -> JsonValue:
@@ -75,6 +92,12 @@ _MODELS = page(
 _PAGING = (
     queries.integer("offset", "models to skip", low=0),
     queries.integer("limit", "models in a page", low=1, high=MAX_MODELS_PAGE),
+)
+_YES_NO = ("true", "false")
+_INDICES = tuple(
+    queries.amount(f"{bound}_{name}", f"{word} {name.replace('_', ' ')}, percent")
+    for name in catalog_query.INDICES
+    for bound, word in (("min", "least"), ("max", "highest"))
 )
 _SORT = queries.choice("sort", "order; catalog order when not given", catalog_query.SORTS)
 
@@ -94,7 +117,10 @@ OPERATIONS = (
             _OUTPUTS,
             queries.names("input_modalities", "only models with all of these inputs"),
             queries.names("supported_parameters", "only models that take all of these"),
-            queries.text("category", "accepted, has no effect"),
+            queries.text("category", "only models that are used for this, such as programming"),
+            queries.text("arch", "only models of this family, by tokenizer or instruction format"),
+            queries.choice("distillable", "whether others may be trained on it", _YES_NO),
+            queries.choice("region", "only models served in this region", catalog_query.REGIONS),
             queries.names("model_authors", "only models of one of these authors"),
             queries.names("providers", "only models that one of these providers serves, by slug"),
             queries.integer("context", "only models with at least this context length", low=0),
@@ -105,6 +131,7 @@ OPERATIONS = (
             queries.integer("min_age_days", "only models at least this old", low=0),
             queries.integer("max_age_days", "only models at most this old", low=0),
             queries.choice("zdr", "only models with an endpoint that keeps no data", ("true",)),
+            *_INDICES,
             _SORT,
         ),
         refusals=(403,),

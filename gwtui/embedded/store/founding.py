@@ -123,7 +123,7 @@ def _add_workspace(db: sqlite3.Connection, seed: SeedWorkspace) -> None:
 
 
 def _add_key(db: sqlite3.Connection, seed: SeedKey, now: datetime) -> None:
-    names = {field.name for field in fields(keys.NewKey)}
+    names = {field.name for field in fields(keys.NewKey)} & {field.name for field in fields(seed)}
     key_id = keys.add(db, keys.NewKey(**{name: getattr(seed, name) for name in names}))
     days = _recent_days(key_id, seed.profile, now)
     add_usage(db, days)

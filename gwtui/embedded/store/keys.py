@@ -67,6 +67,8 @@ class NewKey:
     """None for a management key, which belongs to the whole account."""
     creator_user_id: str | None = None
     external_user: str | None = None
+    external_key_hash: str | None = None
+    """Of the user's own key in the other system. Nothing looks it up: it is no credential here."""
     disabled: bool = False
     limit: Decimal | None = None
     limit_reset: str | None = None
@@ -82,9 +84,9 @@ def add(db: sqlite3.Connection, key: NewKey) -> int:
         """
         INSERT INTO api_keys (
             hash, label, name, is_management, workspace_id, creator_user_id, external_user,
-            disabled, limit_usd, limit_reset, include_byok_in_limit,
+            external_key_hash, disabled, limit_usd, limit_reset, include_byok_in_limit,
             created_at, updated_at, expires_at, last_used_at
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
         (
             key.hash,
@@ -94,6 +96,7 @@ def add(db: sqlite3.Connection, key: NewKey) -> int:
             key.workspace_id,
             key.creator_user_id,
             key.external_user,
+            key.external_key_hash,
             key.disabled,
             to_decimal_text(key.limit),
             key.limit_reset,

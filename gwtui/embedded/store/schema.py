@@ -93,6 +93,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ORGANIZATION_TABLES,
     ACTIVITY_TABLES,
     GENERATION_TABLES,
+    ("ALTER TABLE api_keys ADD COLUMN external_key_hash TEXT",),
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)
