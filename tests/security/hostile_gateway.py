@@ -1,0 +1,284 @@
+"""The real answers of the embedded gateway, shortened, and a client that gets them spoilt."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote_to_bytes
+
+import httpx
+from pydantic import SecretStr
+
+from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.transport import Transport
+from gwtui.domain.clock import Clock
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.routes import OPERATIONS
+from gwtui.embedded.store import generations
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+JSON = {"content-type": "application/json"}
+BASE = "http://localhost/api/v1"
+ROWS = 2
+"""Rows of a list that are kept."""
+PARTS = 3
+"""Entries of a list inside a row that are kept."""
+
+Path = tuple[str | int, ...]
+"""Where in an answer something stands."""
+
+Change = Callable[[str, Any], Any]
+"""From an operation's path and its JSON to what is answered: JSON, or a whole response."""
+
+
+async def _at_once(_seconds: float) -> None:
+    await asyncio.sleep(0)
+
+
+CLOCK = Clock(now=lambda: NOW, monotonic=lambda: 0.0, sleep=_at_once, chance=lambda: 0.5)
+
+
+class Recording:
+    """What one simulated gateway answers, each answer read once and cut to a few rows."""
+
+    def __init__(self) -> None:
+        self.gateway = EmbeddedGateway.open(None, clock=Clock(now=lambda: NOW))
+        token = self.gateway.issue_key(management=True, name="operator")
+        self._http = httpx.AsyncClient(
+            transport=httpx.ASGITransport(self.gateway.asgi),
+            base_url=BASE,
+            headers={"authorization": f"Bearer {token}"},
+        )
+        self._known: dict[str, tuple[int, bytes]] = {}
+        with self.gateway._database.read() as db:
+            newest = generations.latest(db, self.gateway._site.profiles, NOW)
+        self.generation = newest[0].request.id
+
+    async def parents(self) -> Mapping[str, str]:
+        """One resource of each kind that opens a list of its own, by kind."""
+        _, models = await self.answer("/models?output_modalities=all&offset=0&limit=500")
+        _, spaces = await self.answer("/workspaces?offset=0&limit=100")
+        return {
+            "models": models["data"][0]["id"],
+            "workspaces": spaces["data"][0]["id"],
+            "generation": self.generation,
+        }
+
+    async def answer(self, target: str) -> tuple[int, Any]:
+        """Status and fresh JSON of a path with its query."""
+        if target not in self._known:
+            answer = await self._http.get(BASE + target)
+            shortened = _shortened(answer.json())
+            self._known[target] = answer.status_code, json.dumps(shortened).encode()
+        status, body = self._known[target]
+        return status, json.loads(body)
+
+    def close(self) -> None:
+        self.gateway.close()
+
+
+def _shortened(answer: Any) -> Any:
+    if not isinstance(answer, dict) or not isinstance(answer.get("data"), dict | list):
+        return answer
+    cut = dict(answer)
+    if isinstance(answer["data"], list):
+        rows = _fullest(answer["data"], ROWS)
+        cut["data"] = [_parts_cut(row) for row in rows]
+        if "total_count" in cut:
+            cut["total_count"] = len(rows)
+    else:
+        cut["data"] = _parts_cut(answer["data"])
+    return cut
+
+
+def _fullest(rows: list[Any], most: int) -> list[Any]:
+    """The rows that say the most."""
+
+    def fullness(row: Any) -> int:
+        values = row.values() if isinstance(row, dict) else ()
+        return sum(value not in (None, [], {}, "") for value in values)
+
+    return sorted(rows, key=fullness, reverse=True)[:most]
+
+
+def _parts_cut(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_parts_cut(part) for part in _fullest(value, PARTS)]
+    if isinstance(value, dict):
+        return {name: _parts_cut(part) for name, part in value.items()}
+    return value
+
+
+@dataclass
+class Spoilt:
+    """A client of a recording. ``change`` is what becomes of each answer on its way."""
+
+    recording: Recording
+    change: Change = lambda _path, answer: answer
+    real: Callable[[str], str] = lambda text: text
+    """From an identifier that the client was given back to the gateway's own."""
+    served: set[str] = field(default_factory=set)
+    """The operations that were asked for."""
+    count: int = 0
+    """Answers given."""
+    max_answer: int = 512 * 1024 * 1024
+
+    def client(self) -> GatewayClient:
+        connection = Connection(BASE, token=SecretStr("gw-v1-test"), label="test")
+        transport = Transport(
+            connection,
+            clock=CLOCK,
+            http=httpx.MockTransport(self._answer),
+            max_answer=self.max_answer,
+        )
+        return GatewayClient(connection, clock=CLOCK, transport=transport)
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        target = _target(request, self.real)
+        path = operation_of(target)
+        self.served.add(path)
+        self.count += 1
+        status, answer = await self.recording.answer(target)
+        if status == httpx.codes.OK:
+            answer = self.change(path, answer)
+        if isinstance(answer, httpx.Response):
+            return answer
+        return httpx.Response(status, content=json.dumps(answer).encode(), headers=JSON)
+
+
+def _target(request: httpx.Request, real: Callable[[str], str]) -> str:
+    """The path below the base and the query, with the gateway's own identifiers."""
+    raw, _, query = request.url.raw_path.decode().partition("?")
+    path = raw.removeprefix("/api/v1")
+    segments = [_quoted(real(_plain(segment))) for segment in path.split("/")]
+    pairs = [
+        f"{name}={_quoted(real(value))}"
+        for name, value in parse_qsl(query, keep_blank_values=True, errors="surrogatepass")
+    ]
+    return "/".join(segments) + (f"?{'&'.join(pairs)}" if pairs else "")
+
+
+def _plain(segment: str) -> str:
+    return unquote_to_bytes(segment).decode("utf-8", "surrogatepass")
+
+
+def _quoted(text: str) -> str:
+    return quote(text.encode("utf-8", "surrogatepass"), safe=":")
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    # A fixed path is the operation's own before one with a parameter in the same place.
+    paths = sorted({one.path for one in OPERATIONS if one.method == "GET"}, key=lambda p: "{" in p)
+    return tuple((path, re.compile(re.sub(r"\{\w+\}", "[^/]+", path))) for path in paths)
+
+
+def operation_of(target: str) -> str:
+    """The path of the operation that a request belongs to, such as /keys/{hash}."""
+    path = target.partition("?")[0]
+    return next((known for known, pattern in _patterns() if pattern.fullmatch(path)), path)
+
+
+# Walking ------------------------------------------------------------------------------------
+
+
+def places(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Every place below an answer's root, and what stands there; containers before their parts."""
+    parts: Iterator[tuple[str | int, Any]] = iter(())
+    if isinstance(value, Mapping):
+        parts = iter(value.items())
+    elif isinstance(value, list):
+        parts = iter(enumerate(value))
+    for name, part in parts:
+        yield (*path, name), part
+        yield from places(part, (*path, name))
+
+
+def replaced(value: Any, path: Path, new: Any) -> Any:
+    """A copy with another value at one place; ``DROPPED`` takes the place away."""
+    name, *rest = path
+    copy = dict(value) if isinstance(value, Mapping) else list(value)
+    if rest:
+        copy[name] = replaced(value[name], tuple(rest), new)
+    elif new is DROPPED:
+        del copy[name]
+    else:
+        copy[name] = new
+    return copy
+
+
+DROPPED = object()
+
+# Poison -------------------------------------------------------------------------------------
+
+_ADDRESSES = frozenset(
+    {"id", "hash", "slug", "tag", "permaslug", "model", "date", "key_hash", "provider", "interval"}
+)
+_FREE_MAPS = frozenset({"native_tools", "perf_last_30m_by_workload"})
+"""Objects whose names are not the contract's."""
+_NUMBER_OR_TIME = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?|\d{4}-\d\d-\d\d([T ].*)?", re.IGNORECASE)
+
+
+def is_address(name: str) -> bool:
+    """Whether a field's text leads to another resource."""
+    return name in _ADDRESSES or name.endswith(("_id", "_ids", "_slug", "_permaslug", "_by"))
+
+
+@dataclass(frozen=True)
+class Poison:
+    """Puts one text into every text field; into addresses, times and numbers only if ``deep``.
+
+    An address keeps its own text at its end, so that it stays unique and can be followed.
+    """
+
+    text: Callable[[str, str], str]
+    """From a field's name and its own text to what stands in its place."""
+    prefix: str = ""
+    """What stands before an address."""
+    deep: bool = False
+    strange: str | None = None
+    """Name and value of a field that no contract knows, in every object; None for none."""
+
+    def __call__(self, _path: str, answer: Any) -> Any:
+        return {
+            name: self._value(name, value) if name == "data" else value
+            for name, value in answer.items()
+        }
+
+    def real(self, identifier: str) -> str:
+        """The gateway's own identifier."""
+        return identifier.removeprefix(self.prefix)
+
+    def address(self, identifier: str) -> str:
+        """The identifier as the client knows it."""
+        return self.prefix + identifier if self.deep else identifier
+
+    def _value(self, name: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._text(name, value)
+        if isinstance(value, list):
+            return [self._value(name, part) for part in value]
+        if not isinstance(value, dict):
+            return value
+        free = name in _FREE_MAPS
+        found = {
+            self.text(name, key) if free else key: self._value(key, part)
+            for key, part in value.items()
+        }
+        if self.strange is not None:
+            found[self.strange] = {self.strange: [self.strange]}
+        return found
+
+    def _text(self, name: str, value: str) -> str:
+        if is_address(name):
+            return self.address(value)
+        if not self.deep and _NUMBER_OR_TIME.fullmatch(value):
+            return value
+        return self.text(name, value)

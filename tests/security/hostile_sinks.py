@@ -1,0 +1,298 @@
+"""Everything that shows what a gateway answered, without a terminal: what it shows, by place."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hostile_gateway import CLOCK, NOW, Spoilt
+from rich.cells import cell_len
+from rich.style import Style
+
+from gwtui.client.errors import GatewayError
+from gwtui.contract.dialects import GENERIC
+from gwtui.domain.guardrail_effect import effect_on_catalog, restrictions_of
+from gwtui.ui.detail_lines import section_lines
+from gwtui.ui.raw_json import raw_lines
+from gwtui.ui.resources import activity, balance, current_key, generation, spending
+from gwtui.ui.resources.catalog_view import catalog_feed
+from gwtui.ui.resources.credits import credits_feed
+from gwtui.ui.resources.effects import EFFECT_COLUMNS, model_identity
+from gwtui.ui.resources.guardrails import GUARDRAILS
+from gwtui.ui.resources.keys import keys_feed
+from gwtui.ui.resources.registry import PARENTS, RESOURCES
+from gwtui.ui.resources.spec import Column, DetailRow, ResourceSpec, Scope, Section
+from gwtui.ui.screens.remaining_lines import model_lines
+from gwtui.ui.widgets.table.layout import arrange
+from gwtui.ui.widgets.table.model import TableModel
+from gwtui.ui.widgets.table.paint import Palette, header_strip, row_strip
+from gwtui.ui.widgets.table.view import _TONES
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.hub import FeedHub
+
+WIDTHS = (80, 120)
+_PLAIN = Style()
+PALETTE = Palette(_PLAIN, _PLAIN, _PLAIN, _PLAIN, _PLAIN, dict.fromkeys(_TONES, _PLAIN))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One text and where it stands: the kind of sink, and the place in it."""
+
+    sink: str
+    place: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Something the dashboard shows: what it reads, and every text that it makes of it."""
+
+    name: str
+    feeds: Callable[[FeedHub, Callable[[str], str]], Sequence[Feed[Any]]]
+    show: Callable[[Sequence[Any]], Iterator[Shown]]
+
+
+# Bad characters -----------------------------------------------------------------------------
+
+_BAD = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+MARK = "\u203aU+"
+
+
+def dangerous(text: str) -> list[str]:
+    """The characters of a text that must not reach a terminal; line breaks are the caller's."""
+    if text.isascii() and text.isprintable():
+        return []
+    return [char for char in text if unicodedata.category(char) in _BAD]
+
+
+# Tables -------------------------------------------------------------------------------------
+
+
+def table(
+    columns: Sequence[Column[Any]],
+    identity: Callable[[Any], str],
+    items: Sequence[Any],
+    facets: Any = None,
+    query: str = "",
+) -> Iterator[Shown]:
+    """Cells, the filter's view of them, and painted rows at every page and width."""
+    model: TableModel[Any] = TableModel(columns, identity, lambda: NOW, facets or {})
+    model.show(items)
+    for column in columns:
+        model.sort_by(column.id, True)
+        model.sort_by(column.id, False)
+    model.sort_by(columns[0].id, False)
+    for number, item in enumerate(items):
+        for column in columns:
+            yield Shown("cell", f"{number} {column.id}", column.cell(item, NOW).text)
+        for name, facet in (facets or {}).items():
+            yield Shown("facet", f"{number} {name}", facet(item, NOW).replace("\n", " "))
+    for width in WIDTHS:
+        layout = arrange(columns, width)
+        for page in range(layout.pages):
+            layout = arrange(columns, width, page)
+            header = header_strip(layout, columns, model.sorting, PALETTE)
+            yield Shown("painted", f"{width} {page} header", _exact(header, width))
+            for line, row in enumerate(model.frame(0, len(items), layout)):
+                assert row is not None
+                strip = row_strip(row, layout, columns, PALETTE)
+                yield Shown("painted", f"{width} {page} {line}", _exact(strip, width))
+    for text in (query, f"-{query}", f"{columns[0].id}:{query}", f"{columns[-1].id}>{query}"):
+        model.filter_by(text)
+        model.work(1.0)
+        model.settle()
+        if model.filter_error:
+            yield Shown("filter", "error", model.filter_error)
+    model.filter_by("")
+
+
+def _exact(strip: Any, width: int) -> str:
+    text: str = strip.text
+    assert cell_len(text) == width == strip.cell_length, f"{cell_len(text)} cells for {width}"
+    return text
+
+
+# Figures ------------------------------------------------------------------------------------
+
+
+def figures(sections: Sequence[Section[Any]], item: Any, number: int = 0) -> Iterator[Shown]:
+    """Each figure of a detail pane by itself."""
+    for section in sections:
+        for row, part in enumerate(section.content(item, NOW)):
+            place = f"{number} {section.title}/{row}"
+            if isinstance(part, DetailRow):
+                yield Shown("figure", f"{place} label", part.label)
+                yield Shown("figure", f"{place} value", part.value.text.replace("\n", " "))
+                yield Shown("figure", f"{place} note", part.note.replace("\n", " "))
+                continue
+            yield from (Shown("figure", f"{place} head", title) for title in part.columns)
+            for line, cells in enumerate(part.rows):
+                for column, cell in enumerate(cells):
+                    yield Shown("figure", f"{place} {line},{column}", cell.text)
+
+
+def pane(
+    name: str, sections: Sequence[Section[Any]], item: Any, number: int = 0
+) -> Iterator[Shown]:
+    """The detail pane as folded lines."""
+    for width in (38, 76):
+        for line, content in enumerate(section_lines(name, sections, item, NOW, width)):
+            yield Shown("pane", f"{number} {width} {line}", content.plain)
+
+
+def raw(value: Any, item: Any, number: int = 0) -> Iterator[Shown]:
+    """The view of the answer as it came."""
+    for content in raw_lines(value, item):
+        yield Shown("raw", f"{number} line", content.plain)
+
+
+# Subjects -----------------------------------------------------------------------------------
+
+
+def _of_spec(spec: ResourceSpec[Any], parent: str | None) -> Subject:
+    def feeds(hub: FeedHub, known_as: Callable[[str], str]) -> Sequence[Feed[Any]]:
+        scope = Scope(parent=None if parent is None else known_as(parent))
+        found = [spec.feed(hub, scope)]
+        if spec.completion is not None:
+            found.append(spec.completion.feed(hub, scope))
+        return found
+
+    def show(values: Sequence[Any]) -> Iterator[Shown]:
+        rows = values[0]
+        if spec.completion is not None and values[1] is not None:
+            rows = [spec.completion.complete(row, values[1]) for row in rows]
+        names = [spec.name(row) for row in rows]
+        yield from table(spec.columns, spec.identity, rows, spec.facets, names[0] if names else "")
+        for number, row in enumerate(rows):
+            yield Shown("name", str(number), names[number])
+            yield from figures(spec.sections, row, number)
+            yield from pane(names[number], spec.sections, row, number)
+            yield from raw(spec.raw(row), row, number)
+
+    return Subject(spec.id, feeds, show)
+
+
+def _credits(values: Sequence[Any]) -> Iterator[Shown]:
+    credits, keys = values
+    for number, line in enumerate(
+        (*balance.balance_lines(credits), *balance.burn_lines(credits, None, None, NOW))
+    ):
+        yield from (Shown("line", f"{number} {at}", cell.text) for at, cell in enumerate(line))
+    yield Shown("line", "digits", balance.balance_text(credits))
+    for window in spending.WINDOWS:
+        found = spending.spending(keys or (), window)
+        for columns, items in (
+            (spending.KEY_COLUMNS, found.keys),
+            (spending.WORKSPACE_COLUMNS, found.workspaces),
+        ):
+            for shown in table(columns, lambda one: one.identity, items):
+                yield Shown(shown.sink, f"{window} {columns[0].title} {shown.place}", shown.text)
+
+
+def _activity(values: Sequence[Any]) -> Iterator[Shown]:
+    found, keys = values
+    measures: tuple[Any, ...] = tuple(activity.MEASURE_WORDS)
+    groupings: tuple[Any, ...] = ("model", "provider", "workspace")
+    for measure in measures:
+        ranked = {
+            grouping: activity.ranking(found, found.rows, grouping, measure)
+            for grouping in groupings
+        }
+        if keys is not None:
+            ranked["key"] = activity.key_ranking(keys, found.rows, measure)
+        for grouping, items in ranked.items():
+            for shown in table(activity.COLUMNS, lambda one: one.identity, items):
+                yield Shown(shown.sink, f"{measure} {grouping} {shown.place}", shown.text)
+    for number, cell in enumerate(activity.totals(activity.activity.tally(found.rows))):
+        yield Shown("line", str(number), cell.text)
+
+
+def _object(sections: Sequence[Section[Any]], named: Callable[[Any], str]) -> Any:
+    def show(values: Sequence[Any]) -> Iterator[Shown]:
+        item = values[0]
+        yield Shown("name", "0", named(item))
+        yield from figures(sections, item)
+        yield from pane(named(item), sections, item)
+        yield from raw(item.raw, item)
+
+    return show
+
+
+def _effects(values: Sequence[Any]) -> Iterator[Shown]:
+    guardrails, view = values
+    if view is None:
+        return
+    for number, row in enumerate(guardrails):
+        rules = restrictions_of(row.guardrail)
+        effect = effect_on_catalog(view, [rules], GENERIC)
+        for shown in table(EFFECT_COLUMNS, model_identity, effect.models):
+            yield Shown(shown.sink, f"{number} {shown.place}", shown.text)
+        for at, one in enumerate(effect.models):
+            for line, content in enumerate(model_lines(one)):
+                yield Shown("line", f"{number} {at} {line}", content.plain)
+        yield Shown("line", f"{number} summary", effect.summary[0])
+
+
+def _generation_feed(hub: FeedHub, identity: str) -> Feed[Any]:
+    return hub.feed("generation", lambda client: client.generations.get(identity), cadence.KEYS)
+
+
+def subjects(parents: Mapping[str, str]) -> Iterator[Subject]:
+    """Every list, and every screen of its own; ``parents`` are what opens those that need one."""
+    for name, spec in RESOURCES.items():
+        yield _of_spec(spec, parents.get(PARENTS.get(name, "")))
+    scope = Scope()
+    yield Subject(
+        "credits", lambda hub, _: [credits_feed(hub, scope), keys_feed(hub, scope)], _credits
+    )
+    yield Subject(
+        "activity",
+        lambda hub, _: [
+            activity.activity_feed(hub, scope),
+            activity.key_activity_feed(hub, scope),
+        ],
+        _activity,
+    )
+    yield Subject(
+        "key",
+        lambda hub, _: [current_key.current_key_feed(hub, scope)],
+        _object(current_key.SECTIONS, current_key.shown_name),
+    )
+    yield Subject(
+        "generation",
+        lambda hub, known_as: [_generation_feed(hub, known_as(parents["generation"]))],
+        _object(generation.SECTIONS, generation.shown_name),
+    )
+    yield Subject(
+        "remaining", lambda hub, _: [GUARDRAILS.feed(hub, scope), catalog_feed(hub)], _effects
+    )
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came of one reading of a subject: the faults of its feeds, and every text."""
+
+    errors: tuple[GatewayError, ...]
+    shown: tuple[Shown, ...]
+
+
+async def look(subject: Subject, spoilt: Spoilt, known_as: Callable[[str], str]) -> Seen:
+    """Read a subject once and show it. A fault that no layer typed is raised as itself."""
+    client = spoilt.client()
+    hub = FeedHub(client, CLOCK)
+    try:
+        states = [await feed.refresh() for feed in subject.feeds(hub, known_as)]
+    finally:
+        await hub.close()
+        await client.close()
+    errors = tuple(state.error for state in states if state.error is not None)
+    for error in errors:
+        if error.__cause__ is not None:
+            raise error.__cause__
+    if states[0].value is None:
+        return Seen(errors, ())
+    return Seen(errors, tuple(subject.show([state.value for state in states])))

@@ -1,0 +1,212 @@
+# ruff: noqa: RUF001 - odd characters are the subject here
+"""Every hostile text in every field of every answer, in everything that shows it.
+
+The texts travel the real road: JSON, transport, contract model, feed, declaration, painted line. By
+default each field gets a text of its own in each of a few rounds, so that every text is met in
+every kind of sink; ``GWTUI_HOSTILE=full`` multiplies every text with every field, one text at a
+time. The counts are in the output of ``pytest -rP``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import unicodedata
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from hostile_gateway import Poison, Recording, Spoilt, places
+from hostile_sinks import Seen, Shown, Subject, dangerous, look, subjects
+from hostile_strings import CORPUS, HUGE, SMALL
+
+from gwtui.client.errors import GatewayError
+from gwtui.domain.safe_text import ELLIPSIS
+
+FULL = os.environ.get("GWTUI_HOSTILE") == "full"
+ROUNDS = 6
+"""Rounds of the small size: a different text for each field in each round."""
+START = 12
+"""Characters of a text whose readable part must be seen wherever the text is."""
+TOKEN = re.compile(r"Zq(\d+)q")
+UNREADABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs", "Mn", "Me", "Mc"})
+BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800")
+MARKS = re.compile("‹U\\+[0-9A-F]{4,6}›|[\u2400-\u2426]|…|◌")
+
+Field = tuple[str, str]
+"""A field's name and its own text."""
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@cache
+def essence(text: str) -> str:
+    """What a person reads of a text: neither blanks nor what shows nothing, nor our marks."""
+    return "".join(
+        char
+        for char in MARKS.sub("", text)
+        if unicodedata.category(char) not in UNREADABLE and char not in BLANK
+    )
+
+
+@dataclass
+class Site:
+    recording: Recording
+    subjects: Sequence[Subject]
+    fields: list[Field] = field(default_factory=list)
+    """Every field that was poisoned."""
+    paths: set[tuple[str, ...]] = field(default_factory=set)
+    """Operation and place of every text in an answer that was met."""
+    shown_at: dict[str, dict[tuple[str, str], set[int]]] = field(default_factory=dict)
+    """Which fields (by place in ``fields``) each place of each subject shows."""
+    tally: Counter[str] = field(default_factory=Counter)
+
+
+def anywhere(shown: Shown) -> tuple[str, str]:
+    """A place without the number of its row: a text may move a row."""
+    return shown.sink, re.sub(r"\b\d+\b", "", shown.place)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def site() -> AsyncIterator[Site]:
+    recording = Recording()
+    place = Site(recording, tuple(subjects(await recording.parents())))
+
+    def token(name: str, value: str) -> str:
+        if (name, value) not in place.fields:
+            place.fields.append((name, value))
+        return f"Zq{place.fields.index((name, value))}q"
+
+    for subject in place.subjects:
+        poison = Poison(token)
+
+        def noted(path: str, answer: Any, poison: Poison = poison) -> Any:
+            spoilt = poison(path, answer)
+            for at, value in places(spoilt):
+                if isinstance(value, str) and TOKEN.fullmatch(value):
+                    names = (part for part in at if isinstance(part, str))
+                    place.paths.add((path, *names))
+            return spoilt
+
+        seen = await look(subject, Spoilt(recording, noted), poison.address)
+        assert not seen.errors, subject.name
+        found: dict[tuple[str, str], set[int]] = defaultdict(set)
+        for shown in seen.shown:
+            if shown.sink not in {"painted", "pane", "filter"}:
+                found[anywhere(shown)].update(map(int, TOKEN.findall(shown.text)))
+        place.shown_at[subject.name] = {at: fields for at, fields in found.items() if fields}
+    yield place
+    recording.close()
+
+
+async def poisoned(site: Site, subject: Subject, poison: Poison) -> Seen:
+    spoilt = Spoilt(site.recording, poison, poison.real)
+    seen = await look(subject, spoilt, poison.address)
+    site.tally["answers"] += spoilt.count
+    site.tally["texts"] += len(seen.shown)
+    for shown in seen.shown:
+        site.tally[shown.sink] += 1
+        if shown.sink != "facet":
+            bad = dangerous(shown.text)
+            assert not bad, f"{subject.name} {shown.sink} {shown.place}: {bad!r} in {shown.text!r}"
+    return seen
+
+
+def assert_readable(site: Site, subject: Subject, seen: Seen, text: Callable[[Field], str]) -> None:
+    """Wherever a field is shown, the readable part of its text still is."""
+    by_place: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for shown in seen.shown:
+        by_place[anywhere(shown)].append(shown.text)
+    for at, numbers in site.shown_at[subject.name].items():
+        for number in numbers:
+            start = text(site.fields[number])[:START]
+            if site.fields[number][1].startswith(start):
+                continue  # left as it was: a word of the contract has words of ours
+            if at[0] == "raw":
+                start = json.dumps(start, ensure_ascii=False)[1:-1]
+            site.tally["readable"] += 1
+            # One that was cut may have had no room for what stands behind another text.
+            assert any(
+                one[-1:] == ELLIPSIS or essence(start) in essence(one) for one in by_place[at]
+            ), f"{subject.name} {at}: {site.fields[number]} lost {start!r}: {by_place[at]!r}"
+
+
+def chosen(round_: int, names: Sequence[str]) -> Callable[[str, str], str]:
+    """A text of its own for each field, another one in each round."""
+
+    def text(name: str, value: str) -> str:
+        number = zlib.crc32(f"{name} {value}".encode()) + round_ * 7919
+        return CORPUS[names[number % len(names)]]
+
+    return text
+
+
+@pytest.mark.parametrize("round_", range(ROUNDS))
+async def test_each_field_with_a_text_of_its_own(site: Site, round_: int) -> None:
+    names = tuple(SMALL)
+    text = chosen(round_, names)
+    strange = SMALL[names[round_ * 31 % len(names)]]
+    for subject in site.subjects:
+        seen = await poisoned(site, subject, Poison(text, strange=strange))
+        assert not seen.errors
+        assert_readable(site, subject, seen, lambda one: text(*one))
+
+
+DEEP = tuple(SMALL) if FULL else tuple(SMALL)[::47]
+
+
+@pytest.mark.parametrize("name", DEEP)
+async def test_addresses_times_and_numbers_too(site: Site, name: str) -> None:
+    """Followed where they can be; where not, the fault is one that a layer below has typed."""
+    text = SMALL[name]
+    for subject in site.subjects:
+        poison = Poison(lambda *_: text, prefix=text, deep=True, strange=text)
+        seen = await poisoned(site, subject, poison)
+        assert all(isinstance(error, GatewayError) for error in seen.errors)
+
+
+@pytest.mark.parametrize("name", HUGE)
+async def test_huge_texts(site: Site, name: str) -> None:
+    """In a few fields of each answer: all of them would only test the patience of the machine."""
+    subject = site.subjects[list(HUGE).index(name) % len(site.subjects)]
+
+    def text(field_name: str, value: str) -> str:
+        whole = FULL or zlib.crc32(field_name.encode()) % 4 == 0 or field_name == "name"
+        return HUGE[name] if whole else value
+
+    for one in site.subjects if FULL else (subject, site.subjects[0]):
+        seen = await poisoned(site, one, Poison(text))
+        assert not seen.errors
+        assert_readable(site, one, seen, lambda found: text(*found))
+
+
+@pytest.mark.skipif(not FULL, reason="the whole product: GWTUI_HOSTILE=full")
+@pytest.mark.parametrize("name", SMALL if FULL else ())
+async def test_every_text_in_every_field(site: Site, name: str) -> None:
+    for subject in site.subjects:
+        seen = await poisoned(site, subject, Poison(lambda *_: SMALL[name], strange=SMALL[name]))
+        assert not seen.errors
+        assert_readable(site, subject, seen, lambda _: SMALL[name])
+
+
+async def test_what_was_proven(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    """Says how much it was; fails when the poison no longer reaches what it should."""
+    shown = {number for places in site.shown_at.values() for at in places for number in places[at]}
+    sinks = {(name, at[0]) for name, places in site.shown_at.items() for at in places}
+    with capsys.disabled():
+        print(
+            f"\n{len(CORPUS)} texts; {len(site.paths)} fields of "
+            f"{len({path[0] for path in site.paths})} operations; {len(site.subjects)} subjects "
+            f"with {len(sinks)} sinks that show them; in this run: {dict(site.tally)}"
+        )
+    names = {name for name, _ in site.fields}
+    seen = {site.fields[number][0] for number in shown}
+    assert names == seen, names - seen
+    assert len(CORPUS) >= 200
+    assert len(set(CORPUS.values())) == len(CORPUS)
