@@ -18,7 +18,7 @@ class Dialect:
     """One service's names for what the reference describes."""
 
     name: DialectName
-    renames: Mapping[str, str] = field(default_factory=dict)
+    renames: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Reference field name -> wire field name."""
     tool_prefix: str = "service:"
     """Prefix of server-tool names in native_tools."""
@@ -33,7 +33,7 @@ class Dialect:
     cap_needs_interval: bool = False
     """Whether a guardrail's limit_usd and reset_interval must be given together."""
 
-    absent_fields: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    absent_fields: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
     """Name of a model of the contract -> its fields that the service neither takes nor answers."""
 
     def to_wire(self, value: Any) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp
 
@@ -80,7 +81,7 @@ class EmbeddedGateway:
                 clock=clock,
                 catalog=build_catalog(founding.seed),
                 vault=Vault.of(database),
-                description=cache(lambda: describe(OPERATIONS, dialect)),
+                description=partial(_description, dialect),
                 profiles=founding.profiles(),
             )
             return cls(opened, site, founding, faults)
@@ -113,3 +114,9 @@ class EmbeddedGateway:
     def close(self) -> None:
         """Close the database. May be called twice."""
         self._database.close()
+
+
+@cache
+def _description(dialect: Dialect) -> Mapping[str, Any]:
+    """The OpenAPI document; every gateway of a dialect has the same one."""
+    return describe(OPERATIONS, dialect)
