@@ -111,6 +111,7 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
                 socket_path=site.socket_path,
                 label=label,
                 token_source=label,
+                lasting_secret=site.lasting_secret,
             )
 
     return connect

@@ -47,6 +47,8 @@ class Connection:
     """Where the token came from, for display."""
     critical: bool = False
     """Whether a write needs the profile's name typed."""
+    lasting_secret: SecretStr | None = None
+    """What new keys are sealed with on this machine where the token itself does not last."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", normalise_base_url(self.base_url))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -16,7 +18,7 @@ from pydantic import SecretStr
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.app import PREFIX
-from gwtui.embedded.errors import AddressError, DatabaseInUseError
+from gwtui.embedded.errors import AddressError, DatabaseInUseError, DatabaseUnusableError
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.embedded.store.database import erase
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
 
 DATABASE_NAME = "demo.sqlite3"
 KEY_NAME = "gwtui --demo"
+_SEALING_NAME = "demo.sealing"
 _SOCKET_NAME = "gateway.sock"
+_SECRET_LENGTH = 64
 _MAX_SOCKET_PATH = 100
 """The kernel takes 107 bytes, 103 on some systems."""
 
@@ -38,6 +42,8 @@ class DemoSite:
     base_url: str
     socket_path: Path
     token: SecretStr
+    lasting_secret: SecretStr
+    """The same in every run on this database, unlike the token."""
 
 
 @asynccontextmanager
@@ -62,6 +68,7 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
     try:
         if fresh:
             erase(database)
+            (data_dir / _SEALING_NAME).unlink(missing_ok=True)
         gateway = EmbeddedGateway.open(
             database, dialect=dialect, seed=seed, clock=clock, faults=faults
         )
@@ -76,11 +83,34 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
             token = SecretStr(gateway.issue_key(management=True, name=KEY_NAME))
             try:
                 async with host_on_socket(gateway, socket_path):
-                    yield DemoSite(f"http://localhost{PREFIX}", socket_path, token)
+                    yield DemoSite(
+                        f"http://localhost{PREFIX}", socket_path, token, lasting_secret(data_dir)
+                    )
             finally:
                 gateway.revoke_management_keys(KEY_NAME)
     finally:
         gateway.close()
+
+
+def lasting_secret(data_dir: Path) -> SecretStr:
+    """The secret beside the demo's database, made at the first call.
+
+    Raises DatabaseUnusableError.
+    """
+    path = data_dir / _SEALING_NAME
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "r+", encoding="ascii", errors="replace") as file:  # noqa: PTH123
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            text = file.read(_SECRET_LENGTH + 1)
+            if len(text) != _SECRET_LENGTH:
+                text = secrets.token_hex(_SECRET_LENGTH // 2)
+                file.seek(0)
+                file.truncate()
+                file.write(text)
+    except OSError as error:
+        raise DatabaseUnusableError(f"Cannot use {path}: {error.strerror}.") from error
+    return SecretStr(text)
 
 
 @contextmanager
