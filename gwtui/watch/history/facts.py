@@ -1,0 +1,142 @@
+"""Facts: what holds until it changes. A version per subject, and a line for every change."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import JsonValue
+
+from gwtui.domain.diffs import ABSENT, changed_fields
+from gwtui.watch.history import kinds
+from gwtui.watch.history.model import Change, Fields, Observation, Subject
+from gwtui.watch.history.numbers import moment_of
+
+NAME = "name"
+"""The field of a subject's facts that says what it is called."""
+LONGEST_VALUE = 1000
+"""Characters of a field's value that are kept; of a longer one only what tells it from others."""
+
+_DIGEST = 16
+
+
+def record(
+    connection: sqlite3.Connection, seen: Observation, at: int, covered: int | None
+) -> tuple[Change, ...]:
+    """Inside a transaction: bring the versions up to date; gives what changed.
+
+    ``covered`` is when the source was last read. None: this is the first reading, which shows how
+    things are and not what changed. An observation older than the present versions is passed over.
+    """
+    if covered is not None and at <= covered:
+        return ()
+    present = _present(connection, seen)
+    found: list[Change] = []
+    for subject, fields in seen.facts.items():
+        new = {name: short(value) for name, value in fields.items()}
+        known = present.pop(subject, None)
+        if known is None:
+            _begin(connection, subject, at, new)
+            found.append(_whole(kinds.came(subject.resource), subject, new))
+        elif changes := changed_fields(known[1], new):
+            connection.execute("UPDATE versions SET until = ? WHERE id = ?", (at, known[0]))
+            _begin(connection, subject, at, new)
+            found += [
+                _field(subject, new, change.field, change.before, change.after)
+                for change in changes
+            ]
+    for subject, (number, fields) in present.items():
+        if seen.covers is not None and subject not in seen.facts:
+            connection.execute("UPDATE versions SET until = ? WHERE id = ?", (at, number))
+            found.append(_whole(kinds.went(subject.resource), subject, fields))
+    if covered is None:
+        return ()
+    return tuple(_tell(connection, change, at, covered) for change in found)
+
+
+def short(value: JsonValue) -> JsonValue:
+    """A value, or for a long one what it is and a digest that differs when it does."""
+    text = json_of(value)
+    if len(text) <= LONGEST_VALUE:
+        return value
+    digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]
+    size = f"{len(value)} entries" if isinstance(value, list | dict) else f"{len(text)} characters"
+    return f"{size}, digest {digest}"
+
+
+def json_of(value: Any) -> str:
+    """Compact JSON in ASCII, which holds any text that a gateway may send."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
+
+
+def _present(
+    connection: sqlite3.Connection, seen: Observation
+) -> dict[Subject, tuple[int, Fields]]:
+    """The versions that hold now of everything the observation may speak of."""
+    areas = {Subject(subject.resource, "") for subject in seen.facts}
+    if seen.covers is not None:
+        areas = {seen.covers}
+    found: dict[Subject, tuple[int, Fields]] = {}
+    for resource, prefix in areas:
+        rows = connection.execute(
+            "SELECT id, identity, fields FROM versions "
+            "WHERE until IS NULL AND resource = ? AND substr(identity, 1, ?) = ?",
+            (resource, len(prefix), prefix),
+        )
+        for number, identity, fields in rows:
+            found[Subject(resource, identity)] = (number, json.loads(fields))
+    return found
+
+
+def _begin(connection: sqlite3.Connection, subject: Subject, at: int, fields: Fields) -> None:
+    connection.execute(
+        "INSERT INTO versions (resource, identity, since, fields) VALUES (?, ?, ?, ?)",
+        (*subject, at, json_of(fields)),
+    )
+
+
+def _whole(kind: str, subject: Subject, fields: Fields) -> Change:
+    return Change(0, moment_of(0), None, kind, subject, _name(fields, subject))
+
+
+def _field(
+    subject: Subject, fields: Mapping[str, JsonValue], name: str, before: Any, after: Any
+) -> Change:
+    was, now = (None if value is ABSENT else value for value in (before, after))
+    kind = kinds.changed(subject.resource, name, now)
+    return Change(0, moment_of(0), None, kind, subject, _name(fields, subject), name, was, now)
+
+
+def _name(fields: Fields, subject: Subject) -> str:
+    return str(fields.get(NAME) or subject.identity)
+
+
+def _tell(connection: sqlite3.Connection, change: Change, at: int, covered: int) -> Change:
+    made = connection.execute(
+        "INSERT INTO changes (at, not_before, kind, resource, identity, name, field, before, after)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            at,
+            covered,
+            change.kind,
+            *change.subject,
+            change.name,
+            change.field,
+            json_of(change.before),
+            json_of(change.after),
+        ),
+    )
+    return Change(
+        int(made.lastrowid or 0),
+        moment_of(at),
+        moment_of(covered),
+        change.kind,
+        change.subject,
+        change.name,
+        change.field,
+        change.before,
+        change.after,
+    )

@@ -1,0 +1,200 @@
+"""Writing: observations become samples, versions of facts and changes, one transaction each."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from dataclasses import dataclass
+
+from gwtui.watch.history import facts
+from gwtui.watch.history.errors import LeaseLostError
+from gwtui.watch.history.file import transaction
+from gwtui.watch.history.model import Change, Observation, Retention, Sample, Series, SeriesKey
+from gwtui.watch.history.numbers import kept, seconds_of, text_of
+from gwtui.watch.history.rewind import forget_after
+from gwtui.watch.history.tiers import FIVE_MINUTES, RAW, floor
+
+MOST_SERIES = 20_000
+"""A gateway that invents identities must not fill the disk; what comes later is not recorded."""
+CLOCK_WENT_BACK = 600
+"""Seconds by which a reading may be older than the newest one before the clock is blamed."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of an observation: ``late`` samples came too late, ``refused`` were too many."""
+
+    samples: int = 0
+    late: int = 0
+    refused: int = 0
+    changes: tuple[Change, ...] = ()
+
+
+def gap_after(every: int) -> int:
+    """Seconds without a reading, for a pace of ``every``, from which on it is a gap."""
+    return every * 5 // 2 + 30
+
+
+class HistoryWriter:
+    """The one who writes, by the lease ``holder``; see ``lease``. Not safe between threads.
+
+    Every method is one transaction and raises LeaseLostError, with nothing written, when another
+    instance has taken the lease. Raises sqlite3.Error when the file cannot be written.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, holder: str, retention: Retention | None = None
+    ) -> None:
+        self._connection = connection
+        self._holder = holder
+        self.retention = retention or Retention()
+        self._ids: dict[SeriesKey, tuple[int, int]] = {}
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """For the other parts of this package."""
+        return self._connection
+
+    def fenced(self) -> None:
+        """Inside a transaction: go on only while the lease is ours. Raises LeaseLostError."""
+        found = self._connection.execute("SELECT holder FROM lease").fetchone()
+        if found is None or found[0] != self._holder:
+            raise LeaseLostError("another instance records this gateway now")
+
+    def observe(self, seen: Observation) -> Written:
+        """Write what one reading said; it is safe from kill -9 once this returns."""
+        at = seconds_of(seen.at)
+        try:
+            with transaction(self._connection):
+                self.fenced()
+                self._set_clock(at)
+                before = self._covered_until(seen.source)
+                taken, late, refused = self._samples(seen.samples, at)
+                changes = facts.record(self._connection, seen, at, before)
+                self._cover(seen, at)
+        except BaseException:
+            self._ids.clear()  # ids given in a transaction that failed were never given
+            raise
+        return Written(taken, late, refused, changes)
+
+    def _set_clock(self, at: int) -> None:
+        """Samples from after ``at`` were taken by a clock that was wrong: they would hide these."""
+        newest = self._connection.execute(
+            "SELECT value FROM settings WHERE name = 'newest'"
+        ).fetchone()
+        latest = int(newest[0]) if newest is not None else at
+        if latest - at > CLOCK_WENT_BACK:
+            _log.warning("history: the clock went back by %d s; later samples go", latest - at)
+            forget_after(self._connection, at)
+        elif latest >= at and newest is not None:
+            return
+        self._connection.execute("INSERT OR REPLACE INTO settings VALUES ('newest', ?)", (str(at),))
+
+    # Samples ----------------------------------------------------------------------------------
+
+    def _samples(self, samples: tuple[Sample, ...], at: int) -> tuple[int, int, int]:
+        taken = late = refused = 0
+        (rolled,) = self._connection.execute(
+            "SELECT coalesce(max(rolled_until), 0) FROM tiers WHERE width = ?", (FIVE_MINUTES,)
+        ).fetchone()
+        for sample in samples:
+            identity = self._series(sample.series)
+            if identity is None:
+                refused += 1
+            elif at < rolled or not self._append(identity, sample, at):
+                late += 1
+            else:
+                taken += 1
+        return taken, late, refused
+
+    def _append(self, series: int, sample: Sample, at: int) -> bool:
+        """Lengthen the present run or begin another. False for a sample that is not newer."""
+        value = None if sample.value is None else text_of(kept(sample.value))
+        found = self._connection.execute(
+            "SELECT start, until, low FROM stretches WHERE width = ? AND series = ? "
+            "ORDER BY start DESC LIMIT 1",
+            (RAW, series),
+        ).fetchone()
+        if found is not None:
+            start, until, low = found
+            if at <= until:
+                return False
+            if (
+                low == value
+                and floor(start, FIVE_MINUTES) == floor(at, FIVE_MINUTES)
+                and at - until <= gap_after(sample.series.every)
+            ):
+                self._connection.execute(
+                    "UPDATE stretches SET until = ?, count = count + ?, nulls = nulls + ? "
+                    "WHERE width = ? AND series = ? AND start = ?",
+                    (at, value is not None, value is None, RAW, series, start),
+                )
+                return True
+        self._connection.execute(
+            "INSERT INTO stretches (width, series, start, until, count, nulls, low) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (RAW, series, at, at, value is not None, value is None, value),
+        )
+        return True
+
+    def _series(self, series: Series) -> int | None:
+        """The number of a series, given on first sight; None when there are too many."""
+        known = self._ids.get(series.key)
+        if known is None:
+            known = self._look_up(series)
+        if known is None:
+            return None
+        number, every = known
+        if every != series.every:
+            self._connection.execute(
+                "UPDATE series SET every = ?, unit = ? WHERE id = ?",
+                (series.every, series.unit, number),
+            )
+        self._ids[series.key] = (number, series.every)
+        return number
+
+    def _look_up(self, series: Series) -> tuple[int, int] | None:
+        found = self._connection.execute(
+            "SELECT id, every FROM series WHERE resource = ? AND identity = ? AND figure = ?",
+            series.key,
+        ).fetchone()
+        if found is not None:
+            return int(found[0]), int(found[1])
+        (count,) = self._connection.execute("SELECT count(*) FROM series").fetchone()
+        if count >= MOST_SERIES:
+            return None
+        made = self._connection.execute(
+            "INSERT INTO series (resource, identity, figure, unit, every) VALUES (?, ?, ?, ?, ?)",
+            (*series.key, series.unit, series.every),
+        )
+        return int(made.lastrowid or 0), series.every
+
+    def forget_numbers(self) -> None:
+        """Series were removed: look their numbers up again."""
+        self._ids.clear()
+
+    # Coverage ---------------------------------------------------------------------------------
+
+    def _covered_until(self, source: str) -> int | None:
+        """When the source was last read, None when never."""
+        (until,) = self._connection.execute(
+            "SELECT max(until) FROM coverage WHERE source = ?", (source,)
+        ).fetchone()
+        return None if until is None else int(until)
+
+    def _cover(self, seen: Observation, at: int) -> None:
+        found = self._connection.execute(
+            "SELECT start, until FROM coverage WHERE source = ? ORDER BY start DESC LIMIT 1",
+            (seen.source,),
+        ).fetchone()
+        if found is not None and at <= found[1]:
+            return
+        if found is not None and at - found[1] <= gap_after(seen.every):
+            self._connection.execute(
+                "UPDATE coverage SET until = ? WHERE source = ? AND start = ?",
+                (at, seen.source, found[0]),
+            )
+            return
+        self._connection.execute("INSERT INTO coverage VALUES (?, ?, ?)", (seen.source, at, at))
