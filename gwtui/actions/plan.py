@@ -41,7 +41,8 @@ class Plan(Generic[T]):
     together; a plan is carried out at most once. ``parts`` are the plans that are confirmed as this
     one, each a request of its own: this one itself is then never sent. ``keep`` brings an answer
     that is given once into safety before anything else can fail; it may block, and what it raises
-    changes nothing about the outcome.
+    changes nothing about the outcome. ``undoes`` is the id of the plan whose change this one takes
+    back.
     """
 
     action: str
@@ -57,6 +58,7 @@ class Plan(Generic[T]):
     identify: Callable[[T], str | None] | None = None
     parts: tuple[Plan[Any], ...] = ()
     keep: Callable[[T], None] | None = None
+    undoes: str | None = None
     id: str = field(default_factory=lambda: uuid4().hex)
 
 

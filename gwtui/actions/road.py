@@ -12,13 +12,14 @@ import json
 import threading
 from typing import Generic, TypeVar
 
-from pydantic import JsonValue
-
+from gwtui.actions.books import Books, reason
 from gwtui.actions.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
 from gwtui.client.errors import GatewayError, NotSentError
 from gwtui.client.gateway import GatewayClient
+from gwtui.client.receipts import request_ids
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.local.journal import Entry, Event, Journal
+from gwtui.local.audit import AuditLog
+from gwtui.local.journal import Journal
 from gwtui.local.seal import SealError
 
 T = TypeVar("T")
@@ -28,16 +29,19 @@ class WriteRoad:
     """Carries plans out against one gateway, each at most once."""
 
     def __init__(
-        self, client: GatewayClient, journal: Journal, clock: Clock = SYSTEM_CLOCK
+        self,
+        client: GatewayClient,
+        journal: Journal,
+        clock: Clock = SYSTEM_CLOCK,
+        *,
+        audit: AuditLog | None = None,
     ) -> None:
         self._client = client
-        self._journal = journal
-        self._clock = clock
+        self.books = Books(client.connection, journal, audit, clock)
+        """Where intents and outcomes are written; the audit log lies beside the journal."""
         self._tasks: set[asyncio.Task[object]] = set()
         self._under_way: dict[str, str] = {}
         self._spent: set[str] = set()
-        self.journal_fault: str | None = None
-        """Why the last outcome could not be written down; None when all are."""
 
     @property
     def in_flight(self) -> int:
@@ -47,7 +51,17 @@ class WriteRoad:
     @property
     def journal(self) -> Journal:
         """Where intents and outcomes are written."""
-        return self._journal
+        return self.books.journal
+
+    @property
+    def journal_fault(self) -> str | None:
+        """Why the last outcome could not be journaled; None when it was."""
+        return self.books.journal_fault
+
+    @property
+    def audit_fault(self) -> str | None:
+        """Why the last line of the audit log could not be written; None when it was."""
+        return self.books.audit_fault
 
     async def carry_out(self, consent: Consent[T]) -> Outcome[T]:
         """Send the agreed plan's one request and say what became of it. No GatewayError is raised.
@@ -98,9 +112,12 @@ class _Passage(Generic[T]):
 
     def __init__(self, road: WriteRoad, consent: Consent[T]) -> None:
         self._road = road
+        self._books = road.books
+        self._consent = consent
         self._plan = consent.plan
         self._sent = False
         self._outcome: Outcome[T] | None = None
+        self._request_id: str | None = None
         self._finishing = threading.Lock()
 
     async def run(self) -> Outcome[T]:
@@ -111,9 +128,11 @@ class _Passage(Generic[T]):
             if self._outcome is not None:
                 self._finish(self._outcome)
             elif self._sent:
-                self._close("unknown", {"message": "the program ended before the answer came"})
+                lost = GatewayError("the program ended before the answer came")
+                self._books.unknown(self._consent, lost, None)
             else:
-                self._close("refused", {"message": "the program ended before it was sent"})
+                unsent = NotSentError("the program ended before it was sent")
+                self._books.refused(self._consent, unsent, None)
             raise
 
     async def _pass(self) -> Outcome[T]:
@@ -125,7 +144,7 @@ class _Passage(Generic[T]):
         return await asyncio.to_thread(self._finish, self._outcome)
 
     def _finish(self, outcome: Outcome[T]) -> Outcome[T]:
-        """Bring the answer into safety, then journal the outcome; once, whoever comes first."""
+        """Bring the answer into safety, then write the outcome down; once, whoever comes first."""
         if not self._finishing.acquire(blocking=False):
             return outcome
         match outcome:
@@ -134,11 +153,11 @@ class _Passage(Generic[T]):
                 identity = self._plan.identity
                 if self._plan.identify is not None:
                     identity = self._plan.identify(value)
-                self._close("applied", {"identity": identity})
+                self._books.applied(self._consent, identity, self._request_id)
             case Refused(error):
-                self._close("refused", _fault(error))
+                self._books.refused(self._consent, error, self._request_id)
             case Unknown(error):
-                self._close("unknown", _fault(error))
+                self._books.unknown(self._consent, error, self._request_id)
         return outcome
 
     def _keep(self, value: T) -> str:
@@ -155,50 +174,31 @@ class _Passage(Generic[T]):
 
     async def _announce(self) -> Refused | None:
         """Journal the intent; what cannot be journaled is not sent."""
-        plan = self._plan
-        details: dict[str, JsonValue] = {
-            "action": plan.action,
-            "resource": plan.resource,
-            "identity": plan.identity,
-            "gateway": self._road._client.connection.base_url,
-            "summary": dict(plan.summary),
-        }
         try:
-            await asyncio.to_thread(self._record, "intent", details)
+            await asyncio.to_thread(self._books.announce, self._consent)
         except (OSError, TypeError, ValueError) as error:
-            reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-            # Part of the line may stand on the disk all the same.
-            self._close("refused", {"message": "the journal could not be written"})
-            return Refused(
-                NotSentError(
-                    f"Nothing was sent: the journal {self._road.journal.path} "
-                    f"cannot be written ({reason})."
-                )
+            unsent = NotSentError(
+                f"Nothing was sent: the journal {self._road.journal.path} "
+                f"cannot be written ({reason(error)})."
             )
+            # The line may stand on the disk all the same.
+            await asyncio.to_thread(self._books.refused, self._consent, unsent, None)
+            return Refused(unsent)
         return None
 
     async def _send(self) -> Outcome[T]:
-        try:
-            return Applied(await self._plan.send(self._road._client))
-        except GatewayError as error:
-            return Refused(error) if error.effect == "none" else Unknown(error)
-        except Exception as error:
-            # A defect of this program after the request may have left is no proof of failure.
-            lost = GatewayError(f"The answer could not be handled ({type(error).__name__}).")
-            lost.__cause__ = error
-            return Unknown(lost)
-
-    def _close(self, event: Event, details: dict[str, JsonValue]) -> None:
-        """Journal the outcome. When that fails the intent stays open, which is the safe side."""
-        try:
-            self._record(event, details)
-        except OSError as error:
-            self._road.journal_fault = error.strerror or str(error)
-        else:
-            self._road.journal_fault = None
-
-    def _record(self, event: Event, details: dict[str, JsonValue]) -> None:
-        self._road._journal.record(Entry(self._plan.id, event, self._road._clock.now(), details))
+        with request_ids() as ids:
+            try:
+                return Applied(await self._plan.send(self._road._client))
+            except GatewayError as error:
+                return Refused(error) if error.effect == "none" else Unknown(error)
+            except Exception as error:
+                # A defect of this program after the request may have left is no proof of failure.
+                lost = GatewayError(f"The answer could not be handled ({type(error).__name__}).")
+                lost.__cause__ = error
+                return Unknown(lost)
+            finally:
+                self._request_id = ids[-1] if ids else None
 
 
 def _claim(plan: Plan[T]) -> str:
@@ -206,12 +206,3 @@ def _claim(plan: Plan[T]) -> str:
     if plan.identity is not None:
         return f"{plan.resource}/{plan.identity}"
     return f"{plan.action} {json.dumps(dict(plan.summary), sort_keys=True, default=str)}"
-
-
-def _fault(error: GatewayError) -> dict[str, JsonValue]:
-    return {
-        "error": type(error).__name__,
-        "status": error.status,
-        "message": error.message,
-        "request_id": error.request_id,
-    }

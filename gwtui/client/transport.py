@@ -34,6 +34,7 @@ from gwtui.client.errors import (
     UnreadableAnswerError,
 )
 from gwtui.client.gate import WriteGate
+from gwtui.client.receipts import answered
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
 logger = logging.getLogger("gwtui.client")
@@ -113,6 +114,8 @@ class Transport:
         # request with its headers and must not become this one's context.
         if isinstance(outcome, GatewayError):
             raise outcome
+        if not call.is_read:
+            answered(outcome.request_id)
         return outcome
 
     async def close(self) -> None:

@@ -7,29 +7,32 @@ found after a restart. It holds summaries of plans, never a secret.
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
-import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import JsonValue
 
 from gwtui.contract.scalars import timestamp_text
-from gwtui.local.durable import sync_directory, write_all
-from gwtui.local.paths import PrivateDirectoryError, ensure_private
+from gwtui.local.lines import LineFile, add, encoded, parsed, parsed_line
+from gwtui.local.processes import may_run
 
 Event = Literal["intent", "applied", "refused", "unknown", "resolved"]
 CLOSING: frozenset[str] = frozenset({"applied", "refused", "resolved"})
 """Events after which nothing about the write is in doubt."""
 
+KEPT = timedelta(days=30)
+"""How long what is closed stays in the journal at least."""
+LARGE = 512 * 1024
+"""Bytes up to which nothing is taken out of it."""
+DIED = "the program ended before the outcome was known"
+_LONGEST = timedelta(minutes=10)
+"""No write is under way for longer: each request has its limit of time."""
 _VERSION = 1
-_PRIVATE_FILE = 0o600
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_EVENTS = CLOSING | {"intent", "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +49,27 @@ class Entry:
 class OpenIntent:
     """A write of which it is not known whether it happened.
 
-    ``answer_lost`` tells a lost answer (True) from a program that ended, or still runs, between
-    the intent and the outcome (False).
+    ``gateway`` is the base URL that it went to and ``profile`` what that was called; ``title``,
+    ``changes`` (field, before, after) and ``summary`` tell what was wanted. ``answer_lost`` tells a
+    lost answer (True) from a program that ended, or still runs, between the intent and the outcome
+    (False); ``running`` whether that program runs still.
     """
 
     id: str
     at: datetime
     action: str
+    title: str
     resource: str
     identity: str | None
     gateway: str
+    profile: str
+    changes: tuple[Mapping[str, JsonValue], ...]
     summary: Mapping[str, JsonValue]
     answer_lost: bool
     message: str
+    running: bool
+    details: Mapping[str, JsonValue]
+    """Everything that the intent's line says."""
 
 
 class Journal:
@@ -66,107 +77,137 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._file = LineFile(path)
 
     def record(self, entry: Entry) -> None:
-        """Append one line and wait until it is on the disk. Raises OSError."""
-        line = json.dumps(
-            {
-                "v": _VERSION,
-                "id": entry.id,
-                "event": entry.event,
-                "at": timestamp_text(entry.at),
-                **entry.details,
-            },
-            separators=(",", ":"),
-        ).encode()
-        _private_directory(self.path.parent)
-        is_new = not self.path.exists()
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(self.path, flags, _PRIVATE_FILE)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if os.fstat(descriptor).st_mode & _OTHERS:
-                os.fchmod(descriptor, _PRIVATE_FILE)
-            # A line torn by a crash or a full disk must not swallow this one.
-            start = b"" if _ends_cleanly(descriptor) else b"\n"
-            write_all(descriptor, start + line + b"\n")
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        if is_new:
-            sync_directory(self.path.parent)
+        """Append one line and wait until it is on the disk. Raises OSError, ValueError, TypeError.
+
+        What raises leaves nothing of the line behind.
+        """
+        self._file.append(_line(entry))
 
     def entries(self) -> Iterator[Entry]:
-        """Every readable line in file order; torn and foreign lines are passed over."""
-        try:
-            content = self.path.read_bytes()
-        except FileNotFoundError:
-            return
-        for line in content.split(b"\n"):
-            entry = _parse(line)
-            if entry is not None:
-                yield entry
+        """Every readable line in file order; torn and foreign lines are passed over.
 
-    def open_intents(self) -> tuple[OpenIntent, ...]:
-        """The writes in doubt, oldest first. Raises OSError when the file cannot be read."""
-        intents: dict[str, Entry] = {}
-        lost: dict[str, Entry] = {}
-        closed: set[str] = set()
-        for entry in self.entries():
-            if entry.event == "intent":
-                intents.setdefault(entry.id, entry)
-            elif entry.event == "unknown":
-                lost[entry.id] = entry
-            else:
-                closed.add(entry.id)
-        return tuple(
-            _open_intent(intent, lost.get(intent.id))
-            for intent in intents.values()
-            if intent.id not in closed
-        )
+        Raises OSError.
+        """
+        return filter(None, map(_entry, self._file.objects()))
+
+    def open_intents(self, now: datetime | None = None) -> tuple[OpenIntent, ...]:
+        """The writes in doubt, oldest first. Raises OSError when the file cannot be read.
+
+        With ``now`` a write that began long ago does not count as running, whatever runs.
+        """
+        return _open(self.entries(), now)
+
+    def give_up_dead(self, now: datetime) -> tuple[OpenIntent, ...]:
+        """Say "unknown" of each write whose program ended before the outcome; gives those.
+
+        Only one process gets each of them. Raises OSError.
+        """
+        if not self.path.exists():
+            return ()
+        with self._file.locked() as descriptor:
+            content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+            left = _open(filter(None, map(_entry, parsed(content))), now)
+            dead = tuple(one for one in left if not (one.answer_lost or one.running))
+            details: dict[str, JsonValue] = {"message": DIED}
+            lines = [encoded(_line(Entry(one.id, "unknown", now, details))) for one in dead]
+            if lines:
+                add(descriptor, b"".join(lines))
+        return dead
+
+    def compact(self, now: datetime, *, keep: timedelta = KEPT, over: int = LARGE) -> bool:
+        """Take out what was closed longer ago than ``keep``, once the file is large.
+
+        What is open stays, however old. Whether anything was taken out. Raises OSError, and then
+        the journal is as it was.
+        """
+
+        def wanted(lines: Iterable[bytes]) -> Iterator[bytes]:
+            found = [(line, parsed_line(line)) for line in lines]
+            entries = [(line, data, None if data is None else _entry(data)) for line, data in found]
+            last: dict[str, datetime] = {}
+            closed: set[str] = set()
+            for _, _, entry in entries:
+                if entry is not None:
+                    last[entry.id] = max(entry.at, last.get(entry.id, entry.at))
+                    if entry.event in CLOSING:
+                        closed.add(entry.id)
+            for line, data, entry in entries:
+                # A line of a later version is not ours to drop; a torn one is of no use.
+                foreign = entry is None and data is not None
+                if foreign or (
+                    entry is not None and (entry.id not in closed or now - last[entry.id] <= keep)
+                ):
+                    yield line
+
+        return self._file.keep(wanted, over)
 
 
-def _open_intent(intent: Entry, lost: Entry | None) -> OpenIntent:
+def _open(entries: Iterable[Entry], now: datetime | None) -> tuple[OpenIntent, ...]:
+    intents: dict[str, Entry] = {}
+    lost: dict[str, Entry] = {}
+    closed: set[str] = set()
+    for entry in entries:
+        if entry.event == "intent":
+            intents.setdefault(entry.id, entry)
+        elif entry.event == "unknown":
+            lost[entry.id] = entry
+        else:
+            closed.add(entry.id)
+    return tuple(
+        _open_intent(intent, lost.get(intent.id), now)
+        for intent in intents.values()
+        if intent.id not in closed
+    )
+
+
+def _open_intent(intent: Entry, lost: Entry | None, now: datetime | None) -> OpenIntent:
     details = intent.details
-    summary = details.get("summary")
+    recent = now is None or now - intent.at < _LONGEST
+    summary, changes = details.get("summary"), details.get("changes")
     identity = details.get("identity")
     return OpenIntent(
         id=intent.id,
         at=intent.at,
         action=str(details.get("action", "")),
+        title=str(details.get("title", "")),
         resource=str(details.get("resource", "")),
         identity=None if identity is None else str(identity),
         gateway=str(details.get("gateway", "")),
+        profile=str(details.get("profile", "")),
+        changes=tuple(one for one in changes if isinstance(one, dict))
+        if isinstance(changes, list)
+        else (),
         summary=summary if isinstance(summary, dict) else {},
         answer_lost=lost is not None,
         message="" if lost is None else str(lost.details.get("message", "")),
+        running=lost is None and recent and may_run(details.get("process")),
+        details=details,
     )
 
 
-def _parse(line: bytes) -> Entry | None:
+def _line(entry: Entry) -> dict[str, JsonValue]:
+    return {
+        **entry.details,
+        "v": _VERSION,
+        "id": entry.id,
+        "event": entry.event,
+        "at": timestamp_text(entry.at),
+    }
+
+
+def _entry(data: dict[str, Any]) -> Entry | None:
+    """The entry of a line; None when it is not one of this version."""
+    rest = dict(data)
     try:
-        data: Any = json.loads(line)
-        event = data.pop("event")
-        if event not in CLOSING | {"intent", "unknown"}:
-            return None
-        moment = datetime.fromisoformat(data.pop("at"))
-        identifier = data.pop("id")
-        data.pop("v")
-    except (ValueError, KeyError, TypeError, AttributeError):
+        event, identifier = rest.pop("event"), rest.pop("id")
+        moment = datetime.fromisoformat(rest.pop("at"))
+        version = rest.pop("v")
+        known = version == _VERSION and event in _EVENTS
+    except (ValueError, KeyError, TypeError):
         return None
-    if not isinstance(identifier, str) or moment.tzinfo is None:
+    if not known or not isinstance(identifier, str) or moment.tzinfo is None:
         return None
-    return Entry(identifier, event, moment, data)
-
-
-def _ends_cleanly(descriptor: int) -> bool:
-    size = os.fstat(descriptor).st_size
-    return size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
-
-
-def _private_directory(directory: Path) -> None:
-    """Raises OSError when the directory cannot be made private."""
-    try:
-        ensure_private(directory)
-    except PrivateDirectoryError as error:
-        raise OSError(str(error)) from error
+    return Entry(identifier, event, moment, rest)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_text
+from gwtui.ui.resources.spec import Scope
 
 if TYPE_CHECKING:
     from gwtui.actions.road import WriteRoad
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
+    from gwtui.contract.keys import CurrentKey
     from gwtui.local.journal import Journal
+    from gwtui.watch.feed import Feed
     from gwtui.watch.hub import FeedHub
 
 
@@ -54,17 +59,26 @@ async def open_session(
     from gwtui.actions.road import WriteRoad  # noqa: PLC0415
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
     from gwtui.local.journal import Journal  # noqa: PLC0415
+    from gwtui.ui.resources.current_key import current_key_feed  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
 
     journal = journal or Journal(_default_journal())
     async with GatewayClient(connection, clock=clock) as gateway:
         hub = FeedHub(gateway, clock)
         road = WriteRoad(gateway, journal, clock)
+        road.books.key_label = partial(_label, current_key_feed(hub, Scope()))
+        await asyncio.to_thread(road.books.tidy)
         try:
             yield Session(connection, gateway, hub, road)
         finally:
             await hub.close()
             await road.settle(_LAST_WRITE)
+
+
+def _label(current: Feed[CurrentKey]) -> str | None:
+    """How the gateway masks the key in use, as far as that was read."""
+    value = current.state.value
+    return None if value is None else value.label
 
 
 def _default_journal() -> Path:

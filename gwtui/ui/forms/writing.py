@@ -123,13 +123,16 @@ def _critical_name(context: ActionContext) -> str:
 
 
 async def carry_out(context: ActionContext, consent: Consent[T]) -> Outcome[T]:
-    """Send the plan's request; an outcome that could not be journaled is told."""
+    """Send the plan's request; what could not be written down of it is told."""
     if context.app.session is None:
         return Refused(NotSentError("Nothing was sent: there is no connection now."))
     road = context.app.road
     outcome = await road.carry_out(consent)
     if road.journal_fault is not None:
         why = f"The outcome could not be written to the journal: {road.journal_fault}"
+        context.app.say(why, severity="warning")
+    if road.audit_fault is not None:
+        why = f"The audit log could not be written: {road.audit_fault}"
         context.app.say(why, severity="warning")
     return outcome
 

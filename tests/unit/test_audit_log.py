@@ -1,0 +1,299 @@
+"""The audit log: every write of the road, who and what, without secrets, for good."""
+
+from __future__ import annotations
+
+import errno
+import json
+import multiprocessing
+import os
+import stat
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from gwtui.actions import byok_plans
+from gwtui.actions.plan import Applied, Change, Consent, Plan, Refused
+from gwtui.actions.road import WriteRoad
+from gwtui.client import errors
+from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.transport import Transport
+from gwtui.contract.byok import ByokCredential
+from gwtui.domain.clock import Clock
+from gwtui.local.audit import AuditEntry, AuditLog, FieldChange, Operator
+from gwtui.local.journal import Journal
+
+NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+CLOCK = Clock(now=lambda: NOW)
+TOKEN = "sk-sentinel-token-of-the-operator"
+PROVIDER_KEY = "sk-sentinel-key-of-the-provider"
+
+
+def entry(identifier: str, **more: Any) -> AuditEntry:
+    known: dict[str, Any] = {"at": NOW, "outcome": "applied", "user": "ann", "host": "desk"}
+    return AuditEntry(id=identifier, **(known | more))
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> AuditLog:
+    return AuditLog(tmp_path / "state" / "audit.jsonl")
+
+
+class Answering:
+    """A client whose writes get one scripted answer through the real transport."""
+
+    def __init__(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
+        self.requests = 0
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            self.requests += 1
+            kind = {"content-type": "application/json"}
+            content = json.dumps(body)
+            return httpx.Response(status, content=content, headers={**kind, **(headers or {})})
+
+        where = Connection(
+            "https://gateway.test",
+            token=SecretStr(TOKEN),
+            label="production",
+            token_source="keyring",
+        )
+        transport = Transport(where, clock=CLOCK, http=httpx.MockTransport(answer))
+        self.client = GatewayClient(where, clock=CLOCK, transport=transport)
+
+
+CREDENTIAL = {"id": "c1", "name": "openai \ud800", "provider": "openai", "label": "sk-…9f2"}
+
+
+def rotation() -> Plan[ByokCredential]:
+    fresh = ByokCredential.model_validate(CREDENTIAL)
+    return byok_plans.plan_rotate(fresh, SecretStr(PROVIDER_KEY))
+
+
+async def carried(world: Answering, folder: Path, plan: Plan[Any]) -> tuple[Any, AuditEntry, str]:
+    """The outcome, the one line of the log, and its text."""
+    road = WriteRoad(world.client, Journal(folder / "journal.jsonl"), CLOCK)
+    road.books.key_label = lambda: "sk-man…4c1"
+    async with world.client:
+        outcome = await road.carry_out(Consent(plan, "typed"))
+    assert road.audit_fault is None
+    (line,) = road.books.audit.entries()
+    return outcome, line, road.books.audit.path.read_text()
+
+
+async def test_an_applied_write_says_who_what_and_the_request(tmp_path: Path) -> None:
+    world = Answering(200, {"data": CREDENTIAL}, {"x-request-id": "req-7"})
+    outcome, line, text = await carried(world, tmp_path, rotation())
+    assert isinstance(outcome, Applied)
+    present = Operator.present()
+    assert (line.user, line.host, line.at) == (present.user, present.host, NOW)
+    assert (line.profile, line.key, line.token_source) == ("production", "sk-man…4c1", "keyring")
+    assert (line.action, line.resource, line.identity) == ("byok.rotate", "byok", "c1")
+    assert (line.outcome, line.consent, line.request_id) == ("applied", "typed", "req-7")
+    assert line.changes == (FieldChange("Key", "sk-…9f2", "a new key, as typed"),)
+    assert line.gateway == "https://gateway.test/api/v1"
+    for secret in (TOKEN, PROVIDER_KEY):
+        assert secret not in text
+        assert secret not in (tmp_path / "journal.jsonl").read_text()
+
+
+async def test_a_refusal_says_why_and_repeats_no_secret(tmp_path: Path) -> None:
+    message = f"bad key {PROVIDER_KEY} of {TOKEN}"
+    body = {"error": {"code": 400, "message": message}}
+    world = Answering(400, body, {"x-request-id": "req-8"})
+    outcome, line, text = await carried(world, tmp_path, rotation())
+    assert isinstance(outcome, Refused)
+    assert (line.outcome, line.error, line.status) == ("refused", "BadRequestError", 400)
+    assert line.request_id == "req-8"
+    assert PROVIDER_KEY not in text
+    assert TOKEN not in text
+
+
+async def test_a_lost_answer_is_unknown(tmp_path: Path) -> None:
+    world = Answering(502, {"error": {"code": 502, "message": "bad gateway"}})
+    _, line, _ = await carried(world, tmp_path, rotation())
+    assert (line.outcome, line.error, line.status) == ("unknown", "ServerError", 502)
+
+
+async def test_an_answer_that_cannot_be_read_keeps_its_request_id(tmp_path: Path) -> None:
+    world = Answering(200, {"data": "nothing of the kind"}, {"x-request-id": "req-9"})
+    _, line, _ = await carried(world, tmp_path, rotation())
+    assert (line.outcome, line.request_id) == ("unknown", "req-9")
+
+
+async def test_only_a_write_has_a_request_id(tmp_path: Path) -> None:
+    world = Answering(200, {"data": CREDENTIAL}, {"x-request-id": "req-7"})
+
+    async def read_first(client: GatewayClient) -> Any:
+        await client.byok.get("c1")
+        raise errors.NotSentError("changed my mind")
+
+    plan = Plan("byok.edit", "Change", "byok", "c1", read_first)
+    _, line, _ = await carried(world, tmp_path, plan)
+    assert line.request_id is None
+
+
+async def test_a_line_that_cannot_be_written_is_known(tmp_path: Path) -> None:
+    world = Answering(200, {"data": CREDENTIAL})
+    (tmp_path / "audit.jsonl").mkdir()
+    road = WriteRoad(world.client, Journal(tmp_path / "journal.jsonl"), CLOCK)
+    async with world.client:
+        assert isinstance(await road.carry_out(Consent(rotation(), "dialog")), Applied)
+    assert road.journal_fault is None
+    assert road.audit_fault == os.strerror(errno.EISDIR)
+
+
+async def test_an_undo_names_what_it_undoes(tmp_path: Path) -> None:
+    world = Answering(200, {"data": CREDENTIAL})
+    plan = Plan("byok.edit", "Undo", "byok", "c1", rotation().send, undoes="the-first")
+    _, line, _ = await carried(world, tmp_path, plan)
+    assert line.undoes == "the-first"
+
+
+# The file ----------------------------------------------------------------------------------------
+
+
+def test_every_field_survives(log: AuditLog) -> None:
+    whole = entry(
+        "a",
+        outcome="unknown",
+        profile="p",
+        gateway="g",
+        key="k",
+        token_source="t",
+        action="keys.edit",
+        title="Change key “\ud800\n”",
+        resource="keys",
+        identity="h",
+        consent="form",
+        undoes="b",
+        error="NoAnswerError",
+        status=500,
+        message="lost\x1b[2J",
+        request_id="r",
+        changes=(FieldChange("Limit", None, "$5.00"), FieldChange("Name", "a", None)),
+        summary={"limit": "5", "list": [1, None]},
+    )
+    log.record(whole)
+    assert tuple(log.entries()) == (whole,)
+    raw = log.path.read_bytes()
+    assert raw.isascii()
+    assert raw.count(b"\n") == 1
+    assert b"\x1b" not in raw
+
+
+def test_files_are_private(log: AuditLog) -> None:
+    log.record(entry("a"))
+    assert stat.S_IMODE(log.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(log.path.parent.stat().st_mode) == 0o700
+
+
+def test_a_full_file_is_set_aside_and_never_touched_again(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path / "audit.jsonl", full=2000)
+    seen: dict[str, bytes] = {}
+    for number in range(60):
+        log.record(entry(f"{number}", at=NOW + timedelta(seconds=number)))
+        for path in tmp_path.glob("audit-*.jsonl"):
+            assert path.read_bytes() == seen.setdefault(path.name, path.read_bytes())
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert len(seen) > 3
+    assert all(len(content) <= 2000 for content in seen.values())
+    assert [one.id for one in log.entries()] == [f"{number}" for number in reversed(range(60))]
+
+
+def test_a_line_larger_than_a_file_is_written_all_the_same(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path / "audit.jsonl", full=10)
+    log.record(entry("a"))
+    log.record(entry("b"))
+    assert [one.id for one in log.entries()] == ["b", "a"]
+
+
+def test_the_stamp_moves_with_every_line(log: AuditLog) -> None:
+    assert log.stamp() is None
+    log.record(entry("a"))
+    first = log.stamp()
+    assert first == log.stamp()
+    log.record(entry("b"))
+    assert log.stamp() != first
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"v":1}',
+        b'{"v":9,"id":"x","at":"2026-11-21T07:00:00Z","outcome":"applied"}',
+        b'{"v":1,"id":7,"at":"2026-11-21T07:00:00Z","outcome":"applied"}',
+        b'{"v":1,"id":"x","at":"2026-11-21T07:00:00","outcome":"applied"}',
+        b'{"v":1,"id":"x","at":"2026-11-21T07:00:00Z","outcome":"perhaps"}',
+        b'{"v":1,"id":"x","at":"2026-11-21T07:00:00Z","outcome":["applied"]}',
+        b'{"v":1,"id":"x","at":"2026-11-21T07:00:00Z","outcome":"applied","status":"5"}',
+        b'{"v":1,"id":"x","at":"2026-11-21T07:00:00Z","outcome":"applied","changes":7}',
+        b'{"v":1,"id":"x","at":"2026-11-21T07:00:00Z","outcome":"applied","changes":[7]}',
+        b'{"v":1,"id":"x","at":"2026-11-21T07:00:00Z","outcome":"applied","summary":7}',
+        b'{"v":1,"id":"x","at":"2026-11-21T07:00:00Z","outc',
+    ],
+)
+def test_foreign_and_torn_lines_are_passed_over(log: AuditLog, line: bytes) -> None:
+    log.record(entry("a"))
+    with log.path.open("ab") as file:
+        file.write(line)
+    log.record(entry("b"))
+    assert [one.id for one in log.entries()] == ["b", "a"]
+
+
+def _write_many(path: Path, name: str, number: int) -> None:
+    log = AuditLog(path, full=3000)
+    for each in range(number):
+        log.record(entry(f"{name}{each}"))
+
+
+def test_processes_share_the_files_while_they_are_set_aside(tmp_path: Path) -> None:
+    """Four writers of GWTUI_AUDIT_LINES lines each (40 by default) lose and double none."""
+    number = int(os.environ.get("GWTUI_AUDIT_LINES", "40"))
+    path = tmp_path / "audit.jsonl"
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_write_many, args=(path, name, number)) for name in "abcd"]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    found = [one.id for one in AuditLog(path).entries()]
+    assert sorted(found) == sorted(f"{name}{each}" for name in "abcd" for each in range(number))
+    assert len(list(tmp_path.glob("audit-*.jsonl"))) > 5
+    for name in "abcd":
+        own = [int(one[1:]) for one in found if one[0] == name]
+        assert own == sorted(own, reverse=True), "the newest comes first"
+
+
+def test_a_log_is_read_whole_while_it_is_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process sets the file aside just after it was opened: no line is read twice."""
+    log = AuditLog(tmp_path / "audit.jsonl", full=1500)
+    for number in range(8):
+        log.record(entry(f"{number}"))
+    before = [one.id for one in log.entries()]
+    aside = AuditLog._aside
+
+    def with_a_rotation_first(self: AuditLog) -> list[tuple[int, Path]]:
+        monkeypatch.setattr(AuditLog, "_aside", aside)
+        self._set_aside()
+        return aside(self)
+
+    monkeypatch.setattr(AuditLog, "_aside", with_a_rotation_first)
+    assert [one.id for one in log.entries()] == before
+
+
+def test_a_change_of_the_plan_is_one_of_the_log() -> None:
+    """Both say field, before and after; the log must not need the plan's module to be read."""
+    assert Change.__dataclass_fields__.keys() == FieldChange.__dataclass_fields__.keys()
+    whole = entry("a", changes=(FieldChange("Limit", "1", "2"),)).as_json()
+    assert json.loads(json.dumps(whole))["changes"] == [
+        {"field": "Limit", "before": "1", "after": "2"}
+    ]
+    assert AuditEntry.of(cast("Any", whole), id="a", at=NOW, outcome="applied") is not None
