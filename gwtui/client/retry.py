@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 
 from gwtui.client.call import Answer, Call, Caller
 from gwtui.client.errors import (
@@ -16,6 +15,7 @@ from gwtui.client.errors import (
     RateLimitedError,
     ServerError,
 )
+from gwtui.client.skew import http_date
 from gwtui.domain.clock import Clock
 
 MAX_RETRIES = 3
@@ -101,7 +101,8 @@ def retry_after_of(error: GatewayError) -> float | None:
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
     """What ``retry-after-ms`` or ``retry-after`` (seconds or HTTP date) asks for, in seconds.
 
-    Header names are in lower case. Unreadable values count as absent, past dates as 0.
+    Header names are in lower case. Unreadable values count as absent, past dates as 0. A date is
+    compared with the answer's own where it has one: the clocks of the two machines may differ.
     """
     millis = _number(headers.get("retry-after-ms"))
     if millis is not None:
@@ -110,13 +111,10 @@ def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | No
     seconds = _number(text)
     if seconds is not None:
         return _bounded(seconds)
-    try:
-        moment = parsedate_to_datetime(text or "")
-    except ValueError:
+    moment = http_date(text)
+    if moment is None:
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return _bounded((moment - now).total_seconds())
+    return _bounded((moment - (http_date(headers.get("date")) or now)).total_seconds())
 
 
 def _number(text: str | None) -> float | None:

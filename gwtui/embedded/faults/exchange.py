@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.utils import format_datetime
 from typing import Any, Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -74,7 +75,8 @@ class Exchange:
 
     async def answer(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         """Send another answer."""
-        given = {**headers, "Content-Length": str(len(body))}
+        date = format_datetime(self.clock.now(), usegmt=True)
+        given = {"Date": date, **headers, "Content-Length": str(len(body))}
         raw = [(name.lower().encode(), text.encode()) for name, text in given.items()]
         await self._send({"type": "http.response.start", "status": status, "headers": raw})
         await self._send({"type": "http.response.body", "body": body})
