@@ -35,14 +35,15 @@ class Call:
     def target(self) -> str:
         """Path and query below the base URL, percent-encoded.
 
-        Raises InvalidRequestError for a segment that would lead to another path.
+        Raises InvalidRequestError for a segment that would lead to another path, and for text
+        that UTF-8 cannot hold: lone surrogates.
         """
         path = self.template
         for name, value in self.segments.items():
             path = path.replace(f"{{{name}}}", _segment(name, value))
         if not self.query:
             return path
-        return f"{path}?{urlencode({key: _text(value) for key, value in self.query.items()})}"
+        return f"{path}?{'&'.join(_pair(name, value) for name, value in self.query.items())}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,14 @@ def _segment(name: str, value: str) -> str:
     except UnicodeEncodeError:
         pass
     raise InvalidRequestError([Problem(name, "is not a usable identifier")])
+
+
+def _pair(name: str, value: str | int | bool) -> str:
+    try:
+        return urlencode({name: _text(value)})
+    except UnicodeEncodeError:
+        pass
+    raise InvalidRequestError([Problem(name, "holds a character that cannot be sent")])
 
 
 def _text(value: str | int | bool) -> str:

@@ -104,6 +104,14 @@ async def test_an_identifier_that_leads_elsewhere_is_refused_unsent(identifier: 
     assert it.script.requests == []
 
 
+async def test_a_query_that_utf8_cannot_hold_is_refused_unsent() -> None:
+    it = rig(data([]))
+    with pytest.raises(InvalidRequestError) as caught:
+        await it.client.keys.list(workspace_id="\ud800")
+    assert caught.value.problems[0].field == "workspace_id"
+    assert it.script.requests == []
+
+
 @pytest.mark.parametrize(
     "request_",
     [

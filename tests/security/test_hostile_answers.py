@@ -1,0 +1,294 @@
+"""Answers that break the contract: one wrong field marks itself, a broken answer is a typed error.
+
+Every place of the real answer of every GET operation is dropped, nulled, retyped and extended, one
+at a time. The client must keep the rest as it was and mark the gap; every list and screen that
+reads the operation must show something, on the lines it has. The small size is a seeded sample;
+``GWTUI_HOSTILE=full`` is every mutation of every place.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from hostile_gateway import DROPPED, Path, Recording, Spoilt, places, replaced
+from hostile_sinks import Subject, dangerous, look, subjects
+
+from gwtui.client.errors import GatewayError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.paging import Listing
+from gwtui.contract.response import MISSING, ResponseModel
+from gwtui.embedded.routes import OPERATIONS
+
+FULL = os.environ.get("GWTUI_HOSTILE") == "full"
+SEED = 20261121
+READ_SAMPLE = 2500
+SHOWN_SAMPLE = 300
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Read = Callable[[GatewayClient, Mapping[str, str]], Awaitable[Any]]
+
+READS: Mapping[str, Read] = {
+    "/activity": lambda c, _: c.activity.list(by_workspace=True),
+    "/byok": lambda c, a: c.byok.list(workspace_id=a["workspace"]),
+    "/byok/{id}": lambda c, a: c.byok.get(a["byok"]),
+    "/credits": lambda c, _: c.credits.get(),
+    "/endpoints/zdr": lambda c, _: c.catalog.zdr_endpoints(),
+    "/generation": lambda c, a: c.generations.get(a["generation"]),
+    "/generation/content": lambda c, a: c.generations.content(a["generation"]),
+    "/guardrails": lambda c, a: c.guardrails.list(workspace_id=a["workspace"]),
+    "/guardrails/assignments/keys": lambda c, _: c.guardrails.key_assignments(None),
+    "/guardrails/assignments/members": lambda c, _: c.guardrails.member_assignments(None),
+    "/guardrails/{id}": lambda c, a: c.guardrails.get(a["guardrail"]),
+    "/guardrails/{id}/assignments/keys": lambda c, a: c.guardrails.key_assignments(a["guardrail"]),
+    "/guardrails/{id}/assignments/members": lambda c, a: c.guardrails.member_assignments(
+        a["guardrail"]
+    ),
+    "/key": lambda c, _: c.keys.current(),
+    "/keys": lambda c, a: c.keys.list(workspace_id=a["workspace"]),
+    "/keys/{hash}": lambda c, a: c.keys.get(a["key"]),
+    "/model/{author}/{slug}": lambda c, a: c.catalog.model(a["model"]),
+    "/models": lambda c, _: c.catalog.models(),
+    "/models/count": lambda c, _: c.catalog.count(),
+    "/models/user": lambda c, _: c.catalog.user_models(),
+    "/models/{author}/{slug}/endpoints": lambda c, a: c.catalog.endpoints(a["model"]),
+    "/organization/members": lambda c, _: c.organization.members(),
+    "/organization/settings": lambda c, _: c.organization.settings(),
+    "/providers": lambda c, _: c.providers.list(),
+    "/workspaces": lambda c, _: c.workspaces.list(),
+    "/workspaces/{id}": lambda c, a: c.workspaces.get(a["workspace"]),
+    "/workspaces/{id}/budgets": lambda c, a: c.workspaces.budgets(a["workspace"]),
+    "/workspaces/{id}/budgets/{interval}": lambda c, a: c.workspaces.budget(
+        a["workspace"], a["interval"]
+    ),
+    "/workspaces/{id}/members": lambda c, a: c.workspaces.members(a["workspace"]),
+}
+NOT_READ = {"/openapi.json"}
+READABLE = (Listing, ResponseModel)
+
+_HUGE_NUMBER = 10**400
+_DEEP: Any = "x"
+for _ in range(20):
+    _DEEP = [{"a": _DEEP}]
+
+RETYPED: tuple[Any, ...] = (
+    "",
+    "text",
+    "5",
+    "\ud800\x1b[2J",
+    0,
+    -1,
+    1.5,
+    True,
+    False,
+    _HUGE_NUMBER,
+    -_HUGE_NUMBER,
+    2**63,
+    1e308,
+    -1e308,
+    5e-324,
+    float("nan"),
+    float("inf"),
+    "1e999999",
+    "9999-12-31T23:59:59.999999Z",
+    "0001-01-01T00:00:00+14:00",
+    "2026-02-30T00:00:00Z",
+    [],
+    [None],
+    [[]],
+    ["a", 1, None, {}],
+    {},
+    {"a": 1},
+    {"": None},
+    _DEEP,
+)
+
+
+def kinds(value: Any) -> Iterator[tuple[str, Any]]:
+    """What can become of a value, by name."""
+    yield "drop", DROPPED
+    yield "null", None
+    yield from ((f"retype {number}", new) for number, new in enumerate(RETYPED))
+    if isinstance(value, dict):
+        yield "extend", {**value, "surprise": {"\x1b[31m": [1, None]}, "": 0}
+    if isinstance(value, list):
+        yield "extend", [*value, None, 1, "x", [], {}, *value]
+        yield (
+            "mix",
+            [part for pair in zip(value, [None] * len(value), strict=True) for part in pair],
+        )
+
+
+Mutation = tuple[Path, str, Any]
+
+
+def mutations(answer: Any) -> list[Mutation]:
+    return [
+        (path, kind, new)
+        for path, value in ((((), answer)), *places(answer))
+        for kind, new in kinds(value)
+        if path or new is not DROPPED
+    ]
+
+
+def mutated(answer: Any, mutation: Mutation) -> Any:
+    path, _, new = mutation
+    return replaced(answer, path, new) if path else new
+
+
+@dataclass
+class Site:
+    recording: Recording
+    anchors: Mapping[str, str]
+    subjects: Sequence[Subject]
+    tally: Counter[str] = field(default_factory=Counter)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def site() -> AsyncIterator[Site]:
+    recording = Recording()
+    parents = await recording.parents()
+    space = parents["workspaces"]
+
+    async def first(target: str, name: str) -> str:
+        _, answer = await recording.answer(target)
+        return str(answer["data"][0][name])
+
+    anchors = {
+        "workspace": space,
+        "model": parents["models"],
+        "generation": parents["generation"],
+        "key": await first(f"/keys?workspace_id={space}", "hash"),
+        "byok": await first(f"/byok?workspace_id={space}", "id"),
+        "guardrail": await first(f"/guardrails?workspace_id={space}", "id"),
+        "interval": await first(f"/workspaces/{space}/budgets", "reset_interval"),
+    }
+    yield Site(recording, anchors, tuple(subjects(parents)))
+    recording.close()
+
+
+async def test_every_read_of_the_contract_is_tried() -> None:
+    described = {one.path for one in OPERATIONS if one.method == "GET"}
+    assert described - NOT_READ == set(READS)
+
+
+# The client -------------------------------------------------------------------------------------
+
+
+def sample(items: Sequence[Any], most: int, salt: str) -> Sequence[Any]:
+    if FULL or len(items) <= most:
+        return items
+    return random.Random(f"{SEED} {salt}").sample(items, most)
+
+
+def models_of(result: Any) -> tuple[ResponseModel, ...]:
+    if isinstance(result, Listing):
+        return tuple(result.items)
+    return (result,) if isinstance(result, ResponseModel) else ()
+
+
+def assert_rest_is_kept(before: Any, after: Any, mutation: Mutation) -> None:
+    """Every other field of every other row is what it was; a lost field is marked."""
+    path, kind, _ = mutation
+    old, new = models_of(before), models_of(after)
+    in_list = isinstance(before, Listing)
+    depth = 2 if in_list else 1
+    if len(path) <= depth or path[0] != "data":
+        return
+    row, name = (path[1], path[2]) if in_list else (0, path[1])
+    assert len(old) == len(new)
+    for number, (one, other) in enumerate(zip(old, new, strict=True)):
+        for known in type(one).model_fields:
+            if number != row or known != name:
+                assert getattr(one, known) == getattr(other, known), (known, mutation)
+    if len(path) == depth + 1 and kind in {"drop", "null"}:
+        promised = dict(type(new[0])._promised())
+        assert isinstance(row, int)
+        gap = new[row].gaps.get(str(name))
+        if kind == "drop" and name in promised:
+            assert gap == MISSING, mutation
+        if kind == "null" and promised.get(str(name)) is False:
+            assert gap is not None, mutation
+
+
+@pytest.mark.parametrize("operation", READS)
+async def test_the_client_keeps_the_rest(site: Site, operation: str) -> None:
+    read = READS[operation]
+    answers: list[Any] = []
+    wanted: list[Any] = []
+
+    def change(path: str, answer: Any) -> Any:
+        if path != operation:
+            return answer
+        answers.append(answer)
+        return mutated(answer, wanted[0]) if wanted else answer
+
+    client = Spoilt(site.recording, change).client()
+    try:
+        before = await read(client, site.anchors)
+        every = mutations(answers[0])
+        site.tally["possible reads"] += len(every)
+        for mutation in sample(every, READ_SAMPLE // len(READS), operation):
+            wanted[:] = [mutation]
+            site.tally["reads"] += 1
+            try:
+                after = await read(client, site.anchors)
+            except GatewayError:
+                site.tally["typed errors"] += 1
+                # Only where no row or object is left to show.
+                assert len(mutation[0]) <= 1 or not isinstance(before, READABLE), mutation
+                continue
+            assert_rest_is_kept(before, after, mutation)
+    finally:
+        await client.close()
+
+
+# What is shown ----------------------------------------------------------------------------------
+
+
+async def test_what_is_shown_of_broken_answers(site: Site) -> None:
+    possible: list[tuple[Subject, str, str, Mutation]] = []
+    for subject in site.subjects:
+        asked: dict[str, Any] = {}
+
+        def noted(path: str, answer: Any, asked: dict[str, Any] = asked) -> Any:
+            asked.setdefault(path, answer)
+            return answer
+
+        await look(subject, Spoilt(site.recording, noted), str)
+        possible += [
+            (subject, subject.name, path, mutation)
+            for path, answer in asked.items()
+            for mutation in mutations(answer)
+        ]
+    site.tally["possible views"] += len(possible)
+    for subject, name, operation, mutation in sample(possible, SHOWN_SAMPLE, "shown"):
+
+        def change(path: str, answer: Any) -> Any:
+            try:
+                return mutated(answer, mutation) if path == operation else answer  # noqa: B023
+            except (KeyError, IndexError, TypeError):
+                return answer  # the same operation, asked about something with fewer parts
+
+        try:
+            seen = await look(subject, Spoilt(site.recording, change), str)
+        except Exception as error:
+            error.add_note(f"{name}: {operation} {mutation}")
+            raise
+        site.tally["views"] += 1
+        site.tally["view errors"] += bool(seen.errors)
+        for shown in seen.shown:
+            if shown.sink != "facet":
+                assert not dangerous(shown.text), (name, operation, mutation, shown)
+
+
+async def test_what_was_proven(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    with capsys.disabled():
+        print(f"\n{len(READS)} operations; {dict(site.tally)}")
