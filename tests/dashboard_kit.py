@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
-from uuid import UUID
 
 from pydantic import SecretStr
 from textual.pilot import Pilot
 
+from founded import no_chance, open_gateway
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
@@ -29,17 +27,6 @@ from gwtui.ui.app import GwtuiApp
 MOMENT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
 Steps = Callable[[Pilot[Any]], Awaitable[None]]
-
-
-@contextmanager
-def _no_chance() -> Iterator[None]:
-    """The same identifiers and the same key each time, so that pictures can show them."""
-    source = random.Random(1)
-    with (
-        patch("uuid.uuid4", lambda: UUID(int=source.getrandbits(128), version=4)),
-        patch("secrets.token_hex", lambda length: source.randbytes(length).hex()),
-    ):
-        yield
 
 
 @dataclass
@@ -66,10 +53,8 @@ class Demo:
             sleep=lambda seconds: asyncio.sleep(3600 if self.unreachable else seconds / 50),
             chance=lambda: 0.5,
         )
-        with _no_chance():
-            self.gateway = EmbeddedGateway.open(
-                None, content=self.content, clock=Clock(now=lambda: MOMENT)
-            )
+        self.gateway = open_gateway(content=self.content, clock=Clock(now=lambda: MOMENT))
+        with no_chance():
             self.token = self.gateway.issue_key(management=self.management, name="operator")
 
     async def answer(self, scope: Any, receive: Any, send: Any) -> None:

@@ -12,15 +12,15 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from founded import open_gateway
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail
-from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.resources.guardrail_row import GuardrailRow
+from gwtui.watch.feeds.guardrails import GuardrailRow
 from shell_kit import Site, dashboard, listing, notices, quick_clock, shown, until
 
 
@@ -32,7 +32,7 @@ class DialectSite(Site):
         self.dialect = dialect
         if dialect is not GENERIC:
             self.gateway.close()
-            self.gateway = EmbeddedGateway.open(None, dialect=dialect, clock=self.clock)
+            self.gateway = open_gateway(dialect=dialect, clock=self.clock)
             self.token = self.gateway.issue_key(management=True)
 
     @asynccontextmanager

@@ -15,9 +15,9 @@ from typing import Any
 from pydantic import SecretStr
 from textual.pilot import Pilot
 
+from founded import open_gateway
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
-from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
@@ -29,17 +29,24 @@ START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 
 
 def quick_clock(speed: float = 1.0) -> Clock:
-    """A clock that begins at START and runs ``speed`` times as fast as the real one."""
-    begun = time.monotonic()
+    """A clock that runs ``speed`` times as fast as the real one.
+
+    It stands at START until something measures time or sleeps, so that every world begins at the
+    same moment.
+    """
+    begun: float | None = None
 
     def elapsed() -> float:
+        nonlocal begun
+        begun = time.monotonic() if begun is None else begun
         return (time.monotonic() - begun) * speed
 
     async def sleep(seconds: float) -> None:
+        elapsed()
         await asyncio.sleep(seconds / speed)
 
     return Clock(
-        now=lambda: START + timedelta(seconds=elapsed()),
+        now=lambda: START if begun is None else START + timedelta(seconds=elapsed()),
         monotonic=elapsed,
         sleep=sleep,
         chance=lambda: 0.5,
@@ -51,7 +58,7 @@ class Site:
 
     def __init__(self, clock: Clock, *, content: Any = "simulated") -> None:
         self.clock = clock
-        self.gateway = EmbeddedGateway.open(None, content=content, clock=clock)
+        self.gateway = open_gateway(content=content, clock=clock)
         self.token = self.gateway.issue_key(management=True)
         # A test's own folder has too long a name for a socket.
         self.folder = Path(tempfile.mkdtemp(prefix="gw-"))

@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 from openapi_check import faults
 
+from founded import open_gateway
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.errors import ErrorBody
 from gwtui.contract.response import ResponseModel
@@ -128,7 +129,10 @@ async def bench(
 ) -> AsyncIterator[Bench]:
     """Open a gateway in this process, without a socket."""
     hand = clock or HandClock()
-    gateway = EmbeddedGateway.open(database, dialect=dialect, content=content, clock=hand.clock)
+    if database is None:
+        gateway = open_gateway(dialect=dialect, content=content, clock=hand.clock)
+    else:
+        gateway = EmbeddedGateway.open(database, dialect=dialect, content=content, clock=hand.clock)
     transport = httpx.ASGITransport(app=gateway.asgi)
     try:
         async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:

@@ -31,6 +31,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from founded import open_gateway
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.openapi import describe
@@ -114,7 +115,7 @@ def schema(dialect: str) -> Any:
 
 @contextmanager
 def site(dialect: Dialect) -> Iterator[Site]:
-    gateway = EmbeddedGateway.open(None, dialect=dialect, content="empty", clock=HandClock().clock)
+    gateway = open_gateway(dialect=dialect, content="empty", clock=HandClock().clock)
     try:
         yield asyncio.run(_furnished(gateway))
     finally:

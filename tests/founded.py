@@ -1,0 +1,75 @@
+"""Gateways for tests, without the time that founding takes.
+
+A world is founded once per process and moment, with identifiers that are the same in every run;
+each gateway gets a copy of that database in memory. Gateways on files are always founded anew.
+"""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from unittest.mock import patch
+from uuid import UUID
+
+from gwtui.contract.dialects import GENERIC, Dialect
+from gwtui.domain.clock import Clock
+from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.store.founding import Content, Founding, found_or_recall
+
+_MOST = 8
+"""Worlds that are kept; tests begin at few moments."""
+
+_kept: dict[tuple[int, datetime, Content], sqlite3.Connection] = {}
+
+
+def open_gateway(
+    *,
+    clock: Clock,
+    content: Content = "simulated",
+    dialect: Dialect = GENERIC,
+    faults: Switchboard | None = None,
+) -> EmbeddedGateway:
+    """As ``EmbeddedGateway.open`` in memory."""
+    with patch("gwtui.embedded.gateway.found_or_recall", _found_or_copied):
+        return EmbeddedGateway.open(
+            None, dialect=dialect, content=content, clock=clock, faults=faults
+        )
+
+
+@contextmanager
+def no_chance() -> Iterator[None]:
+    """The same identifiers and the same key each time, so that pictures can show them."""
+    source = random.Random(1)
+    with (
+        patch("uuid.uuid4", lambda: UUID(int=source.getrandbits(128), version=4)),
+        patch("secrets.token_hex", lambda length: source.randbytes(length).hex()),
+    ):
+        yield
+
+
+def _found_or_copied(
+    db: sqlite3.Connection, seed: int, now: datetime, content: Content
+) -> Founding:
+    kept = _kept.get((seed, now, content))
+    if kept is not None:
+        _copy(kept, db)
+        return found_or_recall(db, seed, now, content)
+    with no_chance():
+        founding = found_or_recall(db, seed, now, content)
+    while len(_kept) >= _MOST:
+        _kept.pop(next(iter(_kept))).close()
+    kept = _kept[seed, now, content] = sqlite3.connect(":memory:")
+    _copy(db, kept)
+    return founding
+
+
+def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
+    """Copy a database; the transaction that one of them is in ends, and another begins."""
+    busy = source if source.in_transaction else target
+    busy.execute("COMMIT")
+    source.backup(target)
+    busy.execute("BEGIN IMMEDIATE")
