@@ -59,6 +59,17 @@ def clock_time(moment: datetime) -> str:
     return f"{moment:%H:%M:%S} UTC"
 
 
+def shortfall(states: Sequence[FeedState[Any]]) -> str:
+    """What the shown figures lack though they were read; empty when nothing."""
+    unreadable = sum(state.lacks.unreadable for state in states)
+    rows, are = ("row", "is") if unreadable == 1 else ("rows", "are")
+    parts = [
+        f"{unreadable:,} {rows} could not be read and {are} left out" if unreadable else "",
+        "the list may be incomplete" if any(state.lacks.cut for state in states) else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
 @dataclass(slots=True)
 class Health:
     """Remembers since when each feed fails."""
@@ -76,7 +87,7 @@ class Health:
             if worst is None or since < worst[0]:
                 worst = (since, state.error, state)
         if worst is None:
-            return ""
+            return shortfall([state for _name, state in states])
         since, error, state = worst
         parts = [
             f"{trouble(error)} since {clock_time(since)}",

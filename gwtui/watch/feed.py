@@ -12,11 +12,12 @@ import logging
 import math
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Generic, Literal, TypeVar
 
 from gwtui.client.errors import GatewayError
+from gwtui.client.shortfall import Shortfall, gathered
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.backoff import FIRST_RETRY, retry_delay
 from gwtui.watch.cadence import Cadence
@@ -33,7 +34,8 @@ class FeedState(Generic[T]):
     """What a feed knows at one moment.
 
     ``fetched_at`` is when the value arrived, None before the first. ``error`` is the fault of the
-    last read, None when it went well; ``retry_at`` says when the next attempt is due.
+    last read, None when it went well; ``retry_at`` says when the next attempt is due. ``lacks`` is
+    what the lists lacked that the value was made of.
     """
 
     value: T | None = None
@@ -42,6 +44,7 @@ class FeedState(Generic[T]):
     retry_at: datetime | None = None
     refreshing: bool = False
     stale_after: float = math.inf
+    lacks: Shortfall = field(default_factory=Shortfall)
 
     def age(self, now: datetime) -> float | None:
         """Seconds since the value arrived, None before the first."""
@@ -204,21 +207,27 @@ class Feed(Generic[T]):
             flight.started = True
             self._publish(replace(self._state, refreshing=True))
             try:
-                value = await self._fetch()
+                with gathered() as lacks:
+                    value = await self._fetch()
             except GatewayError as error:
                 self._failed(error)
             except Exception as error:
                 self._failed(_unforeseen(self.name, error))
             else:
-                self._arrived(value)
+                self._arrived(value, lacks)
 
-    def _arrived(self, value: T) -> None:
+    def _arrived(self, value: T, lacks: Shortfall) -> None:
         if self._closed:
             return
         self._failures = 0
         self._due = self._clock.monotonic() + self.cadence.next_delay(self._clock.chance())
         self._publish(
-            FeedState(value, fetched_at=self._clock.now(), stale_after=self.cadence.stale_after)
+            FeedState(
+                value,
+                fetched_at=self._clock.now(),
+                stale_after=self.cadence.stale_after,
+                lacks=lacks,
+            )
         )
 
     def _failed(self, error: GatewayError) -> None:
