@@ -20,7 +20,7 @@ from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.resources.guardrail_row import GuardrailRow
+from gwtui.watch.feeds.guardrails import GuardrailRow
 from shell_kit import Site, dashboard, listing, notices, quick_clock, shown, until
 
 

@@ -48,8 +48,8 @@ async def open_ranked(context: ActionContext) -> None:
 
 async def activity_of_key(context: ActionContext) -> None:
     """What the selected key did."""
-    from gwtui.ui.resources.key_row import KeyRow  # noqa: PLC0415
     from gwtui.ui.resources.keys import KEYS  # noqa: PLC0415
+    from gwtui.watch.feeds.keys import KeyRow  # noqa: PLC0415
 
     row = cast("KeyRow", context.target)
     if row.key.hash:

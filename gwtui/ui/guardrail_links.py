@@ -10,7 +10,7 @@ from gwtui.ui.context import ActionContext, Handler
 
 async def show_assigned(context: ActionContext) -> None:
     """Open the list of what the selected guardrail is assigned to."""
-    from gwtui.ui.resources.guardrail_row import GuardrailRow  # noqa: PLC0415
+    from gwtui.watch.feeds.guardrails import GuardrailRow  # noqa: PLC0415
 
     row = cast("GuardrailRow", context.target)
     if not row.made:
@@ -51,7 +51,7 @@ async def key_of_assignment(context: ActionContext) -> None:
 
 async def guardrail_of_key(context: ActionContext) -> None:
     """Go to the guardrail on the selected key, else to the default one of its workspace."""
-    from gwtui.ui.resources.key_row import KeyRow  # noqa: PLC0415
+    from gwtui.watch.feeds.keys import KeyRow  # noqa: PLC0415
 
     binding = cast("KeyRow", context.target).binding
     if binding is None:

@@ -1,8 +1,10 @@
 """A feed: one resource, read again and again while somebody looks, with its last good value.
 
-A feed reads while it has a viewer and is not paused. It never has two reads under way, so an older
-answer cannot come after a newer one. A failed read leaves the last good value in place and sets
-the error and the moment of the next attempt; nothing but ``close`` ends a feed.
+A feed reads while it has a viewer and is not paused; viewers in the background, such as the
+recorder of the history, keep it reading through a pause, at a pace of their own. It never has two
+reads under way, so an older answer cannot come after a newer one. A failed read leaves the last
+good value in place and sets the error and the moment of the next attempt; nothing but ``close``
+ends a feed.
 """
 
 from __future__ import annotations
@@ -76,6 +78,15 @@ class _Flight:
     started: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Viewer(Generic[T]):
+    """Who looks, how often, and whether a pause concerns it."""
+
+    listener: Listener[T]
+    background: bool
+    every: float
+
+
 class Feed(Generic[T]):
     """Reads one resource at its cadence; made by ``FeedHub.feed``. Needs a running event loop.
 
@@ -97,13 +108,15 @@ class Feed(Generic[T]):
         self._clock = clock
         self._gate = gate if gate is not None else nullcontext()
         self._state: FeedState[T] = FeedState(stale_after=cadence.stale_after)
-        self._listeners: dict[object, Listener[T]] = {}
+        self._viewers: list[_Viewer[T]] = []
         self._pauses: set[Hashable] = set()
         self._flight: _Flight | None = None
         self._next: asyncio.Future[None] | None = None
         self._timer: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._due = -math.inf
+        self._due: float | None = -math.inf
+        self._read_at = -math.inf
+        self._luck = 0.5
         self._failures = 0
         self._outdated = False
         self._closed = False
@@ -116,35 +129,42 @@ class Feed(Generic[T]):
     @property
     def watched(self) -> bool:
         """Whether somebody looks."""
-        return bool(self._listeners)
+        return bool(self._viewers)
 
     @property
     def polling(self) -> bool:
         """Whether the feed reads by itself now."""
-        return self.watched and not self._pauses and not self._closed
+        return self._pace() is not None and not self._closed
 
-    def watch(self, listener: Listener[T]) -> Callable[[], None]:
+    def watch(
+        self, listener: Listener[T], *, background: bool = False, every: float | None = None
+    ) -> Callable[[], None]:
         """Call ``listener`` with the state now and at every change; returns the way to stop.
 
         The first viewer starts the reading (at once when the value is older than the cadence), the
         last one that leaves ends it. A listener that raises is logged and called again next time.
+        ``background``: no pause concerns this viewer. ``every``: seconds between the reads that
+        this viewer needs, the cadence when not given; the most eager one sets the pace.
         """
-        viewer = object()
-        self._listeners[viewer] = listener
+        viewer = _Viewer(listener, background, every or self.cadence.seconds)
+        self._viewers.append(viewer)
         self._call(listener)
         self._schedule()
 
         def leave() -> None:
-            self._listeners.pop(viewer, None)
-            if not self.polling:
-                self._stop_timer()
+            if viewer in self._viewers:
+                self._viewers.remove(viewer)
+                self._schedule()
 
         return leave
 
     def pause(self, by: Hashable = "caller") -> None:
-        """Stop reading until everyone who paused resumes. A read under way may finish."""
+        """Nobody looks, until everyone who paused resumes. A read under way may finish.
+
+        Viewers in the background still get their reads.
+        """
         self._pauses.add(by)
-        self._stop_timer()
+        self._schedule()
 
     def resume(self, by: Hashable = "caller") -> None:
         """Take back one's own pause; reads at once when the value is older than the cadence."""
@@ -179,7 +199,7 @@ class Feed(Generic[T]):
     async def close(self) -> None:
         """End every read and wait for it; who waits in ``refresh`` gets the last state."""
         self._closed = True
-        self._listeners.clear()
+        self._viewers.clear()
         self._stop_timer()
         tasks = self._tasks - {asyncio.current_task()}
         for task in tasks:
@@ -220,7 +240,9 @@ class Feed(Generic[T]):
         if self._closed:
             return
         self._failures = 0
-        self._due = self._clock.monotonic() + self.cadence.next_delay(self._clock.chance())
+        self._due = None
+        self._read_at = self._clock.monotonic()
+        self._luck = self._clock.chance()
         self._publish(
             FeedState(
                 value,
@@ -261,22 +283,32 @@ class Feed(Generic[T]):
 
     def _schedule(self) -> None:
         self._stop_timer()
-        if not self.polling or self._flight is not None:
+        pace = self._pace()
+        if pace is None or self._closed or self._flight is not None:
             return
-        delay = self._until_due()
+        delay = self._until_due(pace)
         if delay <= 0:
             self._begin(wanted=False)
         else:
             self._timer = self._spawn(self._wait(delay))
 
-    def _until_due(self) -> float:
+    def _pace(self) -> float | None:
+        """Seconds between two reads for the most eager viewer who is awake; None without one."""
+        awake = (one.every for one in self._viewers if one.background or not self._pauses)
+        return min(awake, default=None)
+
+    def _until_due(self, pace: float) -> float:
         """Seconds to the next read by itself; back-off holds whoever comes and goes."""
         if self._state.error is None:
             age = self._state.age(self._clock.now())
             # The monotonic clock stands still while a machine sleeps, the wall clock does not.
-            if age is not None and age > self.cadence.seconds * (1 + self.cadence.jitter):
+            if age is not None and age > pace * (1 + self.cadence.jitter):
                 return 0.0
-        return self._due - self._clock.monotonic()
+        due = self._due
+        if due is None:
+            share = pace / self.cadence.seconds
+            due = self._read_at + self.cadence.next_delay(self._luck) * share
+        return due - self._clock.monotonic()
 
     async def _wait(self, delay: float) -> None:
         await self._clock.sleep(delay)
@@ -298,9 +330,9 @@ class Feed(Generic[T]):
 
     def _publish(self, state: FeedState[T]) -> None:
         self._state = state
-        for viewer, listener in tuple(self._listeners.items()):
-            if viewer in self._listeners:  # an earlier listener may have made it leave
-                self._call(listener)
+        for viewer in tuple(self._viewers):
+            if viewer in self._viewers:  # an earlier listener may have made it leave
+                self._call(viewer.listener)
 
     def _call(self, listener: Listener[T]) -> None:
         try:

@@ -13,8 +13,8 @@ from guardrail_desk import GuardrailDesk, guardrail_desk
 from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.resources.catalog_view import progress_of
-from gwtui.ui.resources.fetching import CONCURRENCY
 from gwtui.ui.screens.remaining import RemainingScreen
+from gwtui.watch.feeds.fetching import CONCURRENCY
 from shell_kit import line, listing, until
 
 LARGE = "northwind/atlas-large"

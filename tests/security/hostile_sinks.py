@@ -18,7 +18,6 @@ from gwtui.ui.detail_lines import section_lines
 from gwtui.ui.raw_json import raw_lines
 from gwtui.ui.resources import activity, balance, current_key, generation, spending
 from gwtui.ui.resources.catalog_view import catalog_feed
-from gwtui.ui.resources.credits import credits_feed
 from gwtui.ui.resources.effects import EFFECT_COLUMNS, model_identity
 from gwtui.ui.resources.guardrails import GUARDRAILS
 from gwtui.ui.resources.keys import keys_feed
@@ -31,6 +30,7 @@ from gwtui.ui.widgets.table.paint import Palette, header_strip, row_strip
 from gwtui.ui.widgets.table.view import _TONES
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.hub import FeedHub
 
 WIDTHS = (80, 120)

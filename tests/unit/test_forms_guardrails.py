@@ -18,7 +18,7 @@ from gwtui.ui.forms.guardrail_choices import model_options
 from gwtui.ui.forms.guardrail_form import GuardrailSources, create_form, edit_form
 from gwtui.ui.forms.state import FormState
 from gwtui.ui.resources.effects import LiveEffect
-from gwtui.ui.resources.guardrail_row import GuardrailRow
+from gwtui.watch.feeds.guardrails import GuardrailRow
 from resource_samples import workspace
 
 GUARDRAIL_ID = "3b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d13"

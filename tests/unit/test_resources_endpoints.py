@@ -5,10 +5,10 @@ from decimal import Decimal
 import pytest
 
 from gwtui.contract.models import Endpoint
-from gwtui.ui.resources.endpoint_row import EndpointRow
 from gwtui.ui.resources.endpoints import COLUMNS, ENDPOINTS
 from gwtui.ui.resources.endpoints import rows_of as endpoint_rows
 from gwtui.ui.resources.spec import Scope
+from gwtui.watch.feeds.endpoints import EndpointRow
 from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
 from resource_samples import NOW, endpoint_body, model_endpoints, nulls, percentiles
 

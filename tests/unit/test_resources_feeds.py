@@ -13,9 +13,9 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
-from gwtui.ui.resources.fetching import CONCURRENCY, fetch_each
 from gwtui.ui.resources.keys import fetch_keys, keys_feed
 from gwtui.ui.resources.spec import Scope
+from gwtui.watch.feeds.fetching import CONCURRENCY, fetch_each
 from gwtui.watch.hub import FeedHub
 from resource_samples import OTHER_WORKSPACE_ID, WORKSPACE_ID, key, workspace
 

@@ -16,12 +16,11 @@ from gwtui.domain.catalog_view import CatalogView, Offers
 from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
 from gwtui.ui.resources.assignments import ASSIGNMENTS, AssignmentRow
 from gwtui.ui.resources.effects import EFFECT_COLUMNS, LiveEffect, model_identity
-from gwtui.ui.resources.guardrail_bindings import Bindings
-from gwtui.ui.resources.guardrail_row import Bound, GuardrailRow
 from gwtui.ui.resources.guardrails import COLUMNS, GUARDRAILS
 from gwtui.ui.resources.key_binding import binding_of, own_cell
 from gwtui.ui.resources.keys import KEYS, KeyRow
 from gwtui.ui.resources.model_guardrails import MODEL_GUARDRAILS, OnModel
+from gwtui.watch.feeds.guardrails import Bindings, Bound, GuardrailRow
 from resource_reading import cell_of, every_text, notes_of, rows_of, section_of, sort_of, tables_of
 from resource_samples import HOSTILE, NOW, WORKSPACE_ID, key, nulls, wire_time, workspace
 

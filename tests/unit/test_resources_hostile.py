@@ -15,7 +15,6 @@ from gwtui.contract.members import OrganizationMember, WorkspaceMember
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.providers import Provider
 from gwtui.contract.workspaces import Workspace
-from gwtui.ui.resources.endpoint_row import EndpointRow
 from gwtui.ui.resources.endpoints import ENDPOINTS, rows_of
 from gwtui.ui.resources.keys import KEYS, KeyRow
 from gwtui.ui.resources.members import MEMBERS, MemberRow
@@ -24,6 +23,7 @@ from gwtui.ui.resources.organization import ORGANIZATION, Belonging, PersonRow
 from gwtui.ui.resources.providers import PROVIDERS
 from gwtui.ui.resources.workspace_row import Figures
 from gwtui.ui.resources.workspaces import WORKSPACES, WorkspaceRow
+from gwtui.watch.feeds.endpoints import EndpointRow
 from resource_reading import every_text
 from resource_samples import (
     HOSTILE,

@@ -14,8 +14,9 @@ from gwtui.contract.members import OrganizationMember, WorkspaceMember
 from gwtui.domain.workspace_spend import KeyCount, spent, spent_by_interval
 from gwtui.ui.resources.members import MEMBERS, MemberRow, keys_of
 from gwtui.ui.resources.organization import ORGANIZATION, Belonging, PersonRow
-from gwtui.ui.resources.workspace_row import Figures, WorkspaceRow, by_interval, tightest
+from gwtui.ui.resources.workspace_row import WorkspaceRow, tightest
 from gwtui.ui.resources.workspaces import WORKSPACES
+from gwtui.watch.feeds.workspaces import Figures, by_interval
 from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of
 from resource_samples import NOW, key, wire_time, workspace
 

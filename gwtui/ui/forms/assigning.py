@@ -17,11 +17,11 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext
 from gwtui.ui.forms.fields import Facts, FormSpec, MultiPickField, PickOption
 from gwtui.ui.forms.writing import carry_out, confirm
-from gwtui.ui.resources.guardrail_bindings import Bindings, bindings_feed
-from gwtui.ui.resources.guardrail_row import GuardrailRow, display_name, shown_name
+from gwtui.ui.resources.guardrail_row import display_name, shown_name
 from gwtui.ui.resources.keys import fetch_keys
 from gwtui.ui.resources.people import shown_person
 from gwtui.ui.resources.spec import Cell
+from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
 
 _NAME = 60
 _LOST = "They may have been assigned or not: look at the list before you try again."

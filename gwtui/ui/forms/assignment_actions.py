@@ -32,11 +32,11 @@ from gwtui.ui.forms.writing import (
 )
 from gwtui.ui.guardrail_links import say_not_made
 from gwtui.ui.resources.assignments import AssignmentRow, assignments_feed, fetch_people
-from gwtui.ui.resources.guardrail_bindings import FEEDS
-from gwtui.ui.resources.guardrail_row import GuardrailRow, shown_name
+from gwtui.ui.resources.guardrail_row import shown_name
 from gwtui.ui.resources.people import shown_person
 from gwtui.ui.resources.spec import Scope
 from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow
 
 
 async def assign_keys(context: ActionContext) -> None:

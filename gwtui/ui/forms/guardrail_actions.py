@@ -39,9 +39,9 @@ from gwtui.ui.forms.writing import (
 )
 from gwtui.ui.guardrail_links import say_not_made
 from gwtui.ui.resources.effects import NamedRestrictions
-from gwtui.ui.resources.guardrail_bindings import FEEDS, Bindings, bindings_feed
-from gwtui.ui.resources.guardrail_row import GuardrailRow, display_name, shown_name
+from gwtui.ui.resources.guardrail_row import display_name, shown_name
 from gwtui.ui.screens.remaining import RemainingScreen
+from gwtui.watch.feeds.guardrails import FEEDS, Bindings, GuardrailRow, bindings_feed
 
 TOUCHED = (FEEDS, "workspaces")
 """The feeds that a write to a guardrail makes out of date begin so."""

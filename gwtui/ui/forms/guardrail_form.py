@@ -30,8 +30,9 @@ from gwtui.ui.forms.fields import (
     ThreeWayField,
 )
 from gwtui.ui.resources.effects import LiveEffect
-from gwtui.ui.resources.guardrail_row import GuardrailRow, display_name
+from gwtui.ui.resources.guardrail_row import display_name
 from gwtui.ui.resources.spec import Cell
+from gwtui.watch.feeds.guardrails import GuardrailRow
 
 _PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
 _DEPRECATED = "enforce_zdr"

@@ -45,8 +45,8 @@ from gwtui.ui.forms.writing import (
 )
 from gwtui.ui.resources import cells, workspace_row
 from gwtui.ui.resources.models import models_feed
-from gwtui.ui.resources.workspace_row import DEFAULT_SLUG, default_workspace_id
 from gwtui.ui.workspace_links import go_to, workspace_of
+from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, default_workspace_id
 
 T = TypeVar("T")
 

@@ -14,11 +14,11 @@ from gwtui.domain.activity import Grouping, Measure, Tally
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import figure_column, text_column, usd_column
-from gwtui.ui.resources.fetching import fetch_each
 from gwtui.ui.resources.keys import fetch_keys
 from gwtui.ui.resources.spec import Cell, Column, Scope
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import fetch_each
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from gwtui.contract.members import OrganizationMember
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import moment_column, text_column
 from gwtui.ui.resources.gaps import honesty_sections
-from gwtui.ui.resources.guardrail_bindings import FEEDS, fetch_guardrails
-from gwtui.ui.resources.guardrail_row import GuardrailRow, display_name
+from gwtui.ui.resources.guardrail_row import display_name
 from gwtui.ui.resources.people import shown_person
 from gwtui.ui.resources.spec import (
     Cell,
@@ -29,6 +28,7 @@ from gwtui.ui.resources.spec import (
 )
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, fetch_guardrails
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:

@@ -25,7 +25,6 @@ from gwtui.ui.resources.byok_row import (
     why_state,
 )
 from gwtui.ui.resources.columns import flag_column, moment_column, text_column
-from gwtui.ui.resources.fetching import fetch_each
 from gwtui.ui.resources.gaps import honesty_sections
 from gwtui.ui.resources.keys import fetch_keys
 from gwtui.ui.resources.people import shown_person
@@ -40,6 +39,7 @@ from gwtui.ui.resources.spec import (
 )
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import fetch_each
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:

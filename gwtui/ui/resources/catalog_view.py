@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 from gwtui.client.errors import NotFoundError, StatusError
 from gwtui.contract.models import Model
 from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key
-from gwtui.ui.resources.fetching import fetch_each
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import fetch_each
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from gwtui.contract.models import Endpoint, Percentiles
 from gwtui.contract.values import END_TO_END_WORKLOADS
 from gwtui.domain.uptime import verdict
 from gwtui.ui.resources import cells
-from gwtui.ui.resources.endpoint_row import EndpointRow
 from gwtui.ui.resources.gaps import honesty_sections
 from gwtui.ui.resources.overrides import override_rows
 from gwtui.ui.resources.prices import price_table
 from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, Section
+from gwtui.watch.feeds.endpoints import EndpointRow
 
 _PERCENTILES = ("p50", "p75", "p90", "p99")
 _STANDARD = Cell("standard", "muted")

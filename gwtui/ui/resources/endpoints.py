@@ -2,71 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
-from gwtui.contract.models import Endpoint, ModelEndpoints, Percentiles
+from gwtui.contract.models import Endpoint, Percentiles
 from gwtui.domain.uptime import verdict
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import figure_column, text_column
 from gwtui.ui.resources.endpoint_detail import SECTIONS, percentile, tier_cell
-from gwtui.ui.resources.endpoint_row import EndpointRow
 from gwtui.ui.resources.prices import discount_cell, per_million, per_million_cell
-from gwtui.ui.resources.spec import Cell, Column, ResourceSpec, Scope, SortValue, Tone
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.hub import FeedHub
+from gwtui.ui.resources.spec import Cell, Column, ResourceSpec, SortValue, Tone
+from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed, rows_of
 
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
+__all__ = ["COLUMNS", "ENDPOINTS", "endpoints_feed", "rows_of", "tools_word"]
 
 _HIDDEN = Cell("hidden", "muted")
 _SEVERITY: dict[Tone, int] = {"bad": 0, "warn": 1, "good": 2, "accent": 2, "plain": 2, "muted": 3}
-
-
-def rows_of(model: ModelEndpoints, *, keyless: bool = False) -> tuple[EndpointRow, ...]:
-    """The endpoints of a model with an identity each, in the gateway's order.
-
-    The contract gives endpoints no identifier: tag, tier and quantization tell them apart, and
-    twins are numbered.
-    """
-    seen: Counter[str] = Counter()
-    rows = []
-    for endpoint in model.endpoints or ():
-        identity = "|".join(
-            part or ""
-            for part in (
-                endpoint.tag or endpoint.provider_name or endpoint.name,
-                endpoint.service_tier,
-                endpoint.quantization,
-            )
-        )
-        seen[identity] += 1
-        if seen[identity] > 1:
-            identity = f"{identity}#{seen[identity]}"
-        rows.append(EndpointRow(endpoint, identity, model.id, model.name, keyless))
-    return tuple(rows)
-
-
-async def fetch_endpoints(client: GatewayClient, model_id: str) -> Sequence[EndpointRow]:
-    """Every endpoint of a model ("author/slug"). Raises GatewayError."""
-    model = await client.catalog.endpoints(model_id)
-    return rows_of(model, keyless=client.connection.token is None)
-
-
-def endpoints_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[EndpointRow]]:
-    """The endpoints of the model that the scope names as parent. Raises ValueError without one."""
-    model_id = scope.parent
-    if model_id is None:
-        raise ValueError("endpoints are listed for one model: open it from the models list")
-    return hub.feed(
-        f"endpoints:{model_id}",
-        lambda client: fetch_endpoints(client, model_id),
-        cadence.ENDPOINTS,
-    )
 
 
 def _status(row: EndpointRow, _now: datetime) -> Cell:

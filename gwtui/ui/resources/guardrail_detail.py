@@ -14,12 +14,12 @@ from gwtui.ui.resources.gaps import honesty_sections
 from gwtui.ui.resources.guardrail_row import (
     NONE,
     READING,
-    GuardrailRow,
     binds_cell,
     zdr_switches,
     zdr_word,
 )
 from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, Section
+from gwtui.watch.feeds.guardrails import GuardrailRow
 
 _NEVER = Cell("never", "muted")
 _NAMES = 8

@@ -3,63 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from gwtui.contract.dialects import GENERIC, Dialect
-from gwtui.contract.guardrails import ZDR_FIELDS, Guardrail, KeyAssignment, MemberAssignment
-from gwtui.contract.workspaces import Workspace
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.guardrails import ZDR_FIELDS
 from gwtui.domain import money
 from gwtui.domain.guardrail_effect import ZDR_XAI
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.spec import Cell
+from gwtui.watch.feeds.guardrails import GuardrailRow
 
 ALL = Cell("all", "muted")
 NONE = Cell("none", "muted")
 READING = Cell("reading…", "muted")
 _NAME = 60
 _PERIODS = {"daily": "day", "weekly": "week", "monthly": "month"}
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """Whom a guardrail is assigned to; None is what could not be read."""
-
-    keys: tuple[KeyAssignment, ...] | None = None
-    members: tuple[MemberAssignment, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class GuardrailRow:
-    """A guardrail, the workspace it was listed in, and whom it binds once that was read.
-
-    ``made`` is False for the default guardrail of a workspace that nobody changed yet: it has an
-    id, but comes to exist with its first change.
-    """
-
-    guardrail: Guardrail
-    workspace: Workspace | None = None
-    bound: Bound | None = None
-    made: bool = True
-    dialect: Dialect = GENERIC
-
-    @property
-    def identity(self) -> str:
-        """The id; for a guardrail that came without one, what else tells it from others."""
-        guardrail = self.guardrail
-        return guardrail.id or f"?{guardrail.name}|{guardrail.created_at}"
-
-    @property
-    def is_default(self) -> bool:
-        """Whether it applies to all traffic of its workspace."""
-        default = None if self.workspace is None else self.workspace.default_guardrail_id
-        return default is not None and default.lower() == (self.guardrail.id or "").lower()
-
-    @property
-    def workspace_name(self) -> str | None:
-        """The workspace by name, else by the best identifier there is."""
-        if self.workspace is None:
-            return self.guardrail.workspace_id
-        return self.workspace.name or self.workspace.slug or self.workspace.id
 
 
 def display_name(row: GuardrailRow) -> str:

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import figure_column, moment_column, text_column
-from gwtui.ui.resources.guardrail_bindings import (
-    FEEDS,
-    Bindings,
-    bindings_feed,
-    fetch_guardrails,
-)
 from gwtui.ui.resources.guardrail_detail import SECTIONS
 from gwtui.ui.resources.guardrail_row import (
-    GuardrailRow,
     binds_cell,
     cap_cell,
     count_of,
@@ -25,19 +17,10 @@ from gwtui.ui.resources.guardrail_row import (
     filters_cell,
     zdr_cell,
 )
-from gwtui.ui.resources.spec import Column, Completion, ResourceSpec, Scope, SortValue
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.hub import FeedHub
+from gwtui.ui.resources.spec import Column, Completion, ResourceSpec, SortValue
+from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed, guardrails_feed
 
-__all__ = ["COLUMNS", "GUARDRAILS", "GuardrailRow", "guardrails_feed"]
-
-
-def guardrails_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[GuardrailRow]]:
-    """The guardrails of a scope: "guardrails" for all workspaces, "guardrails:ID" for one."""
-    workspace = scope.workspace
-    name = FEEDS if workspace is None else f"{FEEDS}:{workspace}"
-    return hub.feed(name, lambda client: fetch_guardrails(client, workspace), cadence.GUARDRAILS)
+__all__ = ["COLUMNS", "GUARDRAILS"]
 
 
 def _complete(row: GuardrailRow, bindings: Bindings) -> GuardrailRow:

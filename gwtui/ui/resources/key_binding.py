@@ -3,41 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from gwtui.ui.resources import cells
-from gwtui.ui.resources.guardrail_bindings import Bindings
-from gwtui.ui.resources.guardrail_row import READING, GuardrailRow, display_name
+from gwtui.ui.resources.guardrail_row import READING, display_name
 from gwtui.ui.resources.spec import Cell, DetailRow
+from gwtui.watch.feeds.guardrails import Bindings
+from gwtui.watch.feeds.keys import KeyBinding
 
 _NONE = Cell("none", "muted")
-
-
-@dataclass(frozen=True, slots=True)
-class KeyBinding:
-    """The guardrails on one key. ``own_id`` None is none; ``known`` False means nobody could tell.
-
-    ``own`` and ``default`` are None where they are not known or not there.
-    """
-
-    own_id: str | None = None
-    own: GuardrailRow | None = None
-    default: GuardrailRow | None = None
-    known: bool = True
-
-    @property
-    def target(self) -> str | None:
-        """The guardrail to go to: its own, else the default one that is made."""
-        if self.own_id is not None:
-            return self.own_id
-        made = self.default is not None and self.default.made
-        return self.default.identity if made and self.default is not None else None
-
-    @property
-    def name(self) -> str | None:
-        """What its own guardrail is called; None when it has none or it is not known."""
-        return self.own_id if self.own is None else display_name(self.own)
 
 
 def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Bindings) -> KeyBinding:
@@ -55,13 +29,18 @@ def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Binding
     return KeyBinding(own_id, rows.get(own_id or ""), default, known=bindings.keys is not None)
 
 
+def own_name(binding: KeyBinding) -> str | None:
+    """What the key's own guardrail is called; None when it has none or it is not known."""
+    return binding.own_id if binding.own is None else display_name(binding.own)
+
+
 def own_cell(binding: KeyBinding | None) -> Cell:
     """The key's own guardrail."""
     if binding is None:
         return READING
     if not binding.known:
         return cells.NOTHING
-    return _NONE if binding.own_id is None else cells.text(binding.name)
+    return _NONE if binding.own_id is None else cells.text(own_name(binding))
 
 
 def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailRow]:

@@ -14,7 +14,6 @@ from gwtui.ui.resources.gaps import honesty_sections
 from gwtui.ui.resources.key_binding import binding_rows
 from gwtui.ui.resources.key_row import (
     NEVER,
-    KeyRow,
     left_tone,
     limit_cell,
     reset_cell,
@@ -23,6 +22,7 @@ from gwtui.ui.resources.key_row import (
     used_tone,
 )
 from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, Section
+from gwtui.watch.feeds.keys import KeyRow
 
 
 def _identity_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:

@@ -2,49 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from gwtui.contract.keys import ApiKey, limit_used_share
-from gwtui.contract.workspaces import Workspace
 from gwtui.domain.key_state import NEAR_LIMIT, KeyState, key_state
 from gwtui.ui.resources import cells
-from gwtui.ui.resources.key_binding import KeyBinding
 from gwtui.ui.resources.spec import Cell, Tone
+from gwtui.watch.feeds.keys import KeyRow
 
 _NO_LIMIT = Cell("no limit", "muted")
 NEVER = Cell("never", "muted")
-
-
-@dataclass(frozen=True, slots=True)
-class KeyRow:
-    """A key and the workspace it was listed in; None when that workspace is not known.
-
-    ``binding`` are the guardrails on it, None until they were read.
-    """
-
-    key: ApiKey
-    workspace: Workspace | None = None
-    binding: KeyBinding | None = None
-
-    @property
-    def identity(self) -> str:
-        """The hash; for a key that came without one, what else tells it from others."""
-        key = self.key
-        return key.hash or f"?{key.label}|{key.name}|{key.created_at}"
-
-    @property
-    def workspace_name(self) -> str | None:
-        """The workspace by name, else by the best identifier there is."""
-        if self.workspace is None:
-            return self.key.workspace_id
-        return self.workspace.name or self.workspace.slug or self.workspace.id
-
-    @property
-    def used_share(self) -> Decimal | None:
-        """Share of the limit that is used, 0..1 and above."""
-        return limit_used_share(self.key.limit, self.key.limit_remaining)
 
 
 def state_of(row: KeyRow, now: datetime) -> KeyState:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from gwtui.client.errors import NotFoundError
-from gwtui.contract.keys import ApiKey
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import figure_column, moment_column, text_column, usd_column
-from gwtui.ui.resources.fetching import fetch_each
-from gwtui.ui.resources.guardrail_bindings import Bindings, bindings_feed
-from gwtui.ui.resources.key_binding import binding_of, own_cell
+from gwtui.ui.resources.key_binding import binding_of, own_cell, own_name
 from gwtui.ui.resources.key_detail import SECTIONS
 from gwtui.ui.resources.key_row import (
     NEVER,
-    KeyRow,
     left_tone,
     limit_cell,
     no_reset_cell,
@@ -30,52 +23,15 @@ from gwtui.ui.resources.spec import (
     Column,
     Completion,
     ResourceSpec,
-    Scope,
     SortValue,
     Tone,
 )
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
+from gwtui.watch.feeds.guardrails import Bindings, bindings_feed
+from gwtui.watch.feeds.keys import KeyRow, fetch_keys, keys_feed
 
 __all__ = ["COLUMNS", "KEYS", "KeyRow", "fetch_keys", "keys_feed"]
 
 _SEVERITY: dict[Tone, int] = {"bad": 0, "warn": 1, "good": 2, "accent": 2, "plain": 2, "muted": 3}
-
-
-async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[KeyRow]:
-    """The keys of one workspace, or of every one; disabled and expired ones included.
-
-    Raises GatewayError: a list that lacks a workspace's keys is never given out as whole.
-    """
-    listed = (await client.workspaces.list()).items
-    known = {space.id: space for space in listed if space.id is not None}
-    wanted: Sequence[str | None] = [workspace] if workspace is not None else list(known) or [None]
-
-    async def of_workspace(workspace_id: str | None) -> tuple[ApiKey, ...]:
-        try:
-            return (await client.keys.list(workspace_id=workspace_id)).items
-        except NotFoundError:
-            if workspace is None and workspace_id is not None:
-                return ()  # deleted since the workspaces were listed
-            raise
-
-    rows: dict[str, KeyRow] = {}
-    for workspace_id, keys in zip(wanted, await fetch_each(wanted, of_workspace), strict=True):
-        for key in keys:
-            row = KeyRow(key, known.get(key.workspace_id or workspace_id or ""))
-            rows.setdefault(row.identity, row)
-    return tuple(rows.values())
-
-
-def keys_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[KeyRow]]:
-    """The keys feed of a scope: "keys" for all workspaces, "keys:ID" for one."""
-    workspace = scope.workspace
-    name = "keys" if workspace is None else f"keys:{workspace}"
-    return hub.feed(name, lambda client: fetch_keys(client, workspace), cadence.KEYS)
 
 
 def _bind(row: KeyRow, bindings: Bindings) -> KeyRow:
@@ -199,7 +155,7 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
     text_column(
         "guardrail",
         "Guardrail",
-        lambda row: None if row.binding is None else row.binding.name,
+        lambda row: None if row.binding is None else own_name(row.binding),
         18,
         18,
         help="guardrail that is assigned to the key",

@@ -12,7 +12,6 @@ from gwtui.contract.members import OrganizationMember, WorkspaceMember
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import moment_column, text_column
-from gwtui.ui.resources.fetching import Parts
 from gwtui.ui.resources.gaps import honesty_sections
 from gwtui.ui.resources.people import full_name, role_cell, shown_person
 from gwtui.ui.resources.spec import (
@@ -26,6 +25,7 @@ from gwtui.ui.resources.spec import (
 )
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import Parts
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:

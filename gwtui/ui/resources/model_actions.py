@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gwtui.contract.models import Model
-from gwtui.ui.resources.endpoint_row import EndpointRow
+from gwtui.watch.feeds.endpoints import EndpointRow
 
 if TYPE_CHECKING:
     from gwtui.ui.context import ActionContext, Handler

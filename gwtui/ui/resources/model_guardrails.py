@@ -22,11 +22,11 @@ from gwtui.ui.resources.effects import (
     rank,
     verdict_cell,
 )
-from gwtui.ui.resources.guardrail_bindings import FEEDS, fetch_guardrails
-from gwtui.ui.resources.guardrail_row import GuardrailRow, display_name
+from gwtui.ui.resources.guardrail_row import display_name
 from gwtui.ui.resources.spec import Cell, Column, DetailRow, ResourceSpec, Scope, Section
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, fetch_guardrails
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:

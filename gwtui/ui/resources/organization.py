@@ -12,7 +12,6 @@ from gwtui.contract.members import OrganizationMember, WorkspaceMember
 from gwtui.contract.workspaces import Workspace
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import text_column
-from gwtui.ui.resources.fetching import fetch_each
 from gwtui.ui.resources.gaps import honesty_sections
 from gwtui.ui.resources.people import full_name, role_cell, shown_person
 from gwtui.ui.resources.spec import (
@@ -27,6 +26,7 @@ from gwtui.ui.resources.spec import (
 from gwtui.ui.resources.workspace_row import shown_name
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import fetch_each
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:

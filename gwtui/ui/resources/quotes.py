@@ -12,9 +12,9 @@ from gwtui.domain import money, times
 from gwtui.domain.pricing import Quote, Usage, quote
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import figure_column, text_column
-from gwtui.ui.resources.endpoint_row import EndpointRow
 from gwtui.ui.resources.prices import other_prices
 from gwtui.ui.resources.spec import Cell, Column
+from gwtui.watch.feeds.endpoints import EndpointRow
 
 MAX_TOKENS = 1_000_000_000_000
 _SUFFIXES = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000, "b": 1_000_000_000}

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from gwtui.domain import cells
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.scope import Scope as Scope  # noqa: PLC0414 - part of a declaration
 from gwtui.watch.hub import FeedHub
 
 T = TypeVar("T")
@@ -68,15 +69,6 @@ class Section(Generic[T]):
 
     title: str
     content: Callable[[T, datetime], Sequence[DetailRow | DetailTable]]
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What part of the account a list shows. ``workspace`` None means every workspace."""
-
-    workspace: str | None = None
-    parent: str | None = None
-    """Identity of the resource that was opened to get here, such as a model id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,51 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeVar
 
-from gwtui.client.errors import GatewayError
-from gwtui.contract.budgets import BUDGET_INTERVALS, Budget
-from gwtui.contract.guardrails import Guardrail
-from gwtui.contract.keys import ApiKey
+from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain import money
 from gwtui.domain.key_state import NEAR_LIMIT
 from gwtui.domain.resets import next_reset
 from gwtui.domain.times import relative
-from gwtui.domain.workspace_spend import KeyCount, spent_by_interval
 from gwtui.ui.resources import cells
-from gwtui.ui.resources.fetching import Parts, fetch_each
 from gwtui.ui.resources.spec import Cell, Tone
+from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, Figures
 
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
-T = TypeVar("T")
-
-DEFAULT_SLUG = "default"
 PERIODS = {"daily": "today", "weekly": "this week", "monthly": "this month", "lifetime": "in all"}
 """The window of a budget, from now."""
 _SHORT = {"daily": "day", "weekly": "week", "monthly": "month", "lifetime": "life"}
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """What belongs to a workspace; None is what could not be read, and ``faults`` says why."""
-
-    keys: KeyCount | None = None
-    spent: Mapping[str, Decimal | None] = field(default_factory=dict)
-    """USD by budget interval, as far as the present keys tell."""
-    members: int | None = None
-    budgets: Mapping[str, Budget] | None = None
-    """By interval."""
-    guardrails: Mapping[str, Guardrail] | None = None
-    """By id."""
-    is_default: bool = False
-    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,63 +45,6 @@ class WorkspaceRow:
 def shown_name(space: Workspace) -> str:
     """What a workspace is called, fit to be shown."""
     return cells.text(space.name or space.slug or space.id).text
-
-
-def by_interval(budgets: Sequence[Budget]) -> Mapping[str, Budget]:
-    """Budgets by the interval that paths name them by; one whose interval is unreadable is out."""
-    return {budget.interval: budget for budget in budgets if budget.interval is not None}
-
-
-async def default_workspace_id(client: GatewayClient) -> str | None:
-    """Which workspace is meant where none is named: the one whose keys are listed then.
-
-    None when that list is empty or refused: the contract marks the default one nowhere.
-    """
-    try:
-        keys = (await client.keys.list()).items
-    except GatewayError:
-        return None
-    return next((key.workspace_id for key in keys if key.workspace_id), None)
-
-
-async def fetch_figures(client: GatewayClient) -> Mapping[str, Figures]:
-    """The figures of every workspace by its id. A part that fails is a fault, not a failure.
-
-    Raises GatewayError only when the workspaces cannot be listed.
-    """
-    spaces = [space for space in (await client.workspaces.list()).items if space.id]
-    default = await default_workspace_id(client)
-
-    async def one(space: Workspace) -> Figures:
-        is_default = space.slug == DEFAULT_SLUG if default is None else space.id == default
-        return await figures_of(client, space, is_default=is_default)
-
-    figures = await fetch_each(spaces, one)
-    return {space.id or "": found for space, found in zip(spaces, figures, strict=True)}
-
-
-async def figures_of(client: GatewayClient, space: Workspace, *, is_default: bool) -> Figures:
-    """Keys, members, budgets and guardrails of one workspace."""
-    identity = space.id or ""
-    parts = Parts()
-    keys: tuple[ApiKey, ...] | None = await parts.read(
-        "keys", lambda: client.keys.list(workspace_id=identity)
-    )
-    members = await parts.read("members", lambda: client.workspaces.members(identity))
-    budgets = await parts.read("budgets", lambda: client.workspaces.budgets(identity))
-    guardrails = await parts.read(
-        "guardrails", lambda: client.guardrails.list(workspace_id=identity)
-    )
-    byok = bool(space.include_byok_in_budgets)
-    return Figures(
-        keys=None if keys is None else KeyCount.of(keys),
-        spent={} if keys is None else spent_by_interval(keys, byok=byok),
-        members=None if members is None else len(members),
-        budgets=None if budgets is None else by_interval(budgets),
-        guardrails=None if guardrails is None else {one.id or "": one for one in guardrails},
-        is_default=is_default,
-        faults=tuple(parts.faults),
-    )
 
 
 # How the figures read ---------------------------------------------------------------------------

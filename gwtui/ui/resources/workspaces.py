@@ -6,23 +6,26 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from gwtui.contract.workspaces import Workspace
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import figure_column, flag_column, moment_column, text_column
 from gwtui.ui.resources.spec import Cell, Column, Completion, ResourceSpec, Scope, SortValue
 from gwtui.ui.resources.workspace_detail import SECTIONS, logging_word, or_not_set
 from gwtui.ui.resources.workspace_row import (
-    Figures,
     WorkspaceRow,
     active_keys_cell,
     budget_cell,
-    fetch_figures,
     members_cell,
     shown_name,
     tightest,
 )
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.workspaces import (
+    Figures,
+    fetch_workspaces,
+    figures_feed,
+    workspaces_feed,
+)
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
@@ -31,26 +34,12 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "WORKSPACES", "WorkspaceRow", "workspaces_feed"]
 
 
-async def fetch_workspaces(client: GatewayClient) -> Sequence[Workspace]:
-    """Every workspace of the account. Raises GatewayError."""
-    return (await client.workspaces.list()).items
-
-
-def workspaces_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Workspace]]:
-    """The workspaces as they are, without figures; the same in every scope."""
-    return hub.feed("workspaces:plain", fetch_workspaces, cadence.WORKSPACES)
-
-
 async def _fetch_rows(client: GatewayClient) -> Sequence[WorkspaceRow]:
     return tuple(WorkspaceRow(space) for space in await fetch_workspaces(client))
 
 
 def _rows_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[WorkspaceRow]]:
     return hub.feed("workspaces", _fetch_rows, cadence.WORKSPACES)
-
-
-def _figures_feed(hub: FeedHub, _scope: Scope) -> Feed[Mapping[str, Figures]]:
-    return hub.feed("workspaces:figures", fetch_figures, cadence.WORKSPACES)
 
 
 def _complete(row: WorkspaceRow, figures: Mapping[str, Figures]) -> WorkspaceRow:
@@ -168,7 +157,7 @@ WORKSPACES: ResourceSpec[WorkspaceRow] = ResourceSpec(
     columns=COLUMNS,
     sections=SECTIONS,
     feed=_rows_feed,
-    completion=Completion(_figures_feed, _complete),
+    completion=Completion(figures_feed, _complete),
     raw=lambda row: row.workspace.raw,
     empty="No workspace is visible to this key; a management key sees every one.",
     default_sort=("name", False),

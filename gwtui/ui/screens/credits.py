@@ -24,7 +24,6 @@ from gwtui.ui.resources.balance import (
     balance_tone,
     burn_lines,
 )
-from gwtui.ui.resources.credits import credits_feed
 from gwtui.ui.resources.keys import KeyRow, keys_feed
 from gwtui.ui.resources.spec import Scope
 from gwtui.ui.resources.spending import (
@@ -43,6 +42,7 @@ from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import Feed, FeedState
+from gwtui.watch.feeds.credits import credits_feed
 
 if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub

@@ -22,7 +22,6 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.ui.health import next_try, trouble
 from gwtui.ui.messages import FeedChanged
 from gwtui.ui.resources import cells
-from gwtui.ui.resources.endpoint_row import EndpointRow
 from gwtui.ui.resources.endpoints import endpoints_feed
 from gwtui.ui.resources.quotes import (
     OFFER_COLUMNS,
@@ -40,6 +39,7 @@ from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
 from gwtui.watch.feed import FeedState
+from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.hub import FeedHub
 
 R = TypeVar("R")

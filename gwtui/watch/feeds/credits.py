@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gwtui.contract.credits import Credits
-from gwtui.ui.resources.spec import Scope
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.scope import Scope
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Every guardrail of the account and whom it binds: read together, used by several lists."""
+"""Guardrails, one workspace's or every one, and whom they bind: contract "Guardrail"."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.paging import Listing
+from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.workspaces import Workspace
-from gwtui.ui.resources.fetching import fetch_each
-from gwtui.ui.resources.guardrail_row import Bound, GuardrailRow
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import fetch_each
+from gwtui.watch.feeds.scope import Scope
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
@@ -23,6 +24,48 @@ T = TypeVar("T")
 
 FEEDS = "guardrails"
 """The feeds that a write to guardrails or assignments makes out of date begin so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Whom a guardrail is assigned to; None is what could not be read."""
+
+    keys: tuple[KeyAssignment, ...] | None = None
+    members: tuple[MemberAssignment, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GuardrailRow:
+    """A guardrail, the workspace it was listed in, and whom it binds once that was read.
+
+    ``made`` is False for the default guardrail of a workspace that nobody changed yet: it has an
+    id, but comes to exist with its first change.
+    """
+
+    guardrail: Guardrail
+    workspace: Workspace | None = None
+    bound: Bound | None = None
+    made: bool = True
+    dialect: Dialect = GENERIC
+
+    @property
+    def identity(self) -> str:
+        """The id; for a guardrail that came without one, what else tells it from others."""
+        guardrail = self.guardrail
+        return guardrail.id or f"?{guardrail.name}|{guardrail.created_at}"
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it applies to all traffic of its workspace."""
+        default = None if self.workspace is None else self.workspace.default_guardrail_id
+        return default is not None and default.lower() == (self.guardrail.id or "").lower()
+
+    @property
+    def workspace_name(self) -> str | None:
+        """The workspace by name, else by the best identifier there is."""
+        if self.workspace is None:
+            return self.guardrail.workspace_id
+        return self.workspace.name or self.workspace.slug or self.workspace.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +188,10 @@ async def fetch_bindings(client: GatewayClient) -> Bindings:
 def bindings_feed(hub: FeedHub) -> Feed[Bindings]:
     """Every guardrail and whom it binds, the whole account."""
     return hub.feed(f"{FEEDS}:bindings", fetch_bindings, cadence.WORKSPACES)
+
+
+def guardrails_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[GuardrailRow]]:
+    """The guardrails of a scope: "guardrails" for all workspaces, "guardrails:ID" for one."""
+    workspace = scope.workspace
+    name = FEEDS if workspace is None else f"{FEEDS}:{workspace}"
+    return hub.feed(name, lambda client: fetch_guardrails(client, workspace), cadence.GUARDRAILS)

@@ -1,0 +1,94 @@
+"""Endpoints of one model: contract "Endpoint object"."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gwtui.contract.models import Endpoint, ModelEndpoints
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.scope import Scope
+from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRow:
+    """One endpoint and the model it serves.
+
+    ``keyless`` says that it was read without an API key: the gateway then hides throughput and
+    workload figures (contract "Authentication", 4).
+    """
+
+    endpoint: Endpoint
+    identity: str
+    model_id: str | None = None
+    model_name: str | None = None
+    keyless: bool = False
+
+    @property
+    def title(self) -> str | None:
+        """The provider, with the variant its tag names: one provider may serve a model twice."""
+        endpoint = self.endpoint
+        name = endpoint.provider_name or endpoint.name
+        _, slash, variant = (endpoint.tag or "").partition("/")
+        return f"{name} /{variant}" if name and slash else name or endpoint.tag
+
+    def why_no(self, field: str) -> str:
+        """Why a figure of the last 30 minutes is not there, for the person who misses it."""
+        gap = self.endpoint.gaps.get(field)
+        if gap is not None:
+            return gap
+        needs_key = field in {"throughput_last_30m", "perf_last_30m_by_workload"}
+        if self.keyless and needs_key:
+            return "hidden without an API key"
+        if field == "throughput_last_30m" and self.endpoint.latency_last_30m is not None:
+            return "no token throughput"
+        return "no traffic"
+
+
+def rows_of(model: ModelEndpoints, *, keyless: bool = False) -> tuple[EndpointRow, ...]:
+    """The endpoints of a model with an identity each, in the gateway's order.
+
+    The contract gives endpoints no identifier: tag, tier and quantization tell them apart, and
+    twins are numbered.
+    """
+    seen: Counter[str] = Counter()
+    rows = []
+    for endpoint in model.endpoints or ():
+        identity = "|".join(
+            part or ""
+            for part in (
+                endpoint.tag or endpoint.provider_name or endpoint.name,
+                endpoint.service_tier,
+                endpoint.quantization,
+            )
+        )
+        seen[identity] += 1
+        if seen[identity] > 1:
+            identity = f"{identity}#{seen[identity]}"
+        rows.append(EndpointRow(endpoint, identity, model.id, model.name, keyless))
+    return tuple(rows)
+
+
+async def fetch_endpoints(client: GatewayClient, model_id: str) -> Sequence[EndpointRow]:
+    """Every endpoint of a model ("author/slug"). Raises GatewayError."""
+    model = await client.catalog.endpoints(model_id)
+    return rows_of(model, keyless=client.connection.token is None)
+
+
+def endpoints_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[EndpointRow]]:
+    """The endpoints of the model that the scope names as parent. Raises ValueError without one."""
+    model_id = scope.parent
+    if model_id is None:
+        raise ValueError("endpoints are listed for one model: open it from the models list")
+    return hub.feed(
+        f"endpoints:{model_id}",
+        lambda client: fetch_endpoints(client, model_id),
+        cadence.ENDPOINTS,
+    )

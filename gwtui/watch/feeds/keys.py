@@ -1,0 +1,104 @@
+"""API keys and the guardrails on them: contract "API key", extended contract section 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from gwtui.client.errors import NotFoundError
+from gwtui.contract.keys import ApiKey, limit_used_share
+from gwtui.contract.workspaces import Workspace
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import fetch_each
+from gwtui.watch.feeds.guardrails import GuardrailRow
+from gwtui.watch.feeds.scope import Scope
+from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+
+
+@dataclass(frozen=True, slots=True)
+class KeyBinding:
+    """The guardrails on one key. ``own_id`` None is none; ``known`` False means nobody could tell.
+
+    ``own`` and ``default`` are None where they are not known or not there.
+    """
+
+    own_id: str | None = None
+    own: GuardrailRow | None = None
+    default: GuardrailRow | None = None
+    known: bool = True
+
+    @property
+    def target(self) -> str | None:
+        """The guardrail to go to: its own, else the default one that is made."""
+        if self.own_id is not None:
+            return self.own_id
+        made = self.default is not None and self.default.made
+        return self.default.identity if made and self.default is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """A key and the workspace it was listed in; None when that workspace is not known.
+
+    ``binding`` are the guardrails on it, None until they were read.
+    """
+
+    key: ApiKey
+    workspace: Workspace | None = None
+    binding: KeyBinding | None = None
+
+    @property
+    def identity(self) -> str:
+        """The hash; for a key that came without one, what else tells it from others."""
+        key = self.key
+        return key.hash or f"?{key.label}|{key.name}|{key.created_at}"
+
+    @property
+    def workspace_name(self) -> str | None:
+        """The workspace by name, else by the best identifier there is."""
+        if self.workspace is None:
+            return self.key.workspace_id
+        return self.workspace.name or self.workspace.slug or self.workspace.id
+
+    @property
+    def used_share(self) -> Decimal | None:
+        """Share of the limit that is used, 0..1 and above."""
+        return limit_used_share(self.key.limit, self.key.limit_remaining)
+
+
+async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[KeyRow]:
+    """The keys of one workspace, or of every one; disabled and expired ones included.
+
+    Raises GatewayError: a list that lacks a workspace's keys is never given out as whole.
+    """
+    listed = (await client.workspaces.list()).items
+    known = {space.id: space for space in listed if space.id is not None}
+    wanted: Sequence[str | None] = [workspace] if workspace is not None else list(known) or [None]
+
+    async def of_workspace(workspace_id: str | None) -> tuple[ApiKey, ...]:
+        try:
+            return (await client.keys.list(workspace_id=workspace_id)).items
+        except NotFoundError:
+            if workspace is None and workspace_id is not None:
+                return ()  # deleted since the workspaces were listed
+            raise
+
+    rows: dict[str, KeyRow] = {}
+    for workspace_id, keys in zip(wanted, await fetch_each(wanted, of_workspace), strict=True):
+        for key in keys:
+            row = KeyRow(key, known.get(key.workspace_id or workspace_id or ""))
+            rows.setdefault(row.identity, row)
+    return tuple(rows.values())
+
+
+def keys_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[KeyRow]]:
+    """The keys feed of a scope: "keys" for all workspaces, "keys:ID" for one."""
+    workspace = scope.workspace
+    name = "keys" if workspace is None else f"keys:{workspace}"
+    return hub.feed(name, lambda client: fetch_keys(client, workspace), cadence.KEYS)

@@ -1,0 +1,355 @@
+"""Bodies that are no answer at all: cut, mislabelled, misencoded, packed to burst, endless.
+
+Each ends in a typed error or in a readable answer, in bounded time and memory, and says nothing of
+what it held. The operations stand for the three ways an answer is read: an object, a list, a page.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+import tracemalloc
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from hostile_gateway import JSON, Recording, Spoilt
+from hostile_strings import SMALL
+
+from gwtui.client.answers import MAX_DEPTH, MAX_PARTS, MAX_VALUES
+from gwtui.client.errors import GatewayError, StatusError, UnreadableAnswerError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.transport import MAX_ANSWER
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+READS: Mapping[str, Callable[[GatewayClient], Awaitable[Any]]] = {
+    "/credits": lambda client: client.credits.get(),
+    "/providers": lambda client: client.providers.list(),
+    "/workspaces": lambda client: client.workspaces.list(),
+}
+PATHS = {
+    "/credits": "/credits",
+    "/providers": "/providers",
+    "/workspaces": "/workspaces?offset=0&limit=100",
+}
+MEGABYTE = 1024 * 1024
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def recording() -> AsyncIterator[Recording]:
+    found = Recording()
+    yield found
+    found.close()
+
+
+async def body_of(recording: Recording, operation: str) -> bytes:
+    _, answer = await recording.answer(PATHS[operation])
+    return json.dumps(answer).encode()
+
+
+async def read(recording: Recording, operation: str, response: httpx.Response) -> Any:
+    """What the client makes of a response: the result, or its typed error. Nothing else."""
+    spoilt = Spoilt(recording, lambda _path, _answer: response, max_answer=MAX_ANSWER)
+    client = spoilt.client()
+    found: Any = None
+    try:
+        found = await READS[operation](client)
+    except GatewayError as error:
+        found = error
+    finally:
+        await client.close()
+    if isinstance(found, GatewayError):
+        assert found.__context__ is None
+        assert found.__cause__ is None
+    return found
+
+
+def packed(content: bytes, encoding: str = "gzip", status: int = 200) -> httpx.Response:
+    """A response that was not unpacked yet, as one from the network."""
+    return httpx.Response(
+        status,
+        headers={**JSON, "content-encoding": encoding},
+        stream=httpx.ByteStream(content),
+    )
+
+
+@pytest.mark.parametrize("operation", READS)
+async def test_a_body_that_is_cut_anywhere(recording: Recording, operation: str) -> None:
+    whole = await body_of(recording, operation)
+    for length in range(0, len(whole), max(1, len(whole) // 150)):
+        found = await read(
+            recording, operation, httpx.Response(200, content=whole[:length], headers=JSON)
+        )
+        assert isinstance(found, UnreadableAnswerError), length
+        assert "cut off" in found.message
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "",
+        "text/html",
+        "text/html; charset=utf-8",
+        "text/plain",
+        "text/json",
+        "application/xml",
+        "application/octet-stream",
+        "application/jsonp",
+        "application/json-seq",
+        "application/x-ndjson",
+        "json",
+        "multipart/form-data; boundary=x",
+        "\x1b[31m",
+        "application/" + "j" * 5000,
+    ],
+)
+async def test_a_wrong_content_type(recording: Recording, kind: str) -> None:
+    for operation in READS:
+        whole = await body_of(recording, operation)
+        headers = {"content-type": kind}
+        found = await read(
+            recording, operation, httpx.Response(200, content=whole, headers=headers)
+        )
+        assert isinstance(found, UnreadableAnswerError)
+        assert "base URL" in found.message
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-7", "cp037"])
+async def test_another_encoding(recording: Recording, codec: str) -> None:
+    for operation in READS:
+        content = (await body_of(recording, operation)).decode().encode(codec)
+        content = content.replace(b"{", b"+AHs-") if codec == "utf-7" else content
+        found = await read(recording, operation, httpx.Response(200, content=content, headers=JSON))
+        assert isinstance(found, UnreadableAnswerError), codec
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Zürich".encode("latin-1"),
+        "\u201cquoted\u201d".encode("cp1252"),
+        b"\xff",
+        b"\xc0\xaf",
+        b"\xed\xa0\x80",
+        b"\xf4\x90\x80\x80",
+        b"\xe2\x82",
+        b"\x80",
+        b"\x00",
+        b"\x1b[31m",
+        b"\n",
+    ],
+)
+async def test_bytes_that_json_does_not_have(recording: Recording, name: bytes) -> None:
+    content = b'{"data": [{"id": "1", "name": "' + name + b'"}]}'
+    found = await read(recording, "/workspaces", httpx.Response(200, content=content, headers=JSON))
+    assert isinstance(found, UnreadableAnswerError)
+
+
+@pytest.mark.parametrize("mark", [b"\xef\xbb\xbf", b"", b" \r\n\t"])
+async def test_what_may_stand_before_an_answer(recording: Recording, mark: bytes) -> None:
+    for operation in READS:
+        content = mark + await body_of(recording, operation)
+        found = await read(recording, operation, httpx.Response(200, content=content, headers=JSON))
+        assert not isinstance(found, GatewayError)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "1E+999999999999",
+        "9" * 4000,
+        "-" + "9" * 4000,
+        "0." + "1" * 50_000,
+        "1" + "0" * 4000 + ".5",
+        "-0",
+        "-0.0",
+        "5e-324",
+        "9223372036854775808",
+        "true",
+        '"12"',
+        '"1_0"',
+        '"١٢"',
+        '" 1 "',
+        '"0x10"',
+        '"NaN"',
+        '"sNaN123"',
+        '""',
+    ],
+)
+async def test_numbers_of_every_kind_cost_their_field_at_most(
+    recording: Recording, number: str
+) -> None:
+    content = b'{"data": {"total_credits": %b, "total_usage": 2}}' % number.encode()
+    credits = await read(recording, "/credits", httpx.Response(200, content=content, headers=JSON))
+    assert credits.total_usage == 2
+    amount = credits.total_credits
+    assert (amount is None) == ("total_credits" in credits.gaps)
+    assert amount is None or amount.is_finite()
+
+
+async def test_a_number_too_long_for_python_is_unreadable(recording: Recording) -> None:
+    content = b'{"data": {"total_credits": ' + b"9" * 100_000 + b"}}"
+    found = await read(recording, "/credits", httpx.Response(200, content=content, headers=JSON))
+    assert isinstance(found, UnreadableAnswerError)
+
+
+async def test_of_repeated_names_the_last_counts(recording: Recording) -> None:
+    content = b'{"data": {"total_usage": 1}, "data": {"total_usage": 2, "total_usage": 3}}'
+    credits = await read(recording, "/credits", httpx.Response(200, content=content, headers=JSON))
+    assert credits.total_usage == 3
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH, 500, 990, 5_000, 1_000_000])
+@pytest.mark.parametrize("pair", [(b"[", b"]"), (b'{"a":', b"}")], ids=["lists", "objects"])
+async def test_deep_nesting(recording: Recording, depth: int, pair: tuple[bytes, bytes]) -> None:
+    inside = pair[0] * depth + b"1" + pair[1] * depth
+    for content in (inside, b'{"data": ' + inside + b"}", b'{"data": {"odd": ' + inside + b"}}"):
+        for status in (200, 400):
+            found = await read(
+                recording, "/credits", httpx.Response(status, content=content, headers=JSON)
+            )
+            assert isinstance(found, UnreadableAnswerError if status == 200 else StatusError)
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 203, 204, 205, 206, 299])
+@pytest.mark.parametrize("content", [b"", b" ", b"null", b"{}", b"[]", b'""', b"0"])
+async def test_a_success_that_says_nothing(
+    recording: Recording, status: int, content: bytes
+) -> None:
+    for operation in READS:
+        found = await read(
+            recording, operation, httpx.Response(status, content=content, headers=JSON)
+        )
+        assert isinstance(found, UnreadableAnswerError)
+
+
+# Packed -----------------------------------------------------------------------------------------
+
+
+async def test_packed_answers_are_read(recording: Recording) -> None:
+    for operation in READS:
+        whole = await body_of(recording, operation)
+        for response in (
+            packed(gzip.compress(whole)),
+            packed(zlib.compress(whole), "deflate"),
+            packed(whole, "identity"),
+            packed(gzip.compress(whole), " GZIP "),
+        ):
+            assert not isinstance(await read(recording, operation, response), GatewayError)
+
+
+async def test_packing_that_is_damaged(recording: Recording) -> None:
+    whole = gzip.compress(await body_of(recording, "/workspaces"))
+    for place in range(0, len(whole), 7):
+        broken = bytearray(whole)
+        broken[place] ^= 0x55
+        found = await read(recording, "/workspaces", packed(bytes(broken)))
+        # A flip in the header's clock or in the check sum at the end is not looked at.
+        assert isinstance(found, UnreadableAnswerError) or 4 <= place < 10 or place > len(whole) - 9
+    for length in range(0, len(whole) - 8, 11):
+        found = await read(recording, "/workspaces", packed(whole[:length]))
+        assert isinstance(found, UnreadableAnswerError), length
+
+
+def bomb(layers: int) -> bytes:
+    content = b'{"data": {"pad": "' + b"x" * (32 * MEGABYTE) + b'"}}'
+    for _ in range(layers):
+        content = gzip.compress(content)
+    return content
+
+
+@pytest.mark.parametrize(
+    ("layers", "encoding"),
+    [(1, "gzip"), (2, "gzip, gzip"), (3, "gzip,gzip,gzip"), (1, "br"), (1, "zstd"), (1, "x-gzip")],
+)
+@pytest.mark.parametrize("status", [200, 500])
+async def test_a_bomb_does_not_go_off(
+    recording: Recording, layers: int, encoding: str, status: int
+) -> None:
+    response = packed(_BOMBS[layers], encoding, status)
+    tracemalloc.start()
+    try:
+        found = await read(recording, "/credits", response)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(found, UnreadableAnswerError if status == 200 else StatusError)
+    assert peak < 100 * MEGABYTE
+
+
+_BOMBS = {layers: bomb(layers) for layers in (1, 2, 3)}
+
+
+# Large ------------------------------------------------------------------------------------------
+
+
+def endless() -> httpx.Response:
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b'{"data": {"pad": "'
+        while True:
+            yield b"x" * 65536
+
+    return httpx.Response(200, headers=JSON, content=chunks())
+
+
+LARGE: Mapping[str, Callable[[], httpx.Response]] = {
+    "20 MB of text": lambda: httpx.Response(
+        200, headers=JSON, content=b'{"data": {"pad": "' + b"x" * (20 * MEGABYTE) + b'"}}'
+    ),
+    "endless": endless,
+    "many rows": lambda: _json(b'{"data": [' + b"{}," * (MAX_PARTS + 1) + b"{}]}"),
+    "many numbers": lambda: _json(b'{"data": [' + b"0," * (MAX_VALUES + 1) + b"0]}"),
+    "many fields": lambda: _json(
+        b'{"data": {' + b",".join(b'"f%d":[]' % n for n in range(MAX_PARTS + 1)) + b"}}"
+    ),
+    "many brackets": lambda: _json(b'{"data": [' + b"[[]]," * MAX_PARTS + b"[]]}"),
+}
+
+
+def _json(content: bytes) -> httpx.Response:
+    return httpx.Response(200, headers=JSON, content=content)
+
+
+@pytest.mark.parametrize("name", LARGE)
+async def test_a_huge_answer_is_refused_soon(recording: Recording, name: str) -> None:
+    response = LARGE[name]()
+    started = time.process_time()
+    found = await read(recording, "/providers", response)
+    assert isinstance(found, UnreadableAnswerError)
+    assert "larger" in found.message or "more parts" in found.message
+    assert time.process_time() - started < 10  # seconds of work, whatever else the machine does
+
+
+# Errors -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 418, 429, 500, 503])
+async def test_hostile_refusals(recording: Recording, status: int) -> None:
+    """Message, metadata and headers of an error are data like any other."""
+    for text in tuple(SMALL.values())[status % 13 :: 13]:
+        error = {"code": text, "message": text, "metadata": {text: [text], "request_id": text}}
+        plain = text.encode("ascii", "ignore").replace(b"\r", b"").replace(b"\n", b"")
+        headers = {
+            **JSON,
+            "x-request-id": plain.decode(),
+            "retry-after": plain.decode(),
+            "date": plain.decode(),
+        }
+        response = httpx.Response(
+            status, content=json.dumps({"error": error}).encode(), headers=headers
+        )
+        found = await read(recording, "/credits", response)
+        assert isinstance(found, StatusError)
+        assert found.status == status
+        assert found.request_id is None or found.request_id.isprintable()
