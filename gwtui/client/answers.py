@@ -37,6 +37,10 @@ MAX_DEPTH = 64
 What reads and shows an answer level by level must not depend on how deep the program's own stack
 is by then.
 """
+MAX_PARTS = 100_000
+"""Lists and objects in an answer: more would freeze a user interface for seconds."""
+MAX_VALUES = 2_000_000
+"""Values of every kind in an answer, for the same reason."""
 _MAX_REQUEST_ID = 128
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-correlation-id", "cf-ray")
 _STATUS_ERRORS: Mapping[int, type[StatusError]] = {
@@ -62,9 +66,9 @@ def read_json(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Any:
         )
     try:
         answer = _loads(raw)
-        if not _is_too_deep(answer):
+        why = _too_much(answer)
+        if not why:
             return dialect.from_wire(answer)
-        why = _TOO_DEEP
     except RecursionError:
         why = _TOO_DEEP
     except UnicodeDecodeError:
@@ -139,18 +143,24 @@ def _loads(raw: bytes) -> Any:
     return json.loads(raw.decode("utf-8-sig"), parse_float=_number, parse_constant=str)
 
 
-def _is_too_deep(answer: Any) -> bool:
+def _too_much(answer: Any) -> str:
+    """Why the answer is more than can be worked on, empty when it is not."""
     level = [answer] if isinstance(answer, dict | list) else []
+    parts = values = 0
     for _ in range(MAX_DEPTH):
+        parts += len(level)
+        values += sum(map(len, level))
+        if not level:
+            return ""
+        if parts > MAX_PARTS or values > MAX_VALUES:
+            return "the answer has more parts than can be shown"
         level = [
             part
             for whole in level
             for part in (whole.values() if isinstance(whole, dict) else whole)
             if isinstance(part, dict | list)
         ]
-        if not level:
-            return False
-    return True
+    return _TOO_DEEP if level else ""
 
 
 def _number(text: str) -> Decimal | str:

@@ -42,6 +42,9 @@ logger = logging.getLogger("gwtui.client")
 MAX_ANSWER = 16 * 1024 * 1024
 """Bytes of an answer, after decompression, that are read."""
 _MAX_ERROR_BODY = 64 * 1024
+_COMPRESSIONS = ("gzip", "deflate")
+"""One of them at a time: each unpacks to a thousand times its size at most, so that the bound on an
+answer is met before the memory is. Others, or one inside another, know no such measure."""
 _REDACTED = "[redacted]"
 _NEVER_SENT = (
     httpx.ConnectError,
@@ -194,7 +197,7 @@ class Transport:
                 f"no connection to {where}: {redact(why)}", temporary=temporary
             )
         if isinstance(error, httpx.DecodingError):
-            return UnreadableAnswerError("the answer's compression is damaged")
+            return UnreadableAnswerError("the answer's compression is damaged or unknown")
         if isinstance(error, httpx.TimeoutException | TimeoutError):
             return NoAnswerError(f"{where} did not answer in time")
         return NoAnswerError(f"the connection to {where} broke before the answer was complete")
@@ -253,7 +256,11 @@ def _http_client(
         http = httpx.AsyncHTTPTransport(uds=str(connection.socket_path), verify=tls, limits=limits)
     return httpx.AsyncClient(
         auth=_BearerAuth(connection.token) if connection.token else None,
-        headers={"User-Agent": f"gwtui/{__version__}", "Accept": "application/json"},
+        headers={
+            "User-Agent": f"gwtui/{__version__}",
+            "Accept": "application/json",
+            "Accept-Encoding": ", ".join(_COMPRESSIONS),
+        },
         verify=tls,
         limits=limits,
         timeout=httpx.Timeout(
@@ -276,7 +283,10 @@ def _tls(connection: Connection) -> ssl.SSLContext:
 
 
 async def _body(response: httpx.Response, limit: int) -> bytes | None:
-    """The whole body, None when it is longer than ``limit`` bytes."""
+    """The whole body, None when it is longer than ``limit`` bytes. Raises httpx.HTTPError."""
+    compression = response.headers.get("content-encoding", "").strip().lower()
+    if compression not in {"", "identity", *_COMPRESSIONS}:
+        raise httpx.DecodingError("a compression that was not asked for")
     received = bytearray()
     async for chunk in response.aiter_bytes():
         received += chunk
