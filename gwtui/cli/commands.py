@@ -32,6 +32,11 @@ class Command:
 COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (
+        Command("login", "check a management key and keep it for a profile", "gwtui.cli.login"),
+        Command("logout", "remove a profile's key from this machine", "gwtui.cli.logout"),
+        Command("profiles", "list the gateways you know, choose the default", "gwtui.cli.profiles"),
+        Command("whoami", "show the profile, its key's rights and limits", "gwtui.cli.whoami"),
+        Command("audit", "list and export what was changed from this machine", "gwtui.cli.audit"),
         Command("gateway", "run the embedded gateway, issue keys for it", "gwtui.cli.gateway"),
     )
 }

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
-import getpass
-import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -13,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
 from gwtui.cli.faults import list_faults, switchboard, wants_list
+from gwtui.cli.output import narrate
 from gwtui.contract.dialects import DIALECTS
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from gwtui.client.connection import Connection
     from gwtui.embedded.faults import Switchboard
     from gwtui.local.paths import Paths
@@ -43,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         connect = _demo(arguments, paths) if arguments.demo else _remote(arguments, paths)
     except _CannotStartError as error:
-        return _usage(str(error))
+        return _usage(str(error), error.code)
     return _show(connect, route, arguments)
 
 
@@ -56,12 +52,16 @@ def _show(connect: Connect, route: str, arguments: argparse.Namespace) -> int:
 
 
 class _CannotStartError(Exception):
-    """The dashboard cannot be opened; the message says why."""
+    """The dashboard cannot be opened; the message says why, ``code`` is the exit code."""
+
+    def __init__(self, message: str, code: int = exits.USAGE) -> None:
+        super().__init__(message)
+        self.code = code
 
 
-def _usage(message: str) -> int:
-    print(f"gwtui: {message}", file=sys.stderr)
-    return exits.USAGE
+def _usage(message: str, code: int = exits.USAGE) -> int:
+    narrate(message)
+    return code
 
 
 def _contradiction(arguments: argparse.Namespace) -> str | None:
@@ -130,43 +130,15 @@ def _faults(arguments: argparse.Namespace) -> Switchboard | None:
 
 def _remote(arguments: argparse.Namespace, paths: Paths) -> Connect:
     """The gateway of a profile or an address; asks for the token when no source has one."""
-    from gwtui.local.profile_text import load_profiles  # noqa: PLC0415
-    from gwtui.local.profiles import FILE_NAME, ProfileError, resolve  # noqa: PLC0415
-    from gwtui.local.tokens import TokenError, find_token  # noqa: PLC0415
+    from gwtui.cli.target import NoTargetError, open_target  # noqa: PLC0415
 
     try:
-        profile = resolve(
-            arguments.profile,
-            arguments.base_url,
-            arguments.dialect,
-            arguments.read_only,
-            os.environ,
-            book=load_profiles(paths.config / FILE_NAME),
-        )
-        found = asyncio.run(find_token(profile))
-        for note in found.notes:
-            print(f"gwtui: {note}", file=sys.stderr)
-        token, source = found.token, found.source
-        if token is None:
-            token, source = _ask(profile.label), "prompt"
-        connection = profile.connection(token, source)
-    except (ProfileError, TokenError) as error:
-        raise _CannotStartError(str(error)) from None
+        _profile, connection = open_target(arguments, paths, may_ask=True)
+    except NoTargetError as error:
+        raise _CannotStartError(str(error), error.code) from None
 
     @asynccontextmanager
     async def connect() -> AsyncIterator[Connection]:
         yield connection
 
     return connect
-
-
-def _ask(label: str) -> SecretStr:
-    from pydantic import SecretStr  # noqa: PLC0415
-
-    try:
-        typed = getpass.getpass(f"Management key for {label} (kept for this session only): ")
-    except (EOFError, KeyboardInterrupt):
-        raise _CannotStartError("no key was given") from None
-    if not typed.strip():
-        raise _CannotStartError("no key was given")
-    return SecretStr(typed.strip())

@@ -9,3 +9,5 @@ USAGE = 2
 """The command line or the configuration is wrong; nothing was tried."""
 IN_USE = 3
 """Another process holds what is needed: a database, a port."""
+INTERRUPTED = 130
+"""Ended by SIGINT, as shells count it."""

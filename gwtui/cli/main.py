@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 
 from gwtui import __version__
-from gwtui.cli.commands import COMMANDS
+from gwtui.cli import exits
+from gwtui.cli.commands import COMMANDS, Command
 from gwtui.cli.faults import add_fault_option
 from gwtui.cli.options import add_connection_options
 
@@ -19,16 +20,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     position = _first_positional(words)
     command = COMMANDS.get(words[position]) if position is not None else None
-    if command is None or position is None:
-        from gwtui.cli import dashboard  # noqa: PLC0415 - heavier than --version needs
+    try:
+        if command is None or position is None:
+            return _dashboard(words)
+        return _command(command, words[:position] + words[position + 1 :])
+    except KeyboardInterrupt:
+        return exits.INTERRUPTED
 
-        return dashboard.run(_dashboard_parser().parse_args(words))
+
+def _dashboard(words: Sequence[str]) -> int:
+    arguments = _dashboard_parser().parse_args(words)
+    from gwtui.cli import dashboard  # noqa: PLC0415 - heavier than --version needs
+
+    return dashboard.run(arguments)
+
+
+def _command(command: Command, words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog=f"gwtui {command.name}", description=command.help, allow_abbrev=False
     )
     add_connection_options(parser)
     command.configure(parser)
-    return command.run(parser.parse_args(words[:position] + words[position + 1 :]))
+    return command.run(parser.parse_args(words))
 
 
 def _first_positional(words: Sequence[str]) -> int | None:

@@ -46,6 +46,10 @@ class KeyringUnavailableError(Exception):
     """The keyring cannot be used now; the message says why and holds no secret."""
 
 
+class NoKeyringError(KeyringUnavailableError):
+    """There is none here, so nothing can be in it."""
+
+
 class KeyringSilentError(KeyringUnavailableError):
     """The keyring did not answer in time. What it was asked to do may still happen."""
 
@@ -110,8 +114,8 @@ def _backend() -> KeyringBackend:
     passed_over = {type(backend).__module__ for backend in candidates} - {_NONE}
     if passed_over:
         names = ", ".join(sorted(passed_over))
-        raise KeyringUnavailableError(f"there is no keyring that can be trusted (found {names})")
-    raise KeyringUnavailableError("there is no keyring")
+        raise NoKeyringError(f"there is no keyring that can be trusted (found {names})")
+    raise NoKeyringError("there is no keyring")
 
 
 def _explained(error: Exception) -> KeyringUnavailableError:

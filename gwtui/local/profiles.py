@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -31,6 +31,9 @@ from gwtui.client.connection import Connection, InvalidConnectionError, normalis
 from gwtui.contract.dialects import DIALECTS, DialectName
 
 FILE_NAME = "profiles.toml"
+
+TokenSource = Literal["token command", "token file", "keyring"]
+"""What a profile can name; the environment goes before it, a prompt comes after it."""
 
 
 class ProfileError(Exception):
@@ -63,7 +66,24 @@ class Profile(BaseModel):
     @property
     def label(self) -> str:
         """What the screens call it: the name, else the host."""
-        return self.name or urlsplit(self.base_url).netloc
+        return self.name or self.host
+
+    @property
+    def host(self) -> str:
+        """Host and port of the gateway."""
+        return urlsplit(self.base_url).netloc
+
+    @property
+    def token_source(self) -> TokenSource:
+        """Where its token is looked for when the environment has none."""
+        if self.uses_keyring:
+            return "keyring"
+        return "token command" if self.token_file is None else "token file"
+
+    @property
+    def uses_keyring(self) -> bool:
+        """Whether its token is looked for in the keyring."""
+        return self.token_command is None and self.token_file is None
 
     def connection(self, token: SecretStr | None, token_source: str) -> Connection:
         """The connection that this profile describes. Raises ProfileError when it is unsafe."""
@@ -139,13 +159,19 @@ def _named_profile(book: ProfileBook, name: str) -> Profile:
     raise ProfileError(f"there is no profile {name!r} (known: {known})")
 
 
-def _at_address(profile: Profile | None, address: str) -> Profile:
+def ad_hoc_profile(address: str) -> Profile:
+    """A gateway given by address alone. Raises ProfileError."""
     try:
-        url = normalise_base_url(address)
+        return Profile(base_url=normalise_base_url(address))
     except InvalidConnectionError as error:
         raise ProfileError(str(error)) from None
+
+
+def _at_address(profile: Profile | None, address: str) -> Profile:
+    alone = ad_hoc_profile(address)
+    url = alone.base_url
     if profile is None:
-        return Profile(base_url=url)
+        return alone
     if _origin(url) == _origin(profile.base_url):
         return profile.model_copy(update={"base_url": url})
     foreign = {"base_url": url, "name": "", "token_command": None, "token_file": None}

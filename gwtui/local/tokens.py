@@ -25,7 +25,8 @@ from gwtui.local.profiles import Profile
 TOKEN_VARIABLE = "GWTUI_TOKEN"  # noqa: S105 - the variable's name
 COMMAND_LIMIT = 10.0
 """Seconds for a token command."""
-_MAX_BYTES = 64 * 1024
+MAX_BYTES = 64 * 1024
+"""More than any token has."""
 _OTHERS = 0o077
 
 
@@ -105,7 +106,7 @@ async def token_from_command(
         raise
     if status != 0:
         raise TokenError(f"token command {program}: ended with status {status}")
-    return _single(output, f"token command {program}")
+    return single_token(output, f"token command {program}")
 
 
 def token_from_file(path: Path) -> SecretStr:
@@ -122,10 +123,10 @@ def token_from_file(path: Path) -> SecretStr:
                 raise TokenError(f"token file {path}: belongs to another user")
             if stat.S_IMODE(found.st_mode) & _OTHERS:
                 raise TokenError(f"token file {path}: others can read it, run: chmod 600 {path}")
-            content = file.read(_MAX_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise TokenError(f"token file {path}: {error.strerror or 'cannot be read'}") from None
-    return _single(content, f"token file {path}")
+    return single_token(content, f"token file {path}")
 
 
 async def _from_keyring(profile_name: str, limit: float) -> tuple[SecretStr | None, str]:
@@ -142,9 +143,9 @@ async def _from_keyring(profile_name: str, limit: float) -> tuple[SecretStr | No
 async def _read_bounded(process: asyncio.subprocess.Process) -> bytes:
     assert process.stdout is not None  # noqa: S101 - asked for as a pipe
     output = b""
-    while chunk := await process.stdout.read(_MAX_BYTES):
+    while chunk := await process.stdout.read(MAX_BYTES):
         output += chunk
-        if len(output) > _MAX_BYTES:
+        if len(output) > MAX_BYTES:
             raise TokenError("the token command gave far more than a token")
     return output
 
@@ -156,9 +157,9 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     await process.wait()
 
 
-def _single(content: bytes, source: str) -> SecretStr:
-    """The one token in ``content``; anything else is refused without being repeated."""
-    if len(content) > _MAX_BYTES:
+def single_token(content: bytes, source: str) -> SecretStr:
+    """The one token in what ``source`` gave. Raises TokenError, which repeats nothing of it."""
+    if len(content) > MAX_BYTES:
         raise TokenError(f"{source}: gave far more than a token")
     words = content.split()
     if not words:

@@ -1,0 +1,60 @@
+"""Asking a person on the terminal, or reading what a program sends instead."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+import warnings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+
+
+class NoAnswerGivenError(Exception):
+    """Nobody answered, or not with something usable; the message repeats nothing."""
+
+
+def read_token(prompt: str) -> SecretStr:
+    """A token that is typed without being shown, or all of stdin when that is no terminal.
+
+    Raises NoAnswerGivenError.
+    """
+    from gwtui.local.tokens import MAX_BYTES, TokenError, single_token  # noqa: PLC0415
+
+    if sys.stdin.isatty():
+        content = _typed(prompt).encode()
+    else:
+        content = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if not content.strip():
+        raise NoAnswerGivenError("no key was given")
+    try:
+        return single_token(content, "the input")
+    except TokenError as error:
+        raise NoAnswerGivenError(str(error)) from None
+
+
+def read_line(prompt: str) -> str:
+    """A line typed on the terminal. Raises NoAnswerGivenError, also where there is no terminal."""
+    if not sys.stdin.isatty():
+        raise NoAnswerGivenError("there is no terminal to ask on")
+    print(prompt, end="", file=sys.stderr, flush=True)
+    try:
+        line = sys.stdin.readline().strip()
+    except KeyboardInterrupt:
+        raise NoAnswerGivenError("nothing was given") from None
+    if not line:
+        raise NoAnswerGivenError("nothing was given")
+    return line
+
+
+def _typed(prompt: str) -> str:
+    try:
+        with warnings.catch_warnings():
+            # Where typing cannot be hidden, do not ask.
+            warnings.simplefilter("error", getpass.GetPassWarning)
+            return getpass.getpass(prompt, sys.stderr)
+    except getpass.GetPassWarning:
+        raise NoAnswerGivenError("this terminal cannot hide what is typed") from None
+    except (EOFError, KeyboardInterrupt):
+        raise NoAnswerGivenError("no key was given") from None

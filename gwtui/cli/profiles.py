@@ -1,0 +1,86 @@
+"""``gwtui profiles``: which gateways are known, which is the default; no key is read."""
+
+from __future__ import annotations
+
+import argparse
+
+from gwtui.cli import exits
+from gwtui.cli.forgetting import forget_everywhere
+from gwtui.cli.output import add_output_option, narrate, print_json, print_table
+from gwtui.local.paths import Paths
+from gwtui.local.profile_file import set_default
+from gwtui.local.profile_text import load_profiles
+from gwtui.local.profiles import FILE_NAME, Profile, ProfileBook, ProfileError
+
+_HEADINGS = ("name", "host", "dialect", "writes", "critical", "key from")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add ``--output``, ``default`` and ``remove``."""
+    add_output_option(parser)
+    commands = parser.add_subparsers(dest="profiles_command", metavar="COMMAND")
+    default = commands.add_parser("default", help="choose what a start without a name means")
+    default.add_argument("name", metavar="NAME")
+    remove = commands.add_parser("remove", help="remove a profile and the key stored for it")
+    remove.add_argument("name", metavar="NAME")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List, or change; returns an exit code."""
+    paths = Paths.of_user()
+    file = paths.config / FILE_NAME
+    try:
+        if arguments.profiles_command == "default":
+            set_default(file, arguments.name)
+            narrate(f"profile {arguments.name} is the default now")
+            return exits.OK
+        book = load_profiles(file, keep_unknown=True)
+        if arguments.profiles_command == "remove":
+            return forget_everywhere(arguments.name, book, paths, and_profile=True)
+    except ProfileError as error:
+        narrate(str(error))
+        return exits.USAGE
+    _list(book, paths, as_json=arguments.output == "json")
+    return exits.OK
+
+
+def _list(book: ProfileBook, paths: Paths, *, as_json: bool) -> None:
+    for note in book.unknown:
+        narrate(note)
+    if as_json:
+        print_json([_json(profile, book) for profile in book.profiles.values()])
+    elif book.profiles:
+        print_table([_HEADINGS, *(_row(profile, book) for profile in book.profiles.values())])
+    else:
+        narrate(f"there are no profiles in {paths.config / FILE_NAME}: run gwtui login")
+
+
+def _row(profile: Profile, book: ProfileBook) -> tuple[str, ...]:
+    default = " (default)" if profile.name == book.default else ""
+    return (
+        profile.name + default,
+        profile.host,
+        profile.dialect,
+        "read-only" if profile.read_only else "allowed",
+        "CRITICAL" if profile.critical else "no",
+        _source(profile),
+    )
+
+
+def _source(profile: Profile) -> str:
+    """The arguments of a command may say more than others should see over a shoulder."""
+    detail = profile.token_command[0] if profile.token_command else profile.token_file
+    return f"{profile.token_source} {detail}" if detail else profile.token_source
+
+
+def _json(profile: Profile, book: ProfileBook) -> dict[str, object]:
+    return {
+        "name": profile.name,
+        "default": profile.name == book.default,
+        "base_url": profile.base_url,
+        "host": profile.host,
+        "dialect": profile.dialect,
+        "read_only": profile.read_only,
+        "critical": profile.critical,
+        "token_source": profile.token_source,
+    }
