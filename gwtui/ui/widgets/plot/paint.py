@@ -1,0 +1,169 @@
+"""A plot as lines of content: title or read-out, the curves between their axes, the moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from decimal import Decimal
+from itertools import groupby
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.times import local_preview, utc
+from gwtui.ui.resources.spec import Tone
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.plot.figure import Figure, Line
+from gwtui.ui.widgets.plot.raster import Mark, Raster, column_of
+from gwtui.ui.widgets.plot.scale import Scale, scale_of, ticks_of
+from gwtui.watch.history.model import Point
+
+NOT_RECORDED = "not recorded"
+NOTHING = "nothing is recorded for this time yet"
+_TICK_ROOM = 9
+"""Cells that a label of the time axis takes with the space around it."""
+_FIGURE_EVERY = 3
+"""Lines between two figures of the vertical axis."""
+
+
+def plot_lines(
+    figure: Figure, width: int, height: int, cursor: datetime | None = None
+) -> list[Content]:
+    """The plot in ``width`` cells and ``height`` lines, three at least."""
+    rows = max(1, height - 2)
+    scale = _scale(figure, rows)
+    figures = dict(_axis_figures(figure, scale, rows))
+    axis = max(cell_len(text) for text in figures.values())
+    room = max(1, width - axis - 1)
+    raster = Raster(room, rows, ascii=figure.ascii)
+    for line in figure.lines:
+        raster.draw(line, figure.window, scale)
+    at = None if cursor is None else column_of(cursor, figure.window, room)
+    wall, bare = ("+", "|") if figure.ascii else ("┤", "│")
+    lines = [title_line(figure, cursor, width)]
+    empty = _is_empty(figure)
+    for row in range(rows):
+        name = toned(figures.get(row, "").rjust(axis), "muted")
+        edge = toned(wall if row in figures else bare, "muted")
+        if empty and row == rows // 2:
+            lines.append(Content.assemble(name, edge, toned(NOTHING[:room].center(room), "muted")))
+            continue
+        marks = [_under_cursor(raster, row, column, at, bare) for column in range(room)]
+        lines.append(Content.assemble(name, edge, *_runs(marks)))
+    lines.append(toned(_moments(figure, axis, room), "muted"))
+    return lines
+
+
+def title_line(figure: Figure, cursor: datetime | None, width: int) -> Content:
+    """What is drawn with the newest figures; with a cursor the moment and the figures there."""
+    if cursor is None:
+        parts = [_named(line, _latest(line, figure), figure) for line in figure.lines]
+        head = toned(figure.title, "plain", bold=True)
+    else:
+        parts = [_named(line, line.at(cursor), figure) for line in figure.lines]
+        moment = utc(cursor) if figure.zone is None else local_preview(cursor, figure.zone)
+        head = toned(moment, "plain", bold=True)
+    return Content.assemble(head, *(Content.assemble("  ", part) for part in parts)).truncate(
+        width, ellipsis=True
+    )
+
+
+def _named(line: Line, point: Point | None, figure: Figure) -> Content:
+    words = in_words(point, figure)
+    return Content.assemble(toned(f"{line.name} ", line.tone) if line.name else "", toned(words))
+
+
+def in_words(point: Point | None, figure: Figure) -> str:
+    """A slot of a curve in words, with its lowest and highest where they differ as read."""
+    if point is None or point.state == "gap":
+        return NOT_RECORDED
+    if point.state == "null" or point.low is None or point.high is None:
+        return figure.absent
+    shown = point.last if point.mean is None else point.mean
+    text = UNKNOWN if shown is None else figure.words(shown)
+    low, high = figure.words(point.low), figure.words(point.high)
+    return text if low == high else f"{text} ({low} to {high})"
+
+
+def _latest(line: Line, figure: Figure) -> Point | None:
+    """The newest slot that holds anything, as the value it ended with."""
+    for point in reversed(line.points(figure.window)):
+        if point.state == "null":
+            return point
+        if point.state == "value" and point.last is not None:
+            last = point.last
+            return Point(point.at, "value", last, last, last, last, point.count)
+    return None
+
+
+def _scale(figure: Figure, rows: int) -> Scale:
+    lows: list[Decimal] = []
+    highs: list[Decimal] = []
+    for line in figure.lines:
+        points = line.points(figure.window)
+        lows += [point.low for point in points if point.low is not None]
+        highs += [point.high for point in points if point.high is not None]
+    return scale_of(
+        min(lows, default=None),
+        max(highs, default=None),
+        floor=figure.floor,
+        ceiling=figure.ceiling,
+        steps=max(1, rows // _FIGURE_EVERY),
+    )
+
+
+def _is_empty(figure: Figure) -> bool:
+    return all(
+        point.state == "gap" for line in figure.lines for point in line.points(figure.window)
+    )
+
+
+def _axis_figures(figure: Figure, scale: Scale, rows: int) -> Iterator[tuple[int, str]]:
+    """The round figures of the vertical axis by the line they stand on, top and bottom first."""
+    yield 0, figure.words(scale.top)
+    if rows == 1:
+        return
+    yield rows - 1, figure.words(scale.bottom)
+    value = scale.bottom + scale.step
+    while value < scale.top:
+        row = round((1 - scale.share(value)) * (rows - 1))
+        if 0 < row < rows - 1:
+            yield row, figure.words(value)
+        value += scale.step
+
+
+def _under_cursor(raster: Raster, row: int, column: int, at: int | None, bare: str) -> Mark:
+    mark = raster.cell(row, column)
+    if column != at:
+        return mark
+    return Mark(bare, "warn") if mark.sign == " " else Mark(mark.sign, "warn")
+
+
+def _runs(marks: Iterable[Mark]) -> Iterator[Content]:
+    """Neighbours of one tone as one text: each change of colour costs bytes."""
+    for tone, run in groupby(marks, key=_seen_tone):
+        yield toned("".join(mark.sign for mark in run), tone)
+
+
+def _seen_tone(mark: Mark) -> Tone:
+    return "plain" if mark.sign == " " else mark.tone
+
+
+def _moments(figure: Figure, axis: int, room: int) -> str:
+    """The labels beneath, each at its moment; the zone in the corner."""
+    line = [" "] * (axis + 1 + room)
+    zone = "UTC" if figure.zone is None else "local"
+    if axis >= len(zone):
+        line[: len(zone)] = zone
+    for moment in figure.marks:
+        if figure.window.since <= moment < figure.window.until:
+            line[axis + 1 + column_of(moment, figure.window, room)] = "!" if figure.ascii else "▲"
+    for tick in ticks_of(figure.window, figure.zone, room // _TICK_ROOM):
+        start = axis + 1 + min(room - 1, round(tick.share * room))
+        text = f"{'|' if figure.ascii else '╵'}{tick.label}"
+        if start + len(text) <= len(line) and set(line[max(0, start - 1) : start + len(text)]) <= {
+            " "
+        }:
+            line[start : start + len(text)] = text
+    return "".join(line).rstrip()

@@ -1,0 +1,90 @@
+"""Round figures and moments for the axes of a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from gwtui.domain.times import DAY, HOUR, MINUTE
+from gwtui.ui.widgets.plot.spans import Window
+
+_STEPS = tuple(Decimal(step) for step in ("1", "2", "2.5", "5", "10"))
+_TIME_STEPS = (
+    *(MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE),
+    *(HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR),
+    *(DAY, 2 * DAY, 3 * DAY, 7 * DAY, 14 * DAY),
+)
+_MONDAY = 4 * DAY
+"""Seconds from the epoch, a Thursday, to a Monday."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The range of the vertical axis; ``step`` lies between two of its round figures."""
+
+    bottom: Decimal
+    top: Decimal
+    step: Decimal
+
+    def share(self, value: Decimal) -> float:
+        """Where a value lies: 0 at the bottom, 1 at the top; outside it is put on the edge."""
+        return min(1.0, max(0.0, float((value - self.bottom) / (self.top - self.bottom))))
+
+
+def scale_of(
+    low: Decimal | None,
+    high: Decimal | None,
+    *,
+    floor: Decimal | None = None,
+    ceiling: Decimal | None = None,
+    steps: int = 2,
+) -> Scale:
+    """A range of round figures around ``low`` to ``high``, in ``steps`` steps or a few more.
+
+    ``floor`` and ``ceiling`` are figures that the range reaches at least.
+    """
+    found = [value for value in (low, high, floor, ceiling) if value is not None]
+    bottom, top = (min(found), max(found)) if found else (Decimal(0), Decimal(1))
+    if bottom == top:
+        room = abs(top) / 10 or Decimal(1)
+        bottom, top = bottom if floor is not None else bottom - room, top + room
+    step = _round_up((top - bottom) / max(1, steps))
+    lowest = (bottom / step).to_integral_value(ROUND_FLOOR) * step
+    highest = (top / step).to_integral_value(ROUND_CEILING) * step
+    if floor is not None and low is not None and low >= floor:
+        lowest = max(lowest, floor)
+    if ceiling is not None and high is not None and high <= ceiling:
+        highest = min(highest, ceiling)
+    return Scale(lowest, highest, step)
+
+
+def _round_up(size: Decimal) -> Decimal:
+    power = Decimal(1).scaleb(size.adjusted())
+    return next(power * step for step in _STEPS if power * step >= size)
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A round moment on the horizontal axis; ``share`` is where it lies, 0 to 1."""
+
+    share: float
+    label: str
+
+
+def ticks_of(window: Window, zone: tzinfo | None, most: int) -> Iterator[Tick]:
+    """At most about ``most`` round moments of a window, named in ``zone`` (None: UTC)."""
+    seconds = window.seconds
+    step = next((one for one in _TIME_STEPS if seconds / one <= max(1, most)), _TIME_STEPS[-1])
+    zone = zone or UTC
+    offset = window.since.astimezone(zone).utcoffset() or timedelta()
+    shift = offset.total_seconds() - (_MONDAY if step % (7 * DAY) == 0 else 0)
+    local = window.since.timestamp() + shift
+    first = -(-local // step) * step - shift
+    moment = first
+    while moment < window.until.timestamp():
+        shown = datetime.fromtimestamp(moment, UTC).astimezone(zone)
+        label = shown.strftime("%m-%d" if step >= DAY else "%H:%M")
+        yield Tick((moment - window.since.timestamp()) / seconds, label)
+        moment += step

@@ -1,0 +1,192 @@
+"""Plots: curves to scale, gaps as gaps, no traffic by a sign of its own, round axes, read-out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from gwtui.domain.money import usd
+from gwtui.ui.widgets.lines import difference
+from gwtui.ui.widgets.plot import (
+    SPANS,
+    Block,
+    Figure,
+    Line,
+    Span,
+    Window,
+    sparkline,
+    timeline,
+    window_at,
+)
+from gwtui.ui.widgets.plot.paint import NOTHING, plot_lines
+from gwtui.ui.widgets.plot.scale import scale_of, ticks_of
+from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+WINDOW = Window(NOON - timedelta(hours=1), NOON)
+AMOUNTS = st.decimals(min_value=-(10**6), max_value=10**6, places=3)
+
+Value = int | str | None
+
+
+def curve(values: Sequence[Value], width: int = 60, begin: datetime = WINDOW.since) -> Curve:
+    """Slots from ``begin`` on; None is no traffic, "gap" what nobody recorded."""
+    points = []
+    for index, value in enumerate(values):
+        at = begin + timedelta(seconds=index * width)
+        if value == "gap":
+            points.append(Point(at))
+        elif value is None:
+            points.append(Point(at, "null", nulls=1))
+        else:
+            amount = Decimal(value)
+            points.append(Point(at, "value", amount, amount, amount, amount, 1))
+    series = Series(SeriesKey("credits", "account", "left"), "USD")
+    return Curve(series, timedelta(seconds=width), tuple(points))
+
+
+def figure(values: Sequence[Value], **changes: object) -> Figure:
+    plain = Figure("Credits", WINDOW, (Line(curve(values)),), usd)
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+def drawn(what: Figure, width: int = 40, height: int = 7) -> list[str]:
+    return [line.plain for line in plot_lines(what, width, height)]
+
+
+def body(lines: list[str]) -> list[str]:
+    """What stands right of the wall, without read-out and time axis."""
+    return [line[max(line.find("┤"), line.find("│")) + 1 :] for line in lines[1:-1]]
+
+
+def test_a_falling_curve_falls_from_top_left_to_bottom_right() -> None:
+    rows = body(drawn(figure([100 - index for index in range(60)], floor=Decimal(0))))
+    filled = [[column for column, sign in enumerate(row) if sign != " "] for row in rows]
+    starts = [columns[0] for columns in filled if columns]
+    assert starts == sorted(starts)
+    assert len(starts) > 2
+
+
+def test_a_gap_is_blank_and_no_traffic_is_a_dot_on_the_ground() -> None:
+    rows = body(drawn(figure([5] * 20 + ["gap"] * 20 + [None] * 20)))
+    wide = len(rows[0])
+    third = wide // 3
+    assert all(row[third + 2 : 2 * third - 1].strip() == "" for row in rows)
+    assert set(rows[-1][2 * third + 2 : wide - 1]) == {"·"}
+    assert all(row[2 * third + 2 :].strip() == "" for row in rows[:-1])
+
+
+def test_nothing_recorded_is_said_in_words() -> None:
+    lines = drawn(figure(["gap"] * 60), width=70)
+    assert any(NOTHING in line for line in lines)
+    assert "not recorded" in lines[0]
+
+
+def test_the_read_out_names_moment_and_figure() -> None:
+    plain = figure([1] * 30 + [None] * 15 + ["gap"] * 15)
+    at = {
+        minutes: plot_lines(plain, 70, 7, WINDOW.since + timedelta(minutes=minutes))[0].plain
+        for minutes in (10, 35, 50)
+    }
+    assert "2026-11-21 11:10 UTC" in at[10]
+    assert "$1.00" in at[10]
+    assert "no traffic" in at[35]
+    assert "not recorded" in at[50]
+
+
+def test_the_cursor_is_a_line_through_the_plot() -> None:
+    before = plot_lines(figure([1] * 60), 40, 7)
+    after = plot_lines(figure([1] * 60), 40, 7, WINDOW.since + timedelta(minutes=30))
+    changed = [
+        [i for i, (a, b) in enumerate(zip(one.plain, two.plain, strict=True)) if a != b]
+        for one, two in zip(before[1:-1], after[1:-1], strict=True)
+    ]
+    assert {tuple(columns) for columns in changed if columns} == {(changed[0][0],)}
+
+
+def test_several_lines_are_named_in_the_read_out() -> None:
+    lines = (Line(curve([1] * 60), "p50"), Line(curve([9] * 60), "p99", "warn"))
+    head = drawn(figure([], lines=lines), width=60)[0]
+    assert "p50 $1.00" in head
+    assert "p99 $9.00" in head
+
+
+def test_ascii_terminals_get_ascii() -> None:
+    lines = drawn(figure([*range(40), None, "gap"], ascii=True, marks=(NOON - timedelta(hours=1),)))
+    assert all(line.isascii() for line in lines)
+    assert any("*" in line for line in lines)
+
+
+@given(st.lists(st.one_of(st.none(), st.just("gap"), AMOUNTS.map(str)), max_size=60))
+def test_every_line_fits_whatever_is_recorded(values: list[Value]) -> None:
+    for width, height in ((24, 3), (40, 7), (120, 20)):
+        lines = plot_lines(figure(values), width, height)
+        assert len(lines) == height
+        assert all(line.cell_length <= width for line in lines)
+
+
+@given(AMOUNTS, AMOUNTS, st.integers(1, 10))
+def test_the_scale_holds_all_and_is_not_wasteful(one: Decimal, two: Decimal, steps: int) -> None:
+    low, high = min(one, two), max(one, two)
+    scale = scale_of(low, high, steps=steps)
+    assert scale.bottom <= low <= high <= scale.top
+    assert scale.bottom < scale.top
+    assert 0 <= scale.share(low) <= scale.share(high) <= 1
+    if low != high:
+        assert scale.top - scale.bottom <= (high - low) * 7
+
+
+def test_the_scale_reaches_floor_and_ceiling_but_not_past_them() -> None:
+    scale = scale_of(Decimal("99.2"), Decimal(100), floor=Decimal(0), ceiling=Decimal(100))
+    assert (scale.bottom, scale.top) == (0, 100)
+
+
+def test_labels_of_time_are_round_in_their_zone() -> None:
+    utc = [tick.label for tick in ticks_of(WINDOW, None, 4)]
+    assert utc == ["11:00", "11:15", "11:30", "11:45"]
+    india = [tick.label for tick in ticks_of(WINDOW, ZoneInfo("Asia/Kolkata"), 4)]
+    assert india == ["16:30", "16:45", "17:00", "17:15"]
+    days = Window(NOON - timedelta(days=30), NOON)
+    assert all("-" in tick.label for tick in ticks_of(days, None, 5))
+
+
+@pytest.mark.parametrize("span", SPANS, ids=lambda span: span.name)
+def test_a_window_holds_now_and_stands_still_for_a_stride(span: Span) -> None:
+    window = window_at(span, NOON)
+    assert window.since <= NOON - span.length
+    assert NOON < window.until <= NOON + span.stride
+    assert window_at(span, window.until - timedelta(seconds=1)) == window
+    assert window_at(span, window.until).since == window.since + span.stride
+
+
+def test_a_sparkline_tells_figures_no_traffic_and_gaps_apart() -> None:
+    assert sparkline(curve([0, 50, 100, None, "gap"]), 6) == " ▁▅█· "
+    assert sparkline(curve([99, 100]), 2, floor=Decimal(0), ceiling=Decimal(100)) == "██"
+    assert sparkline(None, 4) == "    "
+    assert sparkline(curve([0, 100, None]), 3, ascii=True) == "_#,"
+
+
+def test_a_timeline_says_what_is_not_well() -> None:
+    shown = timeline([Block("healthy", "good", 10), Block("down", "bad", 8)], 20).plain
+    assert shown == "  ▁▁▁▁▁▁▁▁▁▁██down██"
+    narrow = timeline([Block("down", "bad", 3)], 3).plain
+    assert narrow == "███"
+
+
+def test_only_the_cells_that_differ_are_painted() -> None:
+    red, blue = Style(color="red"), Style(color="blue")
+    before = Strip([Segment("abc", red), Segment("def", blue)])
+    assert difference(before, Strip([Segment("abX", red), Segment("def", blue)])) == (2, 3)
+    assert difference(before, Strip([Segment("abcd", red), Segment("ef", blue)])) == (3, 4)
+    assert difference(before, Strip([Segment("a", red)])) == (1, 6)
+    assert difference(Strip([Segment("日本x", red)]), Strip([Segment("日本y", red)])) == (4, 5)
