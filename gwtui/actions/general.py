@@ -22,6 +22,12 @@ ACTIONS: tuple[Action, ...] = (
         "app.theme", "Theme", "Choose colours: dark, light, high contrast, terminal", APP, ("t",)
     ),
     Action(
+        "app.unacknowledged",
+        "Keys never acknowledged",
+        "Show new keys again whose values nobody has said to have stored",
+        APP,
+    ),
+    Action(
         "app.back",
         "Back",
         "Close what is open, else return to the screen before",

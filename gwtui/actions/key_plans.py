@@ -94,9 +94,13 @@ _WORDS: Mapping[str, Callable[[Any, datetime, Names], str]] = {
 
 
 def plan_create(
-    request: CreateKeyRequest, now: datetime, workspaces: Names | None = None
+    request: CreateKeyRequest,
+    now: datetime,
+    workspaces: Names | None = None,
+    *,
+    unsealed: str | None = None,
 ) -> Plan[CreatedKey]:
-    """One POST /keys."""
+    """One POST /keys. ``unsealed`` says why the new value cannot be sealed on this machine."""
     names = workspaces or {}
     shown = ("name", "limit", "limit_reset", "expires_at", "workspace_id")
     changes = [
@@ -109,6 +113,11 @@ def plan_create(
         effects.append("The key can spend without a limit.")
     if is_expired(request.expires_at, now):
         effects.append("Its expiry lies in the past: it will not work.")
+    if unsealed is not None:
+        effects.append(
+            f"Its value cannot be sealed on this machine ({unsealed}): if the connection or the "
+            "terminal is lost before you have stored it, nobody can see it again."
+        )
     return Plan(
         action="keys.create",
         title=f"Create key {quoted(request.name)}",

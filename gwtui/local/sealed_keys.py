@@ -19,6 +19,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from gwtui.client.connection import Connection
 from gwtui.local import private_file
 from gwtui.local.durable import sync_directory
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
@@ -198,10 +199,12 @@ class SealedKeys:
         for path, identifier in self._files():
             try:
                 called = self._overdue(path, identifier)
-                if called is not None:
-                    _destroy(path)
+                if called is None:
+                    continue
+                _destroy(path)
             except OSError:
                 continue
+            self.release(identifier)
             if called:
                 swept.append(called)
         return tuple(swept)
@@ -269,6 +272,12 @@ class SealedKeys:
             match = _NAME.fullmatch(path.name)
             if match is not None and private_file.is_regular(path):
                 yield path, match["id"]
+
+
+def sealed_keys(state: Path, connection: Connection, now: Callable[[], datetime]) -> SealedKeys:
+    """What is sealed for a connection, below the state directory ``state``."""
+    token = connection.lasting_secret or connection.token
+    return SealedKeys(state / DIRECTORY, connection.base_url, token, now)
 
 
 def _destroy(path: Path) -> None:

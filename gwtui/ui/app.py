@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
 _ACTIONS = "actions"
+_SEALED = "sealed-keys"
+_SWEEPING = 600.0
+"""Seconds between two looks for sealed keys whose time is over."""
 
 
 class GwtuiApp(GuardedApp, inherit_bindings=False):
@@ -75,6 +78,7 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         self.health = Health()
         self.navigation = Navigation(self)
         self._start = start
+        self._offered = False
         self._connecting = Connecting(connect, journal, clock, self._link_changed)
         self._unhook_signals: Callable[[], None] = lambda: None
         self.animation_level = "none"
@@ -155,6 +159,7 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
             await self.navigation.show_tab("keys")
             self.say(problem, severity="warning")
         self.set_interval(1.0, self._second)
+        self.set_interval(_SWEEPING, self._sweep)
         self.call_after_refresh(self._connecting.start)
 
     async def on_unmount(self) -> None:
@@ -172,6 +177,16 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         screen = self.navigation.screen
         if screen is not None and self.is_running:
             screen.refeed()
+        if self.session is not None and self.is_running and not self._offered:
+            self._offered = True
+            from gwtui.ui.forms.unacknowledged import offer_at_start  # noqa: PLC0415 - later
+
+            self.run_worker(offer_at_start(self), group=_SEALED)
+
+    def _sweep(self) -> None:
+        from gwtui.ui.forms.unacknowledged import sweep  # noqa: PLC0415 - loaded by then
+
+        self.run_worker(sweep(self), group=_SEALED)
 
     def _second(self) -> None:
         screen = self.navigation.screen

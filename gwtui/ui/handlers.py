@@ -60,6 +60,7 @@ def patient() -> Mapping[str, Handler]:
         key_actions,
         member_actions,
         organization_actions,
+        unacknowledged,
         workspace_actions,
     )
     from gwtui.ui.resources import model_actions  # noqa: PLC0415
@@ -77,6 +78,7 @@ def patient() -> Mapping[str, Handler]:
         **assignment_actions.HANDLERS,
         **model_actions.HANDLERS,
         **byok_actions.HANDLERS,
+        **unacknowledged.HANDLERS,
         **feedback_actions.HANDLERS,
     }
 

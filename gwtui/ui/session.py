@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
     from gwtui.contract.keys import CurrentKey
     from gwtui.local.journal import Journal
+    from gwtui.local.sealed_keys import SealedKeys
     from gwtui.watch.feed import Feed
     from gwtui.watch.hub import FeedHub
 
@@ -37,6 +38,7 @@ class Session:
     gateway: GatewayClient
     hub: FeedHub
     road: WriteRoad
+    sealed: SealedKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,10 @@ async def open_session(
     are loaded here, after the first paint.
     """
     from gwtui.actions.road import WriteRoad  # noqa: PLC0415
+    from gwtui.actions.sealed_keys import resolve_made  # noqa: PLC0415
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
     from gwtui.local.journal import Journal  # noqa: PLC0415
+    from gwtui.local.sealed_keys import sealed_keys  # noqa: PLC0415
     from gwtui.ui.resources.current_key import current_key_feed  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
 
@@ -68,11 +72,14 @@ async def open_session(
         road = WriteRoad(gateway, journal, clock)
         road.books.key_label = partial(_label, current_key_feed(hub, Scope()))
         await asyncio.to_thread(road.books.tidy)
+        sealed = sealed_keys(journal.path.parent, connection, clock.now)
+        await asyncio.to_thread(resolve_made, road.books, sealed)
         try:
-            yield Session(connection, gateway, hub, road)
+            yield Session(connection, gateway, hub, road, sealed)
         finally:
             await hub.close()
             await road.settle(_LAST_WRITE)
+            sealed.close()
 
 
 def _label(current: Feed[CurrentKey]) -> str | None:

@@ -9,29 +9,24 @@ from gwtui.actions.key_plans import (
     LABELS,
     in_words,
     known_values,
-    plan_create,
     plan_delete,
     plan_set_disabled,
     plan_update,
     shown_name,
 )
-from gwtui.actions.plan import Applied, Outcome
-from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest
-from gwtui.contract.request import RequestModel
+from gwtui.actions.plan import Applied
+from gwtui.contract.keys import ApiKey, CreatedKey, UpdateKeyRequest
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.key_form import create_form, edit_form
-from gwtui.ui.forms.notice import NoticeScreen
-from gwtui.ui.forms.secret import SecretScreen
+from gwtui.ui.forms.new_key import Making
 from gwtui.ui.forms.writing import (
     Editing,
-    carry_out,
     confirm_and_tell,
     covered,
     read_again,
     refresh,
     select,
-    submitted,
     workspace_facts,
 )
 from gwtui.ui.resources.keys import KeyRow
@@ -42,41 +37,21 @@ FEEDS = "keys"
 
 async def create(context: ActionContext) -> None:
     """A form, one request, the value shown once, the new row selected."""
-    app = context.app
     facts = await workspace_facts(context)
     if covered(context):
         return
-
-    async def submit(request: RequestModel) -> Outcome[CreatedKey] | None:
-        wish = cast("CreateKeyRequest", request)
-        plan = plan_create(wish, app.clock.now(), facts.workspaces)
-        consent = await submitted(context, plan, "Create it")
-        return None if consent is None else await carry_out(context, consent)
-
-    form: FormScreen[CreatedKey] = FormScreen(create_form(app.scope.workspace), facts, submit)
-    match await app.push_screen_wait(form):
-        case Applied(created):
-            await _hand_over(context, created)
+    making = Making(context, facts.workspaces)
+    form: FormScreen[CreatedKey] = FormScreen(
+        create_form(context.app.scope.workspace), facts, making.submit
+    )
+    match await context.app.push_screen_wait(form):
+        case Applied(created) as made:
+            await making.hand_over(made)
             if created.data is not None and created.data.hash:
                 select(context, created.data.hash)
         case None:
             return
     await refresh(context, FEEDS)
-
-
-async def _hand_over(context: ActionContext, created: CreatedKey) -> None:
-    """Show the value until it is stored."""
-    name = shown_name(created.data) if created.data is not None else "without a description"
-    if created.key is None:
-        await context.app.push_screen_wait(
-            NoticeScreen(
-                f"Key {name} was created, but its value did not come",
-                "The gateway's answer lacked it and it cannot be asked for again: "
-                "delete this key and create another.",
-            )
-        )
-    else:
-        await context.app.push_screen_wait(SecretScreen(name, created.key))
 
 
 async def edit(context: ActionContext) -> None:

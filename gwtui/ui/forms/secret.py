@@ -1,7 +1,10 @@
-"""A new key's value, shown once: masked until asked, left only by saying that it is stored."""
+"""A new key's value: masked until asked, left only by saying that it is stored, or by later."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar
 
 from pydantic import SecretStr
@@ -14,14 +17,29 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from gwtui.domain.safe_text import safe_text
+from gwtui.domain.times import utc
 from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.forms.editors import Edited, Entered, TickEditor
 from gwtui.ui.resources.spec import Tone
 from gwtui.ui.tones import toned
 
 MASK = "•" * 24
-_NOT_YET = "Say first that you have stored the key: it cannot be shown again."
+_NOT_YET = "Say first that you have stored the key: the gateway cannot show it again."
 _LONGEST = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Shelter:
+    """Whether the value outlives its screen.
+
+    ``until`` gives the moment up to which it stays sealed on this machine, None when it is not;
+    ``trouble`` says why it could not be sealed. ``made`` tells of a key that is offered again when
+    it was made, such as "3 min ago": its screen may be left without an acknowledgement.
+    """
+
+    until: Callable[[], datetime | None] = lambda: None
+    trouble: str = ""
+    made: str = ""
 
 
 class SecretView(Static):
@@ -30,8 +48,11 @@ class SecretView(Static):
     ALLOW_SELECT = False
 
 
-class SecretScreen(ModalScreen[None]):
-    """Shows the value of a new key until the person says that it is stored, then forgets it."""
+class SecretScreen(ModalScreen[bool]):
+    """Shows the value of a new key until the person says that it is stored, then forgets it.
+
+    Gives back True when that was said, False when a key that is offered again is left for later.
+    """
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -44,26 +65,19 @@ class SecretScreen(ModalScreen[None]):
     ]
     AUTO_FOCUS = "#copy"
 
-    def __init__(self, name: str, value: SecretStr) -> None:
+    def __init__(self, name: str, value: SecretStr, shelter: Shelter | None = None) -> None:
         super().__init__()
         self._name_shown = safe_text(name, 60)
+        self._shelter = shelter or Shelter()
         self._value: SecretStr | None = value
         self._revealed = False
 
     def compose(self) -> ComposeResult:
         """The value, what can be done with it, the acknowledgement."""
         with Vertical(id="secret", classes="dialog"):
-            yield Static(
-                Content.assemble(
-                    toned("Key created: ", "good", bold=True),
-                    toned(self._name_shown, "plain", bold=True),
-                ),
-                classes="title",
-            )
-            yield Static(
-                toned("This is its value. It is shown this once only: store it now.", "warn"),
-                classes="effect",
-            )
+            yield Static(self._title_line(), classes="title")
+            yield Static(toned(self._what(), "warn"), classes="effect")
+            yield Static(self._fate(), id="secret-fate", classes="effect")
             yield SecretView(toned(MASK), id="secret-value")
             with Horizontal(classes="buttons"):
                 yield Button(Content("Copy (c)"), id="copy", compact=True)
@@ -73,17 +87,46 @@ class SecretScreen(ModalScreen[None]):
             yield TickEditor("I have stored this key", id="stored")
             with Horizontal(classes="buttons"):
                 yield Button(Content("Done"), id="done", compact=True, disabled=True)
+                if self._shelter.made:
+                    yield Button(Content("Later (Esc)"), id="later", compact=True)
                 yield Static(toned("Tab moves · Space ticks", "muted"), classes="hint")
+
+    def _title_line(self) -> Content:
+        made = self._shelter.made
+        return Content.assemble(
+            toned("Never acknowledged: " if made else "Key created: ", "good", bold=True),
+            toned(self._name_shown, "plain", bold=True),
+            toned(f", made {made}" if made else "", "muted"),
+        )
+
+    def _what(self) -> str:
+        if self._shelter.made:
+            return "This is its value. Nobody has said yet that it is stored: store it now."
+        return "This is its value. The gateway gives it this once only: store it now."
+
+    def _fate(self) -> Content:
+        """What becomes of the value when the screen is lost."""
+        until = self._shelter.until()
+        if until is not None:
+            again = f"if this screen is lost, it is offered again until {utc(until)}."
+            return toned(f"Sealed on this machine: {again}", "muted")
+        why = safe_text(self._shelter.trouble, 120)
+        so = f"It could not be sealed on this machine ({why})" if why else "It is sealed nowhere"
+        return toned(f"{so}: if this screen is lost, the value is lost.", "bad")
 
     @property
     def unsaved(self) -> bool:
-        """Whether leaving now would lose the value for good."""
+        """Whether the value is not acknowledged yet."""
         return self._value is not None
 
     @property
     def loss(self) -> str:
         """What quitting now would lose."""
-        return "The new key's value was not acknowledged as stored; it cannot be shown again."
+        start = "The new key's value was not acknowledged as stored"
+        until = self._shelter.until()
+        if until is None:
+            return f"{start}; it cannot be shown again."
+        return f"{start}. It is sealed on this machine and offered again until {utc(until)}."
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
@@ -97,6 +140,8 @@ class SecretScreen(ModalScreen[None]):
                 self.action_save()
             case "done":
                 self.action_leave()
+            case "later":
+                self._end(acknowledged=False)
 
     @on(Edited)
     def _acknowledged(self, event: Edited) -> None:
@@ -132,14 +177,18 @@ class SecretScreen(ModalScreen[None]):
 
     def action_leave(self) -> None:
         """Leave, once the person said that the value is stored; forget it."""
-        if not self.query_one("#stored", TickEditor).value:
-            self.app.bell()
-            self.query_one("#secret-note", Static).update(toned(_NOT_YET, "warn"))
-            self.query_one("#stored").focus()
+        acknowledged = bool(self.query_one("#stored", TickEditor).value)
+        if acknowledged or (self._shelter.made and self._shelter.until() is not None):
+            self._end(acknowledged=acknowledged)
             return
+        self.app.bell()
+        self.query_one("#secret-note", Static).update(toned(_NOT_YET, "warn"))
+        self.query_one("#stored").focus()
+
+    def _end(self, *, acknowledged: bool) -> None:
         self._value = None
         self.query_one("#secret-value", SecretView).update(toned(MASK))
-        self.dismiss(None)
+        self.dismiss(acknowledged)
 
     def on_unmount(self) -> None:
         """However the screen ends, the value ends with it."""
