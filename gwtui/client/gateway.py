@@ -21,6 +21,7 @@ from gwtui.client.keys import KeysService
 from gwtui.client.organization import OrganizationService
 from gwtui.client.providers import ProvidersService
 from gwtui.client.retry import RetryingCaller, RetryNotice
+from gwtui.client.skew import ClockSkew
 from gwtui.client.workspaces import WorkspacesService
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
@@ -45,7 +46,7 @@ class GatewayClient:
         self.connection = connection
         self.gate = transport.gate if transport is not None else WriteGate(connection)
         """What holds writes back, for every service at once."""
-        self._transport = _LazyTransport(connection, clock, self.gate, transport)
+        self._transport = transport or _LazyTransport(connection, clock, self.gate)
         caller = RetryingCaller(self._transport, clock, on_retry)
         self.keys = KeysService(caller)
         self.workspaces = WorkspacesService(caller)
@@ -57,6 +58,11 @@ class GatewayClient:
         self.byok = ByokService(caller)
         self.activity = ActivityService(caller)
         self.generations = GenerationsService(caller)
+
+    @property
+    def skew(self) -> ClockSkew:
+        """How far the gateway's clock is from this machine's, as far as answers have come."""
+        return self._transport.skew
 
     async def __aenter__(self) -> Self:
         return self
@@ -86,14 +92,17 @@ class _LazyTransport:
         connection: Connection,
         clock: Clock,
         gate: WriteGate,
-        transport: Transport | None,
     ) -> None:
         self._connection = connection
         self._clock = clock
         self._gate = gate
-        self._transport = transport
+        self._transport: Transport | None = None
         self._building = asyncio.Lock()
         self._closed = False
+
+    @property
+    def skew(self) -> ClockSkew:
+        return ClockSkew() if self._transport is None else self._transport.skew
 
     async def call(self, call: Call) -> Answer:
         transport = self._transport or await self._build()

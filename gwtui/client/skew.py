@@ -45,13 +45,14 @@ class ClockSkew:
 
     @property
     def seconds(self) -> float:
-        """The least skew that explains the answers; 0 where there need be none."""
-        return min(max(0.0, self.low), self.high)
+        """The skew, most likely; 0 before any answer."""
+        known = self.low <= self.high < float("inf")
+        return (self.low + self.high) / 2 if known else 0.0
 
     @property
     def is_notable(self) -> bool:
-        """Whether a person should know."""
-        return abs(self.seconds) > TOLERATED
+        """Whether a person should know: it is more than is tolerated for sure."""
+        return self.low > TOLERATED or self.high < -TOLERATED
 
 
 def http_date(text: str | None) -> datetime | None:

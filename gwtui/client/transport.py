@@ -35,6 +35,7 @@ from gwtui.client.errors import (
 )
 from gwtui.client.gate import WriteGate
 from gwtui.client.receipts import answered
+from gwtui.client.skew import ClockSkew
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
 logger = logging.getLogger("gwtui.client")
@@ -86,6 +87,7 @@ class Transport:
         max_answer: int = MAX_ANSWER,
     ) -> None:
         self.gate = gate or WriteGate(connection)
+        self.skew = ClockSkew()
         self._connection = connection
         self._clock = clock
         self._patience = patience
@@ -134,7 +136,10 @@ class Transport:
                 request = http.build_request(
                     call.method, self._connection.base_url + target, **self._content(call)
                 )
+                started = self._clock.monotonic()
                 response = await http.send(request, stream=True)
+                elapsed = self._clock.monotonic() - started
+                self.skew.observe(response.headers, self._clock.now(), elapsed)
                 try:
                     return await self._read(response, self._redactor(call))
                 finally:

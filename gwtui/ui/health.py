@@ -18,8 +18,9 @@ from gwtui.client.errors import (
     UnauthorizedError,
     UnreadableAnswerError,
 )
+from gwtui.client.skew import ClockSkew
 from gwtui.domain.safe_text import safe_text
-from gwtui.domain.times import age
+from gwtui.domain.times import MINUTE, age
 from gwtui.watch.feed import FeedState
 
 _WORDS: tuple[tuple[type[GatewayError], str], ...] = (
@@ -30,6 +31,9 @@ _WORDS: tuple[tuple[type[GatewayError], str], ...] = (
     (NoAnswerError, "The gateway does not answer"),
     (UnreadableAnswerError, "The gateway's answer cannot be read"),
 )
+
+_ROUGHLY = 10 * MINUTE
+"""Seconds from which on a difference of clocks is told in minutes."""
 
 
 def trouble(error: GatewayError) -> str:
@@ -68,6 +72,19 @@ def shortfall(states: Sequence[FeedState[Any]]) -> str:
         "the list may be incomplete" if any(state.lacks.cut for state in states) else "",
     ]
     return " · ".join(part for part in parts if part)
+
+
+def skewed(skew: ClockSkew) -> str:
+    """What a difference of the clocks means for what is shown; empty while there is none to tell.
+
+    Rounded, so that the words stay the same from answer to answer.
+    """
+    if not skew.is_notable:
+        return ""
+    where = "ahead" if skew.seconds > 0 else "behind"
+    step = 1 if abs(skew.seconds) < _ROUGHLY else MINUTE
+    by = age(round(abs(skew.seconds) / step) * step)
+    return f"The gateway's clock is {by} {where}: ages and expiries here are off by that"
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from textual.widget import Widget
 from gwtui.actions.action import APP
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.context import ActionContext
+from gwtui.ui.health import skewed
 from gwtui.ui.messages import FeedChanged
 from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.state_words import freshness, in_sentence, say_unconnected, say_without_value
@@ -251,7 +252,10 @@ class GatewayScreen(Screen[None]):
 
     def _show_banner(self, now: datetime) -> None:
         named = [(feed.name, feed.state) for feed in self._subscriptions.feeds]
+        session = self.gwtui.session
         text = self.gwtui.health.banner(named, now)
+        if not text and session is not None:
+            text = skewed(session.gateway.skew)
         banner = self.query_one("#banner", OneLine)
         banner.display = bool(text)
         banner.show(Content(f" ! {text}"))

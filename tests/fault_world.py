@@ -1,0 +1,256 @@
+"""A gateway with one of everything, put back after each write, and a plan for each write."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any, cast
+
+import httpx
+from pydantic import SecretStr
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gwtui.actions import (
+    assignment_plans,
+    budget_plans,
+    byok_plans,
+    generation_plans,
+    guardrail_plans,
+    key_plans,
+    member_plans,
+    organization_plans,
+    workspace_plans,
+)
+from gwtui.actions.guardrail_plans import Reach
+from gwtui.actions.plan import Plan
+from gwtui.actions.workspace_plans import WorkspaceContents
+from gwtui.client.connection import Connection
+from gwtui.client.errors import NotFoundError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.transport import Transport
+from gwtui.contract.activity import FeedbackRequest
+from gwtui.contract.budgets import PutBudgetRequest
+from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
+from gwtui.contract.dialects import GENERIC
+from gwtui.contract.guardrails import (
+    AssignKeysRequest,
+    AssignMembersRequest,
+    CreateGuardrailRequest,
+    UpdateGuardrailRequest,
+)
+from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
+from gwtui.contract.members import ChangeMembersRequest
+from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
+from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from gwtui.domain.clock import Clock
+from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.simulator import build_world
+from gwtui.embedded.simulator.generations import latest_requests
+
+NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)
+_QUIET = frozenset({"usage_days", "activity_days", "workspace_usage_days", "sqlite_sequence"})
+"""Tables that no write of the API touches while the clock stands still."""
+
+State = Mapping[str, Counter[tuple[Any, ...]]]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What happened to the server's data: rows gone and come by table, and changes in all.
+
+    A change that is made twice shows in ``changes``, also when the second changes nothing.
+    """
+
+    rows: Mapping[str, tuple[int, int]]
+    changes: int
+
+    def __bool__(self) -> bool:
+        return bool(self.rows) or self.changes > 0
+
+
+class FaultWorld:
+    """The gateway, what stands in it, and what its door and its database saw."""
+
+    def __init__(self) -> None:
+        self.faults = Switchboard()
+        self.gateway = EmbeddedGateway.open(None, clock=CLOCK, faults=self.faults)
+        self.token = SecretStr(self.gateway.issue_key(management=True))
+        self.requests: list[tuple[str, str]] = []
+        self._running = 0
+        self._idle = asyncio.Event()
+        self._door = self.gateway.asgi
+        self.gateway.asgi = self._watch
+        asyncio.run(self._furnish())
+        self._saved = sqlite3.connect(":memory:")
+        self._database.backup(self._saved)
+        self._before: State = {}
+        self._changes = 0
+
+    async def _watch(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.requests.append((scope["method"], scope["path"]))
+        self._running += 1
+        self._idle.clear()
+        try:
+            await cast("ASGIApp", self._door)(scope, receive, send)
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle.set()
+
+    @property
+    def _database(self) -> sqlite3.Connection:
+        return self.gateway._database._connection
+
+    def close(self) -> None:
+        self.gateway.close()
+        self._saved.close()
+
+    # One write ------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Put everything back, end every fault, and look at the data."""
+        self.faults.clear()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._saved.backup(self._database)
+        self.requests.clear()
+        self._before = self._state()
+        self._changes = self._database.total_changes
+
+    async def effect(self) -> Effect:
+        """What happened since ``begin``, once no request is under way any more."""
+        async with asyncio.timeout(5):
+            await self._idle.wait()
+        changes = self._database.total_changes - self._changes
+        after = self._state()
+        rows = {
+            table: ((before - after[table]).total(), (after[table] - before).total())
+            for table, before in self._before.items()
+            if before != after[table]
+        }
+        return Effect(rows, changes)
+
+    def _state(self) -> State:
+        names = self._database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        tables = [row[0] for row in names.fetchall() if row[0] not in _QUIET]
+        return {
+            table: Counter(tuple(row) for row in self._database.execute(f"SELECT * FROM {table}"))  # noqa: S608
+            for table in tables
+        }
+
+    # What stands in it ----------------------------------------------------------------------
+
+    async def _furnish(self) -> None:
+        where = Connection("http://localhost", token=self.token)
+        transport = Transport(where, http=httpx.ASGITransport(self.gateway.asgi))
+        async with GatewayClient(where, transport=transport) as client:
+            await self._organization(client)
+            await self._guardrails(client)
+            await self._generations(client)
+            self.credential = await client.byok.create(
+                CreateByokRequest(provider="openai", key=SecretStr("sk-provider-0123456789"))
+            )
+
+    async def _organization(self, client: GatewayClient) -> None:
+        team = CreateWorkspaceRequest(name="Team", slug="team")
+        self.workspace = await client.workspaces.create(team)
+        self.people = (await client.organization.members()).items
+        one = ChangeMembersRequest(user_ids=[self.people[0].id or ""])
+        await client.workspaces.add_members("team", one)
+        self.members = (await client.workspaces.members("team")).items
+        budget = PutBudgetRequest(limit_usd=Decimal(100))
+        self.budgets = [await client.workspaces.put_budget("team", "monthly", budget)]
+
+    async def _generations(self, client: GatewayClient) -> None:
+        """One generation, and one whose workspace logs what was said; not the newest."""
+        profiles = [key.profile for key in build_world(1, NOW).keys]
+        made = latest_requests(profiles, NOW - timedelta(days=1), NOW)
+        for request in reversed(made):
+            self.generation = request.id
+            with suppress(NotFoundError):
+                await client.generations.content(request.id)
+                return
+        raise AssertionError("no generation is logged")
+
+    async def _guardrails(self, client: GatewayClient) -> None:
+        self.key, self.other_key = [
+            cast("ApiKey", (await client.keys.create(CreateKeyRequest(name=name))).data)
+            for name in ("first", "second")
+        ]
+        self.guardrail = await client.guardrails.create(CreateGuardrailRequest(name="PII"))
+        identity = self.guardrail.id or ""
+        await client.guardrails.assign_keys(
+            identity, AssignKeysRequest(key_hashes=[self.key.hash or ""])
+        )
+        await client.guardrails.assign_members(
+            identity, AssignMembersRequest(member_user_ids=[self.people[0].id or ""])
+        )
+        self.key_assignments = (await client.guardrails.key_assignments(identity)).items
+        self.member_assignments = (await client.guardrails.member_assignments(identity)).items
+        self.settings: OrganizationSettings = await client.organization.settings()
+
+
+PLANS: Mapping[str, Callable[[FaultWorld], Plan[Any]]] = {
+    "createKey": lambda w: key_plans.plan_create(CreateKeyRequest(name="new"), NOW),
+    "updateKey": lambda w: key_plans.plan_update(w.key, UpdateKeyRequest(name="renamed"), NOW),
+    "deleteKey": lambda w: key_plans.plan_delete(w.key, NOW),
+    "giveFeedback": lambda w: generation_plans.plan_feedback(
+        FeedbackRequest(generation_id=w.generation, category="latency")
+    ),
+    "createWorkspace": lambda w: workspace_plans.plan_create(
+        CreateWorkspaceRequest(name="New", slug="new")
+    ),
+    "updateWorkspace": lambda w: workspace_plans.plan_update(
+        w.workspace, UpdateWorkspaceRequest(name="Renamed")
+    ),
+    "deleteWorkspace": lambda w: workspace_plans.plan_delete(
+        w.workspace, WorkspaceContents([], w.budgets, []), NOW
+    ),
+    "addWorkspaceMembers": lambda w: member_plans.plan_add(w.workspace, w.people[1:3]),
+    "removeWorkspaceMembers": lambda w: member_plans.plan_remove(
+        w.workspace, w.members[:1], [], {}, NOW
+    ),
+    "putWorkspaceBudget": lambda w: budget_plans.plan_put(
+        w.workspace, "daily", PutBudgetRequest(limit_usd=Decimal(5)), w.budgets, NOW
+    ),
+    "deleteWorkspaceBudget": lambda w: budget_plans.plan_delete(w.workspace, "monthly", w.budgets),
+    "updateOrganizationSettings": lambda w: organization_plans.plan_update(
+        w.settings,
+        UpdateOrganizationSettingsRequest(
+            is_filtered_model_catalog_enabled=not w.settings.is_filtered_model_catalog_enabled
+        ),
+    ),
+    "createGuardrail": lambda w: guardrail_plans.plan_create(
+        CreateGuardrailRequest(name="New"), GENERIC, NOW
+    ),
+    "updateGuardrail": lambda w: guardrail_plans.plan_update(
+        w.guardrail, UpdateGuardrailRequest(name="Renamed"), Reach(), GENERIC, NOW
+    ),
+    "deleteGuardrail": lambda w: guardrail_plans.plan_delete(w.guardrail, Reach()),
+    "assignGuardrailKeys": lambda w: assignment_plans.plan_assign_keys(
+        w.guardrail, [w.other_key], w.key_assignments, {}
+    ),
+    "unassignGuardrailKeys": lambda w: assignment_plans.plan_unassign_keys(
+        w.guardrail, w.key_assignments
+    ),
+    "assignGuardrailMembers": lambda w: assignment_plans.plan_assign_members(
+        w.guardrail, [w.people[1].id or ""], w.member_assignments, {}, {}
+    ),
+    "unassignGuardrailMembers": lambda w: assignment_plans.plan_unassign_members(
+        w.guardrail, w.member_assignments, {}
+    ),
+    "createByok": lambda w: byok_plans.plan_create(
+        CreateByokRequest(provider="openai", key=SecretStr("sk-provider-9876543210"))
+    ),
+    "updateByok": lambda w: byok_plans.plan_update(w.credential, UpdateByokRequest(name="named")),
+    "deleteByok": lambda w: byok_plans.plan_delete(w.credential),
+}
+"""One write for each operation of the API that changes something."""

@@ -1,0 +1,169 @@
+"""Every write x every fault, over a real socket: one request, one outcome, and it is true.
+
+*Applied* means that the effect is there once, *refused* that it is not, *unknown* that it is there
+once or not at all; the journal says the same, and nothing hangs. Run with ``-rP`` for the count.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fault_world import CLOCK, PLANS, Effect, FaultWorld
+from gwtui.actions.plan import Applied, Consent, Refused, Unknown
+from gwtui.actions.road import WriteRoad
+from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.transport import Patience, Transport
+from gwtui.embedded.faults.kinds import KINDS
+from gwtui.embedded.hosting import host_on_socket
+from gwtui.embedded.routes import OPERATIONS
+from gwtui.local.journal import Journal
+
+PATIENT = Patience()
+HASTY = Patience(connect=2, read=0.05, write=2, pool=2, whole=2)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A fault, what must come of a write that meets it, and whether its effect is there.
+
+    ``effect`` None: as it happens, for the client goes away while the gateway is at it.
+    """
+
+    fault: str
+    outcome: type
+    effect: bool | None
+    patience: Patience = PATIENT
+
+    def __str__(self) -> str:
+        return self.fault
+
+
+ROWS = (
+    Row("", Applied, effect=True),
+    Row("latency=0.01", Applied, effect=True),
+    Row("latency=0.1", Unknown, effect=None, patience=HASTY),
+    Row("hang", Unknown, effect=None, patience=HASTY),
+    Row("hang-after", Unknown, effect=None, patience=HASTY),
+    Row("reset-before", Unknown, effect=False),
+    Row("reset-after", Unknown, effect=True),
+    Row("half-body", Unknown, effect=True),
+    Row("401", Refused, effect=False),
+    Row("403", Refused, effect=False),
+    Row("409", Refused, effect=False),
+    Row("429", Refused, effect=False),
+    Row("429-date", Refused, effect=False),
+    *(Row(status, Unknown, effect=False) for status in ("500", "502", "503", "504", "524")),
+    *(Row(f"{status}-after", Unknown, effect=True) for status in (500, 502, 503, 504, 524)),
+    Row("malformed-not-json", Unknown, effect=True),
+    Row("malformed-type", Unknown, effect=True),
+    Row("malformed-empty", Unknown, effect=True),
+    Row("malformed-content-type", Unknown, effect=True),
+    Row("clock-skew=-90", Applied, effect=True),
+)
+
+NOT_READ = {("giveFeedback", "malformed-type")}
+"""The contract describes no answer to feedback: any JSON will do."""
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[FaultWorld]:
+    made = FaultWorld()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Durability is proved elsewhere; here it would be three waits per write."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+@asynccontextmanager
+async def client_of(
+    world: FaultWorld, path: Path, patience: Patience
+) -> AsyncIterator[GatewayClient]:
+    where = Connection("http://localhost", token=world.token, socket_path=path)
+    transport = Transport(where, clock=CLOCK, patience=patience)
+    async with GatewayClient(where, clock=CLOCK, transport=transport) as client:
+        yield client
+
+
+async def once(world: FaultWorld, operation: str, path: Path) -> Effect:
+    """What one undisturbed request does to the data."""
+    world.begin()
+    async with client_of(world, path, PATIENT) as client:
+        await PLANS[operation](world).send(client)
+    return await world.effect()
+
+
+async def meet(
+    world: FaultWorld, operation: str, row: Row, path: Path, journal: Journal, expected: Effect
+) -> None:
+    """Send one write into one fault; AssertionError when anything about it is not true."""
+    world.begin()
+    if row.fault:
+        suffix = "" if row.fault.startswith("clock") else f":{operation} x1"
+        armed = world.faults.arm(row.fault + suffix)
+    plan = PLANS[operation](world)
+    async with client_of(world, path, row.patience) as client:
+        road = WriteRoad(client, journal, CLOCK)
+        outcome: Any = await road.carry_out(Consent(plan, "command line"))
+        assert road.journal_fault is None
+    effect = await world.effect()
+    assert len(world.requests) == 1, "exactly one request"
+    if row.fault and not row.fault.startswith("clock"):
+        assert armed.struck == 1, "the fault was met"
+    wanted = Applied if (operation, row.fault) in NOT_READ else row.outcome
+    assert type(outcome) is wanted, outcome
+    assert row.effect is None or bool(effect) is row.effect
+    assert not effect or effect == expected, "the effect is there once"
+    events = [entry.event for entry in journal.entries() if entry.id == plan.id]
+    assert events == ["intent", wanted.__name__.lower()]
+    assert [one.id for one in journal.open_intents()] == ([plan.id] if wanted is Unknown else [])
+
+
+@pytest.mark.parametrize("operation", PLANS)
+async def test_every_fault_ends_in_one_true_outcome(
+    operation: str, world: FaultWorld, tmp_path: Path, quick_disk: None
+) -> None:
+    failed = []
+    path = tmp_path / "s" / "gateway.sock"
+    async with host_on_socket(world.gateway, path):
+        expected = await once(world, operation, path)
+        assert expected, "a write without an effect proves nothing"
+        for number, row in enumerate(ROWS):
+            journal = Journal(tmp_path / f"{number}" / "journal.jsonl")
+            try:
+                await meet(world, operation, row, path, journal, expected)
+            except AssertionError as error:
+                failed.append(f"{row.fault}: {error}")
+    assert not failed, "\n".join(failed)
+    print(f"{operation}: {len(ROWS)} rows")
+
+
+def test_nothing_is_left_out() -> None:
+    """Every write operation of the API and every kind of fault."""
+    assert set(PLANS) == {one.operation_id for one in OPERATIONS if one.writes}
+    assert {row.fault.partition("=")[0] for row in ROWS} - {""} == set(KINDS)
+    print(f"{len(PLANS)} writes x {len(ROWS)} rows = {len(PLANS) * len(ROWS)} outcomes")
+
+
+async def test_no_gateway_at_all_is_a_refusal(world: FaultWorld, tmp_path: Path) -> None:
+    world.begin()
+    journal = Journal(tmp_path / "j" / "journal.jsonl")
+    async with client_of(world, tmp_path / "nobody.sock", PATIENT) as client:
+        for plan in (make(world) for make in PLANS.values()):
+            outcome = await WriteRoad(client, journal, CLOCK).carry_out(
+                Consent(plan, "command line")
+            )
+            assert isinstance(outcome, Refused)
+    assert not await world.effect()
+    assert journal.open_intents() == ()
