@@ -14,6 +14,7 @@ from gwtui.domain.activity import completed_days, tally
 from gwtui.domain.money import usd
 from gwtui.embedded.simulator.generations import latest_requests
 from gwtui.ui.app import GwtuiApp
+from gwtui.ui.resources import activity as activity_resource
 from gwtui.ui.resources.activity import Ranked
 from gwtui.ui.screens.activity import ActivityScreen
 from gwtui.ui.screens.generation import GenerationScreen
@@ -107,6 +108,20 @@ async def test_keys_are_ranked_and_what_they_leave_is_said(tmp_path: Path) -> No
         await until(
             pilot, lambda: f"{usd(theirs.spend)} spent" in text_of(app, "totals"), "its sums"
         )
+
+
+async def test_keys_that_are_not_read_one_by_one_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(activity_resource, "MOST_KEYS", 3)
+    async with site() as place, dashboard(place, tmp_path, start="activity") as (app, pilot):
+        await until(pilot, lambda: ranked(app), "the ranking")
+        await pilot.press("b", "b", "b")
+        await until(pilot, lambda: screen_of(app)._keys is not None, "the keys")
+        await until(pilot, lambda: "the 3 busiest of" in line(screen_of(app), "status"), "the cap")
+        left = screen_of(app)._keys.left_out  # type: ignore[union-attr]
+        assert f"busiest of {left + 3} keys: w narrows" in line(screen_of(app), "status")
+        assert any(f"and {left} that were not read" in one.name for one in ranked(app))
 
 
 async def test_a_key_leads_to_its_activity_and_back(tmp_path: Path) -> None:

@@ -108,13 +108,20 @@ async def test_only_used_keys_are_read_one_by_one_and_the_busiest_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(activity, "MOST_KEYS", 2)
-    usages = {"idle": (0, 0), "old": (5, 0), "busy": (9, 9), "some": (5, 4)}
+    usages = {"idle": (0, 0, 0), "old": (5, 0, 0), "busy": (9, 0, 9), "some": (5, 4, 0)}
     service = _Service(
         [
             ApiKey.model_validate(
-                {"hash": name, "name": name, "usage": u, "usage_monthly": m, "byok_usage": 0}
+                {
+                    "hash": name,
+                    "name": name,
+                    "usage": usage,
+                    "usage_monthly": month,
+                    "byok_usage": 0,
+                    "byok_usage_monthly": byok,
+                }
             )
-            for name, (u, m) in usages.items()
+            for name, (usage, month, byok) in usages.items()
         ]
     )
     found = await fetch_key_activity(service, None)  # type: ignore[arg-type]

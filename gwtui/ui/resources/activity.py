@@ -14,11 +14,11 @@ from gwtui.domain.activity import Grouping, Measure, Tally
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import figure_column, text_column, usd_column
-from gwtui.ui.resources.keys import fetch_keys
 from gwtui.ui.resources.spec import Cell, Column, Scope
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.fetching import fetch_each
+from gwtui.watch.feeds.keys import KeyRow, fetch_keys
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
@@ -44,12 +44,11 @@ class Activity:
 
     rows: tuple[ActivityRow, ...]
     workspaces: Mapping[str, str] = field(default_factory=dict)
-    unreadable: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class KeyActivity:
-    """What single keys did: rows and names by hash; ``left_out`` keys were not read."""
+    """What single keys did: rows and names by hash; ``left_out`` used keys were not read."""
 
     rows: Mapping[str, tuple[ActivityRow, ...]]
     names: Mapping[str, str]
@@ -83,7 +82,7 @@ async def fetch_activity(
         for space in spaces
         if space.id
     }
-    return Activity(found.items, names, found.unreadable)
+    return Activity(found.items, names)
 
 
 def activity_feed(hub: FeedHub, scope: Scope) -> Feed[Activity]:
@@ -99,7 +98,7 @@ async def fetch_key_activity(client: GatewayClient, workspace: str | None) -> Ke
     """What each key did that was ever used, the busiest first. Raises GatewayError."""
     listed = [row for row in await fetch_keys(client, workspace) if row.key.hash]
     used = [row for row in listed if row.key.usage != 0 or row.key.byok_usage != 0]
-    used.sort(key=lambda row: row.key.usage_monthly or Decimal(0), reverse=True)
+    used.sort(key=_this_month, reverse=True)
     hashes = [row.key.hash or "" for row in used[:MOST_KEYS]]
 
     async def of_key(key_hash: str) -> tuple[ActivityRow, ...]:
@@ -117,6 +116,11 @@ async def fetch_key_activity(client: GatewayClient, workspace: str | None) -> Ke
         },
         len(used) - len(hashes),
     )
+
+
+def _this_month(row: KeyRow) -> Decimal:
+    """What a key cost since the first, own provider keys included: USD."""
+    return (row.key.usage_monthly or Decimal(0)) + (row.key.byok_usage_monthly or Decimal(0))
 
 
 def key_activity_feed(hub: FeedHub, scope: Scope) -> Feed[KeyActivity]:

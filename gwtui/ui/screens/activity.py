@@ -117,12 +117,16 @@ class ActivityScreen(GatewayScreen):
         if self._days:
             parts.append(toned(f"{len(self._days)} completed days, today is not over", "muted"))
         if self._found is not None:
-            lost = len(self._found.rows) - len(self._rows) + self._found.unreadable
+            lost = len(self._found.rows) - len(self._rows)
             if lost:
                 parts.append(toned(f"{lost} rows of other or unreadable days left out", "warn"))
         if self._grouping == "key" and self._keys is None:
             words = "keys unreadable" if self._keys_failed else "reading key by key…"
             parts.append(toned(words, "warn" if self._keys_failed else "muted"))
+        elif self._grouping == "key" and self._keys is not None and self._keys.left_out:
+            read = len(self._keys.rows)
+            words = f"the {read:,} busiest of {read + self._keys.left_out:,} keys"
+            parts.insert(0, toned(f"{words}: w narrows to a workspace", "warn"))
         return parts
 
     def crumbs(self) -> Sequence[str]:
