@@ -64,6 +64,7 @@ async def open_session(
     from gwtui.local.journal import Journal  # noqa: PLC0415
     from gwtui.local.sealed_keys import sealed_keys  # noqa: PLC0415
     from gwtui.ui.resources.current_key import current_key_feed  # noqa: PLC0415
+    from gwtui.watch.feeds.audit import serve_audit  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
 
     journal = journal or Journal(_default_journal())
@@ -71,6 +72,7 @@ async def open_session(
         hub = FeedHub(gateway, clock)
         road = WriteRoad(gateway, journal, clock)
         road.books.key_label = partial(_label, current_key_feed(hub, Scope()))
+        serve_audit(hub, road.books.audit)
         await asyncio.to_thread(road.books.tidy)
         sealed = sealed_keys(journal.path.parent, connection, clock.now)
         await asyncio.to_thread(resolve_made, road.books, sealed)

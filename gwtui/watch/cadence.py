@@ -41,5 +41,7 @@ GUARDRAILS = Cadence(30, stale_after=120)
 MODELS = Cadence(300, stale_after=900)
 PROVIDERS = Cadence(300, stale_after=900)
 ACTIVITY = Cadence(300, stale_after=900)
+AUDIT = Cadence(5, stale_after=30)
+"""A file of this machine, read only when it grew."""
 CATALOG = Cadence(600, stale_after=1800)
 """Every model with its endpoints: one request per model, so it is read seldom."""

@@ -17,8 +17,9 @@ from gwtui.ui.widgets.table.paint import fit
 READ_ONLY = "READ-ONLY"
 CRITICAL = "CRITICAL"
 
-TabStyle = Literal["whole", "short", "number"]
-"""How tabs are written: with their titles, with shorter ones, or as the number keys alone."""
+TabStyle = Literal["whole", "short", "number", "current"]
+"""How tabs are written: with their titles, with shorter ones, as the number keys alone, or only
+the one that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,9 @@ def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, TabStyle]]:
     yield facts, "short"
     yield replace(facts, workspace=_cut(facts.workspace or "all", 8)), "short"
     yield facts, "number"
-    yield replace(facts, workspace=_cut(facts.workspace or "all", 8)), "number"
+    facts = replace(facts, workspace=_cut(facts.workspace or "all", 8))
+    yield facts, "number"
+    yield facts, "current"
 
 
 def _cut(text: str, cells: int) -> str:
@@ -101,6 +104,8 @@ def _left(facts: HeaderFacts, style: TabStyle) -> list[Part]:
         text = tab.text(style)
         if tab.current:
             content = Content.styled(f" {text} ", "bold reverse")
+        elif style == "current":
+            continue
         elif style == "number":
             content = toned(f" {text} ", "muted")
         else:

@@ -1,0 +1,163 @@
+"""``gwtui audit``: what was changed from this machine, for people and for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gwtui.cli import exits
+from gwtui.cli.output import narrate, print_json, print_table
+
+if TYPE_CHECKING:
+    from gwtui.local.audit import AuditEntry
+
+_FORMATS = ("table", "json", "ndjson", "csv")
+_OUTCOMES = ("applied", "refused", "unknown", "resolved")
+_FORMULA = ("=", "+", "-", "@")
+"""What a spreadsheet would run when a text begins so."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Which part of the log, and in which form."""
+    parser.add_argument(
+        "--since", metavar="WHEN", help="only from then on: 7d, 12h, 2026-11-01, 2026-11-01T08:00Z"
+    )
+    parser.add_argument("--until", metavar="WHEN", help="only before then")
+    parser.add_argument(
+        "--outcome", choices=_OUTCOMES, action="append", help="only this outcome; may be repeated"
+    )
+    parser.add_argument(
+        "--action", metavar="ID", help="only this action, or those of a resource (keys)"
+    )
+    parser.add_argument("--file", type=Path, metavar="FILE", help="another log than your own")
+    parser.add_argument(
+        "--output", choices=_FORMATS, default="table", help="form of the answer (table)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the changes, the oldest first; returns an exit code."""
+    from gwtui.local.audit import FILE_NAME, AuditLog  # noqa: PLC0415
+    from gwtui.local.paths import Paths  # noqa: PLC0415
+
+    now = datetime.now(UTC)
+    try:
+        since, until = _moment(arguments.since, now), _moment(arguments.until, now)
+    except ValueError as error:
+        narrate(str(error))
+        return exits.USAGE
+    path = arguments.file or Paths.of_user().state / FILE_NAME
+    try:
+        if arguments.file:
+            path.stat()
+        found = [
+            entry
+            for entry in AuditLog(path).entries()
+            if _wanted(entry, arguments) and _within(entry, since, until)
+        ]
+    except OSError as error:
+        narrate(f"{path}: {error.strerror or 'cannot be read'}")
+        return exits.FAILED
+    found.reverse()
+    narrate(f"{len(found)} {'change' if len(found) == 1 else 'changes'} in {path}")
+    return _print(found, arguments.output)
+
+
+def _print(found: list[AuditEntry], form: str) -> int:
+    try:
+        _WRITERS[form](found)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read stdout has enough; nothing more may be written to it at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return exits.OK
+
+
+def _wanted(entry: AuditEntry, arguments: argparse.Namespace) -> bool:
+    action = arguments.action
+    return (
+        (not arguments.outcome or entry.outcome in arguments.outcome)
+        and (not arguments.profile or entry.profile == arguments.profile)
+        and (not action or entry.action == action or entry.action.startswith(f"{action}."))
+    )
+
+
+def _within(entry: AuditEntry, since: datetime | None, until: datetime | None) -> bool:
+    return (since is None or entry.at >= since) and (until is None or entry.at < until)
+
+
+def _moment(text: str | None, now: datetime) -> datetime | None:
+    """A moment, or so long ago. Raises ValueError."""
+    from gwtui.domain.times import parse_duration, parse_moment  # noqa: PLC0415
+
+    if text is None:
+        return None
+    try:
+        return now - parse_duration(text)
+    except (ValueError, OverflowError):
+        pass
+    try:
+        return parse_moment(text, now)
+    except ValueError:
+        raise ValueError(f"{text!r} is no moment: use 7d, 12h or 2026-11-01") from None
+
+
+# Forms ------------------------------------------------------------------------------------------
+
+
+def _table(found: Iterable[AuditEntry]) -> None:
+    from gwtui.domain.times import utc  # noqa: PLC0415
+    from gwtui.local.audit import one_line  # noqa: PLC0415
+
+    rows = [("when (UTC)", "outcome", "who", "profile", "change")]
+    for entry in found:
+        why = f" ({entry.message})" if entry.message else ""
+        changes = f": {one_line(entry.changes)}" if entry.changes else ""
+        when = utc(entry.at, seconds=True).removesuffix(" UTC")
+        rows.append((when, entry.outcome, entry.who, entry.profile, f"{entry.title}{why}{changes}"))
+    print_table(rows)
+
+
+def _json(found: Iterable[AuditEntry]) -> None:
+    print_json([entry.as_json() for entry in found])
+
+
+def _ndjson(found: Iterable[AuditEntry]) -> None:
+    for entry in found:
+        print(json.dumps(entry.as_json(), separators=(",", ":")))
+
+
+def _csv(found: Iterable[AuditEntry]) -> None:
+    from gwtui.local.audit import one_line, summary_text  # noqa: PLC0415
+
+    writer = None
+    for entry in found:
+        line: dict[str, Any] = {
+            **entry.as_json(),
+            "changes": one_line(entry.changes),
+            "summary": summary_text(entry.summary),
+        }
+        if writer is None:
+            writer = csv.DictWriter(sys.stdout, list(line), lineterminator="\n")
+            writer.writeheader()
+        writer.writerow({name: _csv_cell(value) for name, value in line.items()})
+
+
+def _csv_cell(value: Any) -> Any:
+    """Fit for a terminal and for a spreadsheet, which must not run a name as a formula."""
+    from gwtui.domain.safe_text import safe_text  # noqa: PLC0415
+
+    if not isinstance(value, str):
+        return value
+    text = safe_text(value, 100_000)
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+_WRITERS = {"table": _table, "json": _json, "ndjson": _ndjson, "csv": _csv}

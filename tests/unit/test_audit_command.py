@@ -1,0 +1,126 @@
+"""``gwtui audit``: the log as a table, and in forms that other programs read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwtui.cli.main import main
+from gwtui.local.audit import AuditEntry, AuditLog, FieldChange
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AuditLog:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    log = AuditLog(tmp_path / "gwtui" / "audit.jsonl")
+    now = datetime.now(UTC)
+    changes = (FieldChange("State", "enabled", "disabled"),)
+    lines: tuple[dict[str, Any], ...] = (
+        {"outcome": "applied", "action": "keys.toggle", "title": "=cmd()", "changes": changes},
+        {"outcome": "refused", "action": "keys.delete", "title": "two", "message": "no\x1b[31m"},
+        {"outcome": "unknown", "action": "byok.edit", "title": "three", "profile": "stage"},
+    )
+    for number, line in enumerate(lines):
+        at = now - timedelta(days=8 - 3 * number)
+        facts = {"user": "ann", "host": "desk", "profile": "work", **line}
+        log.record(AuditEntry(id=f"p{number}", at=at, **facts))
+    return log
+
+
+def printed(capsys: pytest.CaptureFixture[str], *options: str) -> str:
+    assert main(["audit", *options]) == 0
+    out, err = capsys.readouterr()
+    assert "\x1b" not in out + err
+    assert "in " in err
+    return out
+
+
+def test_the_table_reads_from_the_oldest_on(
+    log: AuditLog, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head, *rows = printed(capsys).splitlines()
+    assert head.startswith("when (UTC)")
+    assert [row.split()[2] for row in rows] == ["applied", "refused", "unknown"]
+    assert "ann@desk" in rows[0]
+    assert "State: enabled → disabled" in rows[0]
+    assert "no␛[31m" in rows[1]
+
+
+def test_ndjson_and_json_hold_every_field(
+    log: AuditLog, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = [entry.as_json() for entry in log.entries()][::-1]
+    assert [json.loads(row) for row in printed(capsys, "--output", "ndjson").splitlines()] == whole
+    assert json.loads(printed(capsys, "--output", "json")) == whole
+
+
+def test_csv_runs_nothing_in_a_spreadsheet(
+    log: AuditLog, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = list(csv.DictReader(io.StringIO(printed(capsys, "--output", "csv"))))
+    assert [row["title"] for row in rows] == ["'=cmd()", "two", "three"]
+    assert rows[0]["changes"] == "State: enabled → disabled"
+    assert rows[1]["message"] == "no␛[31m"
+
+
+@pytest.mark.parametrize(
+    ("options", "ids"),
+    [
+        (["--since", "6d"], ["p1", "p2"]),
+        (["--until", "6d"], ["p0"]),
+        (["--since", "6d", "--until", "3d"], ["p1"]),
+        (["--since", "2000-01-01"], ["p0", "p1", "p2"]),
+        (["--outcome", "refused", "--outcome", "unknown"], ["p1", "p2"]),
+        (["--action", "keys"], ["p0", "p1"]),
+        (["--action", "keys.delete"], ["p1"]),
+        (["--action", "key"], []),
+        (["--profile", "stage"], ["p2"]),
+    ],
+)
+def test_a_part_of_the_log(
+    log: AuditLog, capsys: pytest.CaptureFixture[str], options: list[str], ids: list[str]
+) -> None:
+    rows = printed(capsys, "--output", "ndjson", *options).splitlines()
+    assert [json.loads(row)["id"] for row in rows] == ids
+
+
+def test_what_is_no_moment_is_a_wrong_command_line(
+    log: AuditLog, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["audit", "--since", "the other day"]) == 2
+    assert "is no moment" in capsys.readouterr().err
+
+
+def test_a_log_that_is_not_there(
+    log: AuditLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["audit", "--file", str(tmp_path / "nowhere.jsonl")]) == 1
+    log.path.unlink()
+    assert printed(capsys, "--output", "ndjson") == ""
+
+
+def test_a_reader_that_has_enough_is_no_error(log: AuditLog) -> None:
+    entry = AuditEntry(id="x", at=datetime.now(UTC), outcome="applied", title="t" * 3000)
+    for _ in range(60):
+        log.record(entry)
+    command = f"{sys.executable} -m gwtui audit --output ndjson | head -n 1 >/dev/null"
+    result = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert result.returncode == 0
+    assert "Traceback" not in result.stderr
+    assert "BrokenPipe" not in result.stderr
