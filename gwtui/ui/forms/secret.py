@@ -101,8 +101,8 @@ class SecretScreen(ModalScreen[bool]):
 
     def _what(self) -> str:
         if self._shelter.made:
-            return "This is its value. Nobody has said yet that it is stored: store it now."
-        return "This is its value. The gateway gives it this once only: store it now."
+            return "This is its value. Nobody has said that it is stored: store it now."
+        return "This is its value. The gateway gives it only once: store it now."
 
     def _fate(self) -> Content:
         """What becomes of the value when the screen is lost."""

@@ -101,10 +101,15 @@ async def _show(app: GwtuiApp, sealed: SealedKeys, keys: Sequence[SealedKey]) ->
 def _about(app: GwtuiApp, keys: Sequence[SealedKey]) -> str:
     now = app.clock.now()
     made = _names([f"{_name(key)}, made {relative(key.made_at, now)}" for key in keys])
-    first = min(key.label.until for key in keys)
+    first = utc(min(key.label.until for key in keys))
+    if len(keys) == 1:
+        return (
+            f"{made}. Nobody has said that its value is stored. It is sealed on this machine "
+            f"until {first}, then it is wiped."
+        )
     return (
-        f"{made}. Nobody has said that its value is stored. It is sealed on this machine and will "
-        f"be wiped at {utc(first)}."
+        f"{made}. Nobody has said that their values are stored. They are sealed on this machine; "
+        f"from {first} on they are wiped."
     )
 
 
