@@ -185,7 +185,7 @@ def test_what_a_crash_left_is_cleared_at_the_next_start(database: Path):
     script = """
 import asyncio, os, sqlite3, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = sys.argv[2:]
 from gateway_bench import bench
 import gwtui.embedded.store.database as database
 
@@ -202,7 +202,7 @@ async def main():
 asyncio.run(main())
 """
     done = subprocess.run(
-        [sys.executable, "-c", script, str(database), str(Path(__file__).parent)],
+        [sys.executable, "-c", script, str(database), *map(str, Path(__file__).parents[:2])],
         capture_output=True,
         text=True,
         check=False,
