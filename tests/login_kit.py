@@ -1,0 +1,111 @@
+"""What tests of logging in share: a gateway on a port, its keys, a keyring made of a dict."""
+
+from __future__ import annotations
+
+import io
+import queue
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+import uvicorn
+
+from gwtui.cli.main import main
+from gwtui.embedded.gateway import EmbeddedGateway
+
+
+@dataclass(frozen=True)
+class ServedGateway:
+    """An empty gateway that listens on this machine."""
+
+    base_url: str
+    management: str
+    ordinary: str
+
+    @property
+    def host(self) -> str:
+        return self.base_url.split("/")[2]
+
+
+@contextmanager
+def served_gateway() -> Iterator[ServedGateway]:
+    """Serve from a thread of its own: the commands under test run their own event loops."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    base_url = f"http://127.0.0.1:{listener.getsockname()[1]}/api/v1"
+    ready: queue.Queue[tuple[ServedGateway, uvicorn.Server]] = queue.Queue()
+
+    def serve() -> None:
+        gateway = EmbeddedGateway.open(None, content="empty")
+        keys = [gateway.issue_key(management=management) for management in (True, False)]
+        config = uvicorn.Config(gateway.asgi, log_config=None, lifespan="off", ws="none")
+        server = uvicorn.Server(config)
+        ready.put((ServedGateway(base_url, *keys), server))
+        server.run(sockets=[listener])
+        gateway.close()
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    served, server = ready.get(timeout=30)
+    try:
+        yield served
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        listener.close()
+
+
+@dataclass
+class DictRing:
+    """A keyring that passes for a real one; ``trouble`` is raised instead of working."""
+
+    held: dict[tuple[str, str], str] = field(default_factory=dict)
+    trouble: Exception | None = None
+    keeps: bool = True
+    priority: float = 5.0
+
+    def _work(self) -> None:
+        if self.trouble is not None:
+            raise self.trouble
+
+    def get_password(self, service: str, user: str) -> str | None:
+        self._work()
+        return self.held.get((service, user))
+
+    def set_password(self, service: str, user: str, secret: str) -> None:
+        self._work()
+        if self.keeps:
+            self.held[service, user] = secret
+
+    def delete_password(self, service: str, user: str) -> None:
+        self._work()
+        del self.held[service, user]
+
+
+DictRing.__module__ = "keyring.backends.SecretService"
+
+
+def send_stdin(monkeypatch: pytest.MonkeyPatch, content: str) -> None:
+    """Give the next command this on a stdin that is no terminal."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+
+
+@dataclass
+class Commands:
+    """Runs commands in this process."""
+
+    monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str]
+
+    def __call__(self, *words: str, stdin: str = "") -> tuple[int, str, str]:
+        """Exit code, stdout, stderr."""
+        send_stdin(self.monkeypatch, stdin)
+        try:
+            code = main(words)
+        except SystemExit as exit:
+            code = int(exit.code or 0)
+        said = self.capsys.readouterr()
+        return code, said.out, said.err

@@ -1,0 +1,453 @@
+"""gwtui login, logout, profiles and whoami: what they do, say and refuse."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyring
+import keyring.backends.fail
+import keyring.errors
+import pytest
+
+from gwtui.cli import exits
+from gwtui.local.profile_text import load_profiles
+from login_kit import Commands, DictRing, ServedGateway, served_gateway
+
+
+@pytest.fixture(scope="module")
+def gateway() -> Iterator[ServedGateway]:
+    with served_gateway() as served:
+        yield served
+
+
+@pytest.fixture
+def ring(monkeypatch: pytest.MonkeyPatch) -> DictRing:
+    ring = DictRing()
+    monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
+    return ring
+
+
+@pytest.fixture
+def no_ring(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyring, "get_keyring", keyring.backends.fail.Keyring)
+
+
+@pytest.fixture
+def gwtui(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Commands:
+    return Commands(monkeypatch, capsys)
+
+
+@pytest.fixture
+def file(private_home: Path) -> Path:
+    return private_home / "config" / "gwtui" / "profiles.toml"
+
+
+def everything_in(folder: Path) -> bytes:
+    return b"".join(one.read_bytes() for one in folder.rglob("*") if one.is_file())
+
+
+# Logging in
+
+
+def test_a_key_goes_into_the_keyring_and_nowhere_else(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands, file: Path, private_home: Path
+) -> None:
+    code, out, err = gwtui(
+        "login", "--profile", "work", "--base-url", gateway.base_url, stdin=gateway.management
+    )
+    assert (code, out) == (exits.OK, ""), err
+    assert ring.held == {("gwtui", "work"): gateway.management}
+    assert "management key gw-mgmt" in err
+    assert "stored in the keyring" in err
+    assert file.read_text() == (
+        f'default = "work"\n\n[profiles.work]\nbase_url = "{gateway.base_url}"\n'
+    )
+    assert gateway.management.encode() not in everything_in(private_home)
+    assert gateway.management not in err
+
+
+def test_logging_in_again_changes_only_what_is_said(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands, file: Path
+) -> None:
+    file.parent.mkdir()
+    owners = f"# mine\n[profiles.work] # here\nbase_url = '{gateway.base_url}/'\ncolour = 1\n"
+    file.write_text(f'default = "work"\n{owners}')
+    assert gwtui("login", stdin=gateway.management)[0] == exits.OK
+    assert file.read_text() == f'default = "work"\n{owners}'
+    flags = ("--critical", "--read-only", "--dialect", "openrouter")
+    assert gwtui("login", *flags, stdin=gateway.management)[0] == exits.OK
+    assert file.read_text() == (
+        f'default = "work"\n{owners}read_only = true\ncritical = true\ndialect = "openrouter"\n'
+    )
+    assert gwtui("login", stdin=gateway.ordinary)[0] == exits.OK
+    assert ring.held == {("gwtui", "work"): gateway.ordinary}
+    assert load_profiles(file, keep_unknown=True).profiles["work"].critical
+
+
+def test_a_name_is_made_from_the_address(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands, file: Path
+) -> None:
+    assert gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)[0] == exits.OK
+    assert list(load_profiles(file).profiles) == ["127-0-0-1"]
+    code, _, _ = gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)
+    assert (code, list(load_profiles(file).profiles)) == (exits.OK, ["127-0-0-1"])
+    elsewhere = ("--base-url", "http://127.0.0.1:9")
+    code, _, err = gwtui("login", *elsewhere, stdin=gateway.management)
+    assert code == exits.USAGE
+    assert "--profile" in err
+
+
+def test_a_key_that_is_no_management_key_is_kept_with_a_warning(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands
+) -> None:
+    code, _, err = gwtui("login", "--base-url", gateway.base_url, stdin=gateway.ordinary)
+    assert code == exits.OK
+    assert "it is not a management key" in err
+
+
+@pytest.mark.parametrize(
+    ("stdin", "says"),
+    [
+        ("nonsense", "Invalid API key; nothing was stored"),
+        ("", "no key was given"),
+        ("two words", "more than the token alone"),
+        ("x" * 100_000, "far more than a token"),
+    ],
+)
+def test_a_key_that_does_not_work_is_not_kept(
+    gateway: ServedGateway,
+    ring: DictRing,
+    gwtui: Commands,
+    file: Path,
+    stdin: str,
+    says: str,
+) -> None:
+    code, out, err = gwtui("login", "--base-url", gateway.base_url, stdin=stdin)
+    assert (code, out) == (exits.FAILED, "")
+    assert says in err
+    assert not ring.held
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "no gateway is given"),
+        (("--base-url", "ftp://x"), "must begin with https://"),
+        (("--base-url", "http://gw.test"), "plain http to gw.test"),
+        (("--base-url", "https://u:SENTINEL@gw.test"), "must not hold a user name"),
+        (("--profile", "a/b", "--base-url", "https://gw.test"), "a profile's name has"),
+        (("--base-url", "https://gw.test", "--token-command"), "needs a program"),
+        (("--keyring", "--save-file"), "not allowed with"),
+        (("some-key",), "unrecognized arguments"),
+        (("--token", "some-key"), "unrecognized arguments"),
+    ],
+)
+def test_a_wrong_request_is_usage_before_anything_is_asked(
+    ring: DictRing, gwtui: Commands, file: Path, words: tuple[str, ...], says: str
+) -> None:
+    code, out, err = gwtui("login", *words, stdin="unread")
+    assert (code, out) == (exits.USAGE, "")
+    assert says in err
+    assert "SENTINEL" not in err
+    assert sys.stdin.read() == "unread"
+    assert not file.exists()
+
+
+def test_a_broken_file_is_named_before_anything_is_asked(
+    gwtui: Commands, file: Path, ring: DictRing
+) -> None:
+    file.parent.mkdir()
+    file.write_text("# c\n[profiles.a]\nbase_url = 3\n")
+    for command in ("login", "logout", "profiles", "whoami"):
+        code, out, err = gwtui(command, stdin="unread")
+        assert (code, out) == (exits.USAGE, "")
+        assert "profiles.toml:3: profiles.a.base_url: must be text" in err
+        assert sys.stdin.read() == "unread"
+
+
+def test_without_a_keyring_nothing_is_stored_and_the_ways_are_named(
+    gateway: ServedGateway, no_ring: None, gwtui: Commands, file: Path, private_home: Path
+) -> None:
+    code, out, err = gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)
+    assert (code, out) == (exits.FAILED, "")
+    for way in ("there is no keyring", "--save-file", "--token-command", "GWTUI_TOKEN"):
+        assert way in err
+    assert sys.stdin.read() == gateway.management
+    assert not file.exists()
+    assert gateway.management.encode() not in everything_in(private_home)
+
+
+def test_only_on_demand_a_private_file_holds_the_key(
+    gateway: ServedGateway, no_ring: None, gwtui: Commands, file: Path, private_home: Path
+) -> None:
+    words = ("login", "--profile", "w..k", "--base-url", gateway.base_url, "--save-file")
+    code, _, err = gwtui(*words, stdin=gateway.management)
+    saved = private_home / "data" / "gwtui" / "tokens" / "w..k.token"
+    assert code == exits.OK
+    assert f"stored in plain text in {saved}" in err
+    assert [stat.S_IMODE(one.stat().st_mode) for one in (saved, saved.parent)] == [0o600, 0o700]
+    assert load_profiles(file).profiles["w..k"].token_file == saved
+    assert "token file" in gwtui("whoami")[1]
+    # Logging in again stays with the file.
+    assert gwtui("login", stdin=gateway.ordinary)[0] == exits.OK
+    assert saved.read_text() == f"{gateway.ordinary}\n"
+    assert gwtui("logout")[0] == exits.OK
+    assert not saved.exists()
+    assert load_profiles(file).profiles["w..k"].token_file is None
+
+
+def test_a_command_or_a_file_of_ones_own_is_checked_and_named_in_the_profile(
+    gateway: ServedGateway, no_ring: None, gwtui: Commands, file: Path, tmp_path: Path
+) -> None:
+    mine = tmp_path / "key"
+    mine.write_text(gateway.management)
+    mine.chmod(0o644)
+    named = ("login", "--profile", "a", "--base-url", gateway.base_url)
+    code, _, err = gwtui(*named, "--token-file", str(mine))
+    assert code == exits.FAILED
+    assert "chmod 600" in err
+    assert not file.exists()
+    mine.chmod(0o600)
+    assert gwtui(*named, "--token-file", str(mine))[0] == exits.OK
+    assert load_profiles(file).profiles["a"].token_file == mine
+    assert gwtui(*named, "--token-command", "cat", str(mine), "--flag")[0] == exits.FAILED
+    assert gwtui(*named, "--token-command", "cat", str(mine))[0] == exits.OK
+    profile = load_profiles(file).profiles["a"]
+    assert (profile.token_command, profile.token_file) == (("cat", str(mine)), None)
+    code, _, err = gwtui("logout")
+    assert code == exits.OK
+    assert "what cat knows is yours and stays" in err
+    assert mine.exists()
+
+
+def test_a_copy_that_is_no_longer_looked_for_does_not_stay(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands, private_home: Path
+) -> None:
+    named = ("login", "--profile", "a", "--base-url", gateway.base_url)
+    assert gwtui(*named, stdin=gateway.management)[0] == exits.OK
+    code, _, err = gwtui(*named, "--save-file", stdin=gateway.management)
+    assert (code, ring.held) == (exits.OK, {})
+    assert "removed the key of profile a from the keyring" in err
+    assert gwtui(*named, "--keyring", stdin=gateway.management)[0] == exits.OK
+    assert list(ring.held) == [("gwtui", "a")]
+    assert not list((private_home / "data" / "gwtui" / "tokens").iterdir())
+
+
+def test_a_keyring_that_drops_keys_is_found_out(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands, file: Path
+) -> None:
+    ring.keeps = False
+    code, _, err = gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)
+    assert code == exits.FAILED
+    assert "did not keep" in err
+    assert not file.exists()
+
+
+def test_an_unreachable_gateway_stores_nothing(
+    ring: DictRing, gwtui: Commands, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gwtui.client.retry.BASE_WAIT", 0.0)
+    code, _, err = gwtui("login", "--base-url", "http://127.0.0.1:9", stdin="key")
+    assert code == exits.FAILED
+    assert "connection refused; nothing was stored" in err
+    assert not ring.held
+    assert not file.exists()
+
+
+def test_the_variable_is_no_source_for_login_and_reaches_no_child(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GWTUI_TOKEN", gateway.ordinary)
+    code, _, err = gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)
+    assert code == exits.OK
+    assert list(ring.held.values()) == [gateway.management]
+    assert "GWTUI_TOKEN is set in this shell" in err
+    assert "GWTUI_TOKEN" not in os.environ
+
+
+def test_a_profile_that_moves_says_so(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands, file: Path
+) -> None:
+    file.parent.mkdir()
+    file.write_text("[profiles.a]\nbase_url = 'https://old.test'\n")
+    named = ("login", "--profile", "a", "--base-url", gateway.base_url)
+    code, _, err = gwtui(*named, stdin=gateway.management)
+    assert code == exits.OK
+    assert f"led to old.test so far, now to {gateway.host}" in err
+
+
+# Logging out
+
+
+def test_logging_out_keeps_the_profile_unless_told(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands, file: Path
+) -> None:
+    assert gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)[0] == exits.OK
+    code, out, err = gwtui("logout")
+    assert (code, out, ring.held) == (exits.OK, "", {})
+    assert "still works until it is deleted at the gateway" in err
+    assert "127-0-0-1" in load_profiles(file).profiles
+    assert "no key of profile 127-0-0-1 was stored here" in gwtui("logout")[2]
+    assert gwtui("logout", "--forget")[0] == exits.OK
+    assert load_profiles(file).profiles == {}
+    code, _, err = gwtui("logout", "--profile", "127-0-0-1")
+    assert code == exits.USAGE
+    assert "there is no profile" in err
+
+
+def test_what_could_not_be_removed_is_said(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands
+) -> None:
+    assert gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)[0] == exits.OK
+    ring.trouble = keyring.errors.KeyringLocked(gateway.management)
+    code, _, err = gwtui("logout")
+    assert code == exits.FAILED
+    assert "may still be in the keyring: the keyring is locked" in err
+    assert gateway.management not in err
+    # The profile can go all the same; the key is still found by its name.
+    assert gwtui("logout", "--forget")[0] == exits.FAILED
+    assert gwtui("logout", "--profile", "127-0-0-1")[0] == exits.FAILED
+    ring.trouble = None
+    assert gwtui("logout", "--profile", "127-0-0-1")[0] == exits.OK
+    assert not ring.held
+
+
+def test_logging_out_goes_by_profile(ring: DictRing, gwtui: Commands) -> None:
+    for words in ((), ("--base-url", "https://gw.test")):
+        code, _, err = gwtui("logout", *words)
+        assert code == exits.USAGE
+        assert "--profile" in err
+
+
+# Listing
+
+
+BOOK = """
+default = "work"
+[profiles.work]
+base_url = "https://gw.test/api/v1"
+token_command = ["pass", "SENTINEL-argument"]
+critical = true
+[profiles.lab]
+base_url = "https://lab.test:8443"
+dialect = "openrouter"
+read_only = true
+token_file = "/k"
+[profiles."a\\u001b[31m"]
+base_url = "https://x.test"
+colour = "red"
+"""
+
+
+def test_profiles_are_listed_without_a_key_being_read(
+    gwtui: Commands, file: Path, ring: DictRing
+) -> None:
+    ring.trouble = AssertionError("the keyring was asked")
+    file.parent.mkdir()
+    file.write_text(BOOK)
+    code, out, err = gwtui("profiles")
+    assert code == exits.OK
+    assert out.splitlines() == [
+        "name            host           dialect     writes     critical  key from",
+        "work (default)  gw.test        generic     allowed    CRITICAL  token command pass",
+        "lab             lab.test:8443  openrouter  read-only  no        token file /k",
+        "a\u241b[31m          x.test         generic     allowed    no        keyring",
+    ]
+    assert "colour: is not a known key" in err
+    code, out, _ = gwtui("profiles", "--output", "json")
+    listed = json.loads(out)
+    assert [one["name"] for one in listed] == ["work", "lab", "a\u001b[31m"]
+    assert listed[1] == {
+        "name": "lab",
+        "default": False,
+        "base_url": "https://lab.test:8443/api/v1",
+        "host": "lab.test:8443",
+        "dialect": "openrouter",
+        "read_only": True,
+        "critical": False,
+        "token_source": "token file",
+    }
+    assert "SENTINEL" not in out
+
+
+def test_the_default_is_chosen_and_profiles_are_removed(
+    gwtui: Commands, file: Path, ring: DictRing
+) -> None:
+    file.parent.mkdir()
+    file.write_text(BOOK)
+    assert gwtui("profiles", "default", "lab")[0] == exits.OK
+    assert load_profiles(file, keep_unknown=True).default == "lab"
+    assert gwtui("profiles", "default", "none")[0] == exits.USAGE
+    assert gwtui("profiles", "remove", "none")[0] == exits.USAGE
+    ring.held["gwtui", "lab"] = "k"
+    assert gwtui("profiles", "remove", "lab")[0] == exits.OK
+    found = load_profiles(file, keep_unknown=True)
+    assert (list(found.profiles), found.default) == (["work", "a\u001b[31m"], None)
+    assert not ring.held
+
+
+def test_no_profiles_is_no_error(gwtui: Commands) -> None:
+    code, out, err = gwtui("profiles")
+    assert (code, out) == (exits.OK, "")
+    assert "run gwtui login" in err
+    assert gwtui("profiles", "--output", "json")[1] == "[]\n"
+
+
+# Who am I
+
+
+def test_whoami_names_profile_source_key_and_person(
+    gateway: ServedGateway, ring: DictRing, gwtui: Commands
+) -> None:
+    named = ("--profile", "work", "--base-url", gateway.base_url)
+    assert gwtui("login", *named, "--critical", stdin=gateway.management)[0] == exits.OK
+    code, out, err = gwtui("whoami")
+    assert (code, err) == (exits.OK, "")
+    shown = dict(line.split("  ", 1) for line in out.splitlines())
+    shown = {name.strip(): value.strip() for name, value in shown.items()}
+    assert shown["profile"] == "work"
+    assert shown["gateway"] == gateway.base_url
+    assert shown["key from"] == "keyring"
+    assert shown["critical"] == "CRITICAL"
+    assert shown["management key"] == "yes"
+    assert "@" in shown["you"]
+    assert gateway.management not in out
+    code, out, _ = gwtui("whoami", "--output", "json", "--read-only")
+    told = json.loads(out)
+    assert (told["profile"], told["token_source"], told["critical"]) == ("work", "keyring", True)
+    assert (told["read_only"], told["can_write"]) == (True, False)
+    assert told["key"]["is_management_key"] is True
+    assert told["key"]["limit"] is None
+
+
+def test_whoami_tells_an_ordinary_key_and_an_address_alone(
+    gateway: ServedGateway, no_ring: None, gwtui: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GWTUI_TOKEN", gateway.ordinary)
+    code, out, _ = gwtui("whoami", "--base-url", gateway.base_url)
+    assert code == exits.OK
+    assert "READ-ONLY: not a management key" in out
+    assert "environment" in out
+    assert "none: an address alone" in out
+
+
+def test_whoami_without_a_key_or_a_gateway_says_so(
+    gateway: ServedGateway, no_ring: None, gwtui: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, err = gwtui("whoami", "--base-url", gateway.base_url, stdin="unread")
+    assert (code, out) == (exits.FAILED, "")
+    assert "run gwtui login" in err
+    assert sys.stdin.read() == "unread"
+    code, _, err = gwtui("whoami")
+    assert code == exits.USAGE
+    assert "--base-url" in err
+    monkeypatch.setenv("GWTUI_TOKEN", "wrong")
+    code, out, err = gwtui("whoami", "--base-url", gateway.base_url)
+    assert (code, out) == (exits.FAILED, "")
+    assert "Invalid API key" in err
