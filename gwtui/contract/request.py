@@ -183,6 +183,7 @@ _WORDINGS: Mapping[str, str] = {
     "too_long": "must have at most {max_length} entries",
     "literal_error": "must be one of {expected}",
     "string_type": "must be text",
+    "string_unicode": "holds half a character, which cannot be sent: type it anew",
     "bool_type": "must be true or false",
     "int_type": "must be a whole number",
     "list_type": "must be a list",

@@ -24,7 +24,9 @@ _FIRST_PRINTABLE = 0x20
 _TAB = " " * 4
 _OPEN, _CLOSE = "\u2039", "\u203a"
 _DOTTED_CIRCLE = "\u25cc"
+_REPLACEMENT = "\ufffd"
 _EMOJI_SELECTORS = frozenset("\ufe0e\ufe0f")
+_EMOJI_PARTS = frozenset("\u200d\ufe0e\ufe0f")
 _IDEOGRAPHIC_SPACE = "\u3000"
 
 _BLANK_LETTERS = frozenset(
@@ -68,6 +70,31 @@ def safe_text(value: object, limit: int = DEFAULT_LIMIT, *, newlines: bool = Fal
 def safe_line(value: object, limit: int = DEFAULT_LIMIT) -> str:
     """Like ``safe_text``, for headings and cells: runs of blanks are one, none at the ends."""
     return " ".join(safe_text(value, limit).split())
+
+
+def safe_characters(text: str) -> str:
+    """The text with one harmless character for each of its own: for editors, which count them.
+
+    What ``safe_text`` marks with several characters is a replacement character here. Joiners and
+    selectors behind a symbol stay: people type them as parts of one.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    shown: list[str] = []
+    before = ""
+    run = 0
+    for char in text:
+        run = run + 1 if _combines(char) else 0
+        keeps = (char in _EMOJI_PARTS and _begins_symbol(before)) or 0 < run <= MARKS_IN_A_ROW
+        if (run and not before) or run > MARKS_IN_A_ROW:
+            shown.append(_REPLACEMENT)
+        elif keeps:
+            shown.append(char)
+        else:
+            piece = next(_pieces(char, newlines=False), _REPLACEMENT)
+            shown.append(piece if len(piece) == 1 else _REPLACEMENT)
+        before = char
+    return "".join(shown)
 
 
 def _as_str(value: object) -> str:
@@ -142,6 +169,11 @@ def _other(char: str, before: str) -> str:
 
 def _is_selector(char: str) -> bool:
     return "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
+
+
+def _begins_symbol(before: str) -> bool:
+    """Whether a joiner or selector can belong to what stands before it."""
+    return _takes_selector(before) or before in _EMOJI_SELECTORS
 
 
 def _takes_selector(before: str) -> bool:

@@ -29,6 +29,8 @@ from gwtui.ui.forms.state import FormState
 from gwtui.ui.forms.text_area import LinesEditor
 
 _UNSAID = "unknown"
+_PRESENT = 36
+"""Characters of a value that only the gateway knows; an identifier is that long."""
 
 
 def make_editor(field: FormField, state: FormState) -> Widget:
@@ -80,14 +82,14 @@ def _choices(field: FormField, state: FormState, present: str) -> list[tuple[Typ
     options: list[tuple[Typed, str]] = [("", empty)] if known.nullable else []
     options += [(choice, field.words.get(choice, choice)) for choice in known.choices]
     if present and present not in known.choices:
-        options.append((present, safe_line(present, 30)))
+        options.append((present, safe_line(present, _PRESENT)))
     return options
 
 
 def _workspaces(field: FormField, state: FormState, present: str) -> list[tuple[str, str]]:
     known = dict(state.facts.workspaces)
     if present:
-        known.setdefault(present, present)
+        known.setdefault(present, safe_line(present, _PRESENT))
     named = sorted(known.items(), key=lambda item: item[1].lower())
     # An update cannot mean "the default one": it must name a workspace.
     empty = [] if state.spec.partial and present else [("", field.empty)]

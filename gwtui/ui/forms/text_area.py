@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from rich.text import Text
 from textual import on
 from textual.actions import SkipAction
 from textual.widgets import TextArea
 
+from gwtui.domain.safe_text import safe_characters
 from gwtui.ui.forms.editors import Edited
 
 
 class LinesEditor(TextArea):
-    """A few lines of text. Tab leaves it, and so do the arrows beyond its first and last line."""
+    """A few lines of text. Tab leaves it, and so do the arrows beyond its first and last line.
+
+    The text may hold anything, also what came from the gateway; what is shown cannot disturb.
+    """
 
     def __init__(self, value: str, placeholder: str = "") -> None:
         super().__init__(value, compact=True, highlight_cursor_line=False, placeholder=placeholder)
         self.cursor_blink = False
         self._given = self.text
+
+    def get_line(self, line_index: int) -> Text:
+        """A line as it is shown. Tabs stay: they are expanded later."""
+        parts = self.document.get_line(line_index).split("\t")
+        return Text("\t".join(map(safe_characters, parts)), end="", no_wrap=True)
 
     @on(TextArea.Changed)
     def _changed(self, event: TextArea.Changed) -> None:

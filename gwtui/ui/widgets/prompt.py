@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
+from rich.cells import cell_len
+from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -13,9 +15,14 @@ from textual.message import Message
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Static
 
+from gwtui.domain.safe_text import safe_characters
+
 
 class QuietInput(Input):
-    """An input whose cursor does not blink: a blink costs bytes and attention."""
+    """An input whose cursor does not blink: a blink costs bytes and attention.
+
+    Its value may hold anything, also what came from the gateway; what it shows cannot disturb.
+    """
 
     DEFAULT_CSS = """
     QuietInput, QuietInput:focus {
@@ -26,6 +33,13 @@ class QuietInput(Input):
     def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
         super().__init__(id=id, placeholder=placeholder, compact=True)
         self.cursor_blink = False
+
+    @property
+    def _value(self) -> Text:
+        return Text(safe_characters(self.value), no_wrap=True, overflow="ignore", end="")
+
+    def _position_to_cell(self, position: int) -> int:
+        return cell_len(safe_characters(self.value)[:position])
 
 
 class FilterInput(QuietInput):
@@ -90,8 +104,8 @@ class GotoPrompt(Prompt):
             self.route = route
 
     def offer(self, routes: Iterable[str]) -> None:
-        """Complete from these routes."""
-        self.input.suggester = SuggestFromList(routes)
+        """Complete from these routes; what cannot be typed is not offered."""
+        self.input.suggester = SuggestFromList(route for route in routes if route.isprintable())
 
     def open(self) -> None:
         """Start with an empty path."""

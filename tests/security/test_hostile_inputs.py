@@ -1,0 +1,180 @@
+"""Form fields that were filled from hostile texts: shown as marks, kept and sent as they are.
+
+An editor never changes what it was filled with: a field that nobody touched is not in the PATCH,
+and one that was edited still holds every character that was not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hostile_sinks import dangerous
+from hostile_strings import CORPUS, HUGE, SMALL
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.app import App, ComposeResult
+from textual.color import Color
+from textual.widgets import Input
+
+from form_kit import HostApp, ScriptedSubmit, form, shown, until
+from gwtui.actions.plan import Refused
+from gwtui.client.errors import NotSentError
+from gwtui.domain.safe_text import safe_characters
+from gwtui.ui.forms.editors import ChoiceEditor, PickEditor, TextEditor
+from gwtui.ui.forms.key_form import edit_form as key_form
+from gwtui.ui.forms.text_area import LinesEditor
+from gwtui.ui.forms.workspace_form import Catalog
+from gwtui.ui.forms.workspace_form import edit_form as workspace_form
+from gwtui.ui.line_filter import ControlCharacterFilter
+from gwtui.ui.themes import DEFAULT_THEME, THEMES
+from gwtui.ui.widgets.prompt import GotoPrompt
+from resource_samples import NOW, key, workspace
+
+HARMLESS = frozenset("\u200d\ufe0e\ufe0f")
+"""Parts of emoji that people type."""
+
+
+def test_one_harmless_character_for_each() -> None:
+    for name, text in CORPUS.items():
+        found = safe_characters(text)
+        assert len(found) == len(text), name
+        assert not [char for char in dangerous(found) if char not in HARMLESS], name
+        for before, after in zip(text, found, strict=True):
+            assert after == before or not (before.isascii() and before.isprintable()), name
+            assert after == before or not (after.isascii() and after.isalnum()), name
+
+
+class Editors(App[None]):
+    """The editors by themselves; what reaches the last wall is kept."""
+
+    def __init__(self, value: str) -> None:
+        super().__init__()
+        self.value = value
+        self.leaks: list[str] = []
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = DEFAULT_THEME
+
+    def get_line_filters(self) -> list[Any]:
+        return [*super().get_line_filters(), Witness(self.leaks)]
+
+    def compose(self) -> ComposeResult:
+        yield TextEditor(self.value, "")
+        yield LinesEditor(self.value)
+        yield GotoPrompt()
+        yield ChoiceEditor([("a", "one"), ("b", "two")], self.value)
+        yield PickEditor("title", [("a", "one")], "a")
+
+
+class Witness(ControlCharacterFilter):
+    """The last wall, with a memory."""
+
+    def __init__(self, leaks: list[str]) -> None:
+        self._leaks = leaks
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        self._leaks += [
+            segment.text
+            for segment in segments
+            if not segment.control and [c for c in dangerous(segment.text) if c not in HARMLESS]
+        ]
+        return super().apply(segments, background)
+
+
+def batches(size: int) -> list[str]:
+    """Many texts in one value: an app for each would take minutes."""
+    texts = list(SMALL.values())
+    return ["x".join(texts[at : at + size]) for at in range(0, len(texts), size)]
+
+
+@pytest.mark.parametrize("number", range(len(batches(60))))
+async def test_editors_show_marks_and_keep_the_text(number: int) -> None:
+    value = batches(60)[number]
+    app = Editors(value)
+    async with app.run_test(size=(100, 30)) as pilot:
+        line, area = app.query_one(TextEditor), app.query_one(LinesEditor)
+        for at in range(0, len(value), 90):
+            line.cursor_position = at
+            await pilot.pause(0)
+        assert line.value == value
+        line.focus()
+        await pilot.press("end", "!")
+        assert line.value == value + "!"
+        area.move_cursor(area.document.end)
+        await pilot.pause()
+        assert app.leaks == []
+        assert line.virtual_size.width == cell_len(safe_characters(line.value)) + 1
+
+
+async def test_huge_values_can_be_edited() -> None:
+    app = Editors("".join(text[:3000] for text in HUGE.values()))
+    async with app.run_test(size=(100, 30)) as pilot:
+        app.query_one(TextEditor).focus()
+        await pilot.press("home", "!")
+        assert app.query_one(TextEditor).value.startswith("!")
+        assert app.leaks == []
+
+
+FIELDS = ("name", "description", "default_text_model", "default_provider_sort")
+
+
+@pytest.mark.parametrize("name", ["mixed", "mixed tail", "unicode surrogate and escape"])
+async def test_what_nobody_touched_is_not_sent(name: str) -> None:
+    text = SMALL[name]
+    space = workspace(**dict.fromkeys(FIELDS, text), disabled_server_tools=[text])
+
+    async def nothing(*_: Any) -> tuple[()]:
+        return ()
+
+    submit = ScriptedSubmit(Refused(NotSentError(text)))
+    catalog = Catalog(nothing, nothing)
+    screen = form(submit, workspace_form(space, catalog))
+    app = HostApp(screen)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: app.screen is screen, "the form")
+        slug = screen.query_one("#field-slug").query_one(Input)
+        slug.value = "another-slug"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: submit.bodies, "the request")
+        await pilot.pause()
+        assert submit.bodies == [{"slug": "another-slug"}]
+        assert not dangerous(shown(app).replace("\n", ""))
+
+
+async def test_an_edited_name_keeps_what_was_not_edited() -> None:
+    submit = ScriptedSubmit(Refused(NotSentError("no")))
+    screen = form(
+        submit, key_form(key(name="pay\x1b[31m\u202erolle", workspace_id="\x1b]0;x"), NOW)
+    )
+    app = HostApp(screen)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: app.screen is screen, "the form")
+        assert "pay␛[31m\ufffdrolle" in shown(app)
+        await pilot.press("end", "r", "ctrl+s")
+        await until(pilot, lambda: submit.bodies, "the request")
+        assert submit.bodies == [{"name": "pay\x1b[31m\u202eroller"}]
+
+
+async def test_half_a_character_is_refused_in_words() -> None:
+    submit = ScriptedSubmit()
+    screen = form(submit, key_form(key(name="pay\ud800"), NOW))
+    app = HostApp(screen)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: app.screen is screen, "the form")
+        await pilot.press("end", "r", "ctrl+s")
+        await pilot.pause()
+        assert "half a character" in shown(app)
+        assert submit.bodies == []
+
+
+async def test_only_what_can_be_typed_is_offered() -> None:
+    app = Editors("")
+    async with app.run_test() as pilot:
+        prompt = app.query_one(GotoPrompt)
+        prompt.offer(["keys/a\x1b[2Jb", "keys/plain"])
+        prompt.open()
+        await pilot.press("k", "e", "y")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert prompt.input._suggestion == "keys/plain"
