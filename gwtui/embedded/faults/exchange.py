@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -90,8 +91,14 @@ class Exchange:
 
     async def hang(self) -> None:
         """Say nothing until the client has gone."""
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
+        try:
+            while (await self._receive())["type"] != "http.disconnect":
+                pass
+        except asyncio.CancelledError:
+            # The host is stopping: its own answer would be one that this gateway never gave.
+            if LINE in self._scope.get("extensions", {}):
+                self._line().reset()
+            raise
 
     async def reset(self) -> None:
         """Drop the connection. Raises ConnectionResetError where no host has given a line."""

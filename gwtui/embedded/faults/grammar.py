@@ -104,10 +104,9 @@ def catalogue() -> Iterator[str]:
     for kind in KINDS.values():
         yield f"  {_written(kind):<24} {kind.about}"
     yield ""
-    yield "WHERE: nothing for all requests, reads, writes, a method, a path, or one operation"
+    yield "WHERE: nothing for all of them, reads, writes, a method, a path or an operation"
     for operation in OPERATIONS:
-        path = f"{operation.method} {operation.path}"
-        yield f"  {path:<46} {operation.operation_id}"
+        yield f"  {operation.operation_id:<26} {operation.method} {operation.path}"
     yield ""
     yield "For example"
     for example in (
