@@ -128,8 +128,8 @@ class Feed(Generic[T]):
 
     @property
     def watched(self) -> bool:
-        """Whether somebody looks."""
-        return bool(self._viewers)
+        """Whether somebody looks, viewers in the background aside."""
+        return any(not one.background for one in self._viewers)
 
     @property
     def polling(self) -> bool:

@@ -39,6 +39,7 @@ class Figures:
     """By id."""
     is_default: bool = False
     faults: tuple[str, ...] = ()
+    workspace: Workspace | None = None
 
 
 async def fetch_workspaces(client: GatewayClient) -> Sequence[Workspace]:
@@ -110,4 +111,5 @@ async def figures_of(client: GatewayClient, space: Workspace, *, is_default: boo
         guardrails=None if guardrails is None else {one.id or "": one for one in guardrails},
         is_default=is_default,
         faults=tuple(parts.faults),
+        workspace=space,
     )

@@ -36,18 +36,19 @@ def record(
     present = _present(connection, seen)
     found: list[Change] = []
     for subject, fields in seen.facts.items():
-        new = {name: short(value) for name, value in fields.items()}
         known = present.pop(subject, None)
         if known is None:
+            new = _updated({}, fields)
             _begin(connection, subject, at, new)
             found.append(_whole(kinds.came(subject.resource), subject, new))
-        elif changes := changed_fields(known[1], new):
-            connection.execute("UPDATE versions SET until = ? WHERE id = ?", (at, known[0]))
+            continue
+        number, old = known
+        new = _updated(old, fields)
+        changes = changed_fields(old, new)
+        if changes:
+            connection.execute("UPDATE versions SET until = ? WHERE id = ?", (at, number))
             _begin(connection, subject, at, new)
-            found += [
-                _field(subject, new, change.field, change.before, change.after)
-                for change in changes
-            ]
+            found += [_field(subject, new, each.field, each.before, each.after) for each in changes]
     for subject, (number, fields) in present.items():
         if seen.covers is not None and subject not in seen.facts:
             connection.execute("UPDATE versions SET until = ? WHERE id = ?", (at, number))
@@ -58,18 +59,28 @@ def record(
 
 
 def short(value: JsonValue) -> JsonValue:
-    """A value, or for a long one what it is and a digest that differs when it does."""
+    """A value; a long one as its size and digest."""
+    return value if len(json_of(value)) <= LONGEST_VALUE else digest_of(value)
+
+
+def digest_of(value: JsonValue) -> JsonValue:
+    """What tells a value from others without repeating it: "3 entries, digest 1f0c…"."""
+    if value is None:
+        return None
     text = json_of(value)
-    if len(text) <= LONGEST_VALUE:
-        return value
-    digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]
     size = f"{len(value)} entries" if isinstance(value, list | dict) else f"{len(text)} characters"
-    return f"{size}, digest {digest}"
+    return f"{size}, digest {hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]}"
 
 
 def json_of(value: Any) -> str:
     """Compact JSON in ASCII, which holds any text that a gateway may send."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
+
+
+def _updated(old: Fields, seen: Fields) -> dict[str, JsonValue]:
+    """The facts after a reading: null takes one away, one that is not mentioned stays."""
+    merged = {**old, **{name: short(value) for name, value in seen.items()}}
+    return {name: value for name, value in merged.items() if value is not None}
 
 
 def _present(

@@ -69,7 +69,8 @@ class Observation:
 
     ``source`` names the reading; ``every`` is its pace in seconds. ``covers`` is what the reading
     lists completely: a subject of that resource whose identity begins so and which ``facts`` lacks
-    is gone. None: the reading says nothing about what exists.
+    is gone. None: the reading says nothing about what exists. A field that a subject's facts lack
+    stays as it was; null means that there is none.
     """
 
     source: str

@@ -1,0 +1,185 @@
+"""What is sampled: the feeds, how often each is read for the history, and what its news mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from gwtui.client.errors import NotFoundError
+from gwtui.domain.clock import Clock
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed, FeedState
+from gwtui.watch.feeds.credits import credits_feed
+from gwtui.watch.feeds.endpoints import endpoints_feed
+from gwtui.watch.feeds.guardrails import guardrails_feed
+from gwtui.watch.feeds.keys import keys_feed
+from gwtui.watch.feeds.scope import Scope
+from gwtui.watch.feeds.workspaces import figures_feed
+from gwtui.watch.history.model import Observation
+from gwtui.watch.history.seeing import (
+    Seen,
+    credits_seen,
+    endpoints_seen,
+    endpoints_source,
+    guardrails_seen,
+    keys_seen,
+    workspaces_seen,
+)
+from gwtui.watch.history.watched import DEFAULT_MODELS, defaults
+from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+
+_EARLY = 0.75
+"""A reading that comes after this share of the pace is taken; earlier ones are for screens."""
+_BELIEVED = 2
+_ENDPOINTS = endpoints_source("")
+
+
+@dataclass(frozen=True, slots=True)
+class Paces:
+    """Seconds between two readings for the history, by what is read.
+
+    With W workspaces and M watched models this costs, a minute: a request for the credits, M for
+    endpoints, W + 1 for keys; every five minutes 4 W + 2 for budgets and W + 1 for guardrails.
+    """
+
+    credits: int = 60
+    endpoints: int = 60
+    keys: int = 60
+    workspaces: int = 300
+    guardrails: int = 300
+
+
+DEFAULT_PACES = Paces()
+
+Build = Callable[[], Observation]
+See = Callable[[Any, Seen], Observation]
+Arrived = Callable[[str, Build], None]
+
+
+class Source:
+    """One feed that is sampled until it is closed."""
+
+    def __init__(self, name: str, every: int, see: See, arrived: Arrived) -> None:
+        self.name = name
+        self._every = every
+        self._see = see
+        self._arrived = arrived
+        self._taken_at: datetime | None = None
+        self._leave: Callable[[], None] = lambda: None
+
+    def open(self, feed: Feed[Any]) -> Source:
+        """Sample this feed from now on."""
+        self._leave = feed.watch(self.news, background=True, every=self._every)
+        return self
+
+    def close(self) -> None:
+        """Sample no more."""
+        self._leave()
+
+    def news(self, state: FeedState[Any]) -> None:
+        """A failed read says nothing: what nobody could read is a gap."""
+        if state.fetched_at is not None and state.error is None and not state.refreshing:
+            self.take(state.value, state.fetched_at, complete=not state.lacks)
+
+    def take(self, value: Any, at: datetime, *, complete: bool) -> None:
+        """Pass a reading on, unless the one before it is too fresh."""
+        if not self._is_due(at):
+            return
+        self._taken_at = at
+        seen = Seen(at, self._every, complete)
+        self._arrived(self.name, lambda: self._see(value, seen))
+
+    def _is_due(self, at: datetime) -> bool:
+        """Readings come more often while a screen shows them; a clock set back makes one due."""
+        if self._taken_at is None:
+            return True
+        return not 0 <= (at - self._taken_at).total_seconds() < self._every * _EARLY
+
+
+class EndpointSource(Source):
+    """The endpoints of a model: when the model itself is not found, none is left."""
+
+    def __init__(self, model: str, every: int, clock: Clock, arrived: Arrived) -> None:
+        super().__init__(endpoints_source(model), every, partial(endpoints_seen, model), arrived)
+        self._clock = clock
+        self._misses = 0
+
+    def news(self, state: FeedState[Any]) -> None:
+        """One 404 may be an accident on the way; the second in a row is believed."""
+        if state.refreshing:
+            return
+        if not isinstance(state.error, NotFoundError):
+            self._misses = 0
+            super().news(state)
+            return
+        self._misses += 1
+        if self._misses >= _BELIEVED:
+            self.take((), self._clock.now(), complete=True)
+
+
+class Sources:
+    """Every feed that is sampled; ``arrived`` is told of each reading worth recording."""
+
+    def __init__(self, hub: FeedHub, paces: Paces, clock: Clock, arrived: Arrived) -> None:
+        self._hub = hub
+        self._paces = paces
+        self._clock = clock
+        self._arrived = arrived
+        self._account: list[Source] = []
+        self._models: dict[str, Source] = {}
+
+    def open(self) -> None:
+        """Sample what does not depend on the watched models. May be called again."""
+        if self._account:
+            return
+        paces, hub, scope = self._paces, self._hub, Scope()
+        feeds: tuple[tuple[str, int, See, Feed[Any]], ...] = (
+            ("credits", paces.credits, credits_seen, credits_feed(hub, scope)),
+            ("keys", paces.keys, keys_seen, keys_feed(hub, scope)),
+            ("workspaces", paces.workspaces, workspaces_seen, figures_feed(hub, scope)),
+            ("guardrails", paces.guardrails, guardrails_seen, guardrails_feed(hub, scope)),
+        )
+        self._account = [
+            Source(name, every, see, self._arrived).open(feed) for name, every, see, feed in feeds
+        ]
+
+    def follow(self, models: Iterable[str]) -> None:
+        """Sample the endpoints of exactly these models."""
+        wanted = tuple(models)
+        for model in [model for model in self._models if model not in wanted]:
+            self._models.pop(model).close()
+        for model in wanted:
+            if model not in self._models:
+                source = EndpointSource(model, self._paces.endpoints, self._clock, self._arrived)
+                self._models[model] = source.open(endpoints_feed(self._hub, Scope(parent=model)))
+
+    def close(self) -> None:
+        """Sample nothing."""
+        for source in (*self._account, *self._models.values()):
+            source.close()
+        self._account = []
+        self._models = {}
+
+    async def most_used(self) -> tuple[str, ...]:
+        """The models with the most requests in the last days; none when that cannot be read."""
+        state = await self._hub.feed("models:most-used", _most_used, cadence.ACTIVITY).refresh()
+        return state.value or ()
+
+    def looked_at(self) -> tuple[str, ...]:
+        """The models whose endpoints were opened on a screen, the last ones."""
+        opened = [
+            feed.name.removeprefix(_ENDPOINTS)
+            for feed in self._hub.feeds
+            if feed.name.startswith(_ENDPOINTS)
+        ]
+        return tuple(opened[-DEFAULT_MODELS:])
+
+
+async def _most_used(client: GatewayClient) -> tuple[str, ...]:
+    return defaults((await client.activity.list()).items)
