@@ -1,4 +1,4 @@
-"""The value of a new key: sealed as soon as it comes, and proof of what became of its plan."""
+"""Sealed values of new keys: made as soon as they come, proof of what became of a plan, words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from gwtui.actions.books import Books
 from gwtui.actions.plan import Plan
 from gwtui.contract.keys import CreatedKey
-from gwtui.local.sealed_keys import SealedKeys
+from gwtui.local.sealed_keys import Found, SealedKeys
 
 FOUND = "the key was made: its sealed value lies on this machine"
 """What the journal says of a creation whose outcome it did not learn."""
@@ -47,3 +47,24 @@ def resolve_made(books: Books, sealed: SealedKeys) -> None:
         for intent in books.journal.open_intents() if made else ():
             if intent.id in made:
                 books.resolve(intent, FOUND)
+
+
+def foreign(count: int) -> str:
+    """That keys of this gateway wait which its token does not open."""
+    if count == 1:
+        return "A new key of this gateway was sealed under another token."
+    return f"{count} new keys of this gateway were sealed under other tokens."
+
+
+def what_else(found: Found) -> list[str]:
+    """In sentences, what lies there beside the keys that can be shown."""
+    lines = []
+    if found.elsewhere:
+        lines.append(f"Shown by another gwtui at this moment: {found.elsewhere}.")
+    if found.foreign:
+        lines.append(foreign(found.foreign))
+    if found.damaged:
+        lines.append(f"Damaged: {found.damaged}.")
+    if found.other_gateways:
+        lines.append(f"Of other gateways: {', '.join(sorted(set(found.other_gateways)))}.")
+    return lines

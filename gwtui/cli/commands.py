@@ -37,6 +37,9 @@ COMMANDS: dict[str, Command] = {
         Command("profiles", "list the gateways you know, choose the default", "gwtui.cli.profiles"),
         Command("whoami", "show the profile, its key's rights and limits", "gwtui.cli.whoami"),
         Command("audit", "list and export what was changed from this machine", "gwtui.cli.audit"),
+        Command(
+            "recover-key", "print a new key that was never acknowledged", "gwtui.cli.recover_key"
+        ),
         Command("gateway", "run the embedded gateway, issue keys for it", "gwtui.cli.gateway"),
     )
 }

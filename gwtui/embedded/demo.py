@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 DATABASE_NAME = "demo.sqlite3"
 KEY_NAME = "gwtui --demo"
+BASE_URL = f"http://localhost{PREFIX}"
+"""What the demo's gateway goes by; it is reached by its socket only."""
 _SEALING_NAME = "demo.sealing"
 _SOCKET_NAME = "gateway.sock"
 _SECRET_LENGTH = 64
@@ -83,9 +85,7 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
             token = SecretStr(gateway.issue_key(management=True, name=KEY_NAME))
             try:
                 async with host_on_socket(gateway, socket_path):
-                    yield DemoSite(
-                        f"http://localhost{PREFIX}", socket_path, token, lasting_secret(data_dir)
-                    )
+                    yield DemoSite(BASE_URL, socket_path, token, lasting_secret(data_dir))
             finally:
                 gateway.revoke_management_keys(KEY_NAME)
     finally:

@@ -133,8 +133,11 @@ class SealedKeys:
         held = self._held.get(identifier)
         return None if held is None else held.until
 
-    def find(self) -> Found:
-        """What waits. Never raises: what cannot be read counts as damaged."""
+    def find(self, *, shown_elsewhere: bool = False) -> Found:
+        """What waits, with those keys that another process shows when they are asked for.
+
+        Never raises: what cannot be read counts as damaged.
+        """
         keys: dict[str, SealedKey] = {}
         counts = dict.fromkeys(("elsewhere", "foreign", "damaged"), 0)
         others: list[str] = []
@@ -146,10 +149,10 @@ class SealedKeys:
                 gateway = label_of(sealed).gateway
                 if gateway != self._gateway:
                     others.append(gateway)
-                elif identifier not in self._held and not private_file.is_free(path):
-                    counts["elsewhere"] += 1
-                else:
+                elif shown_elsewhere or identifier in self._held or private_file.is_free(path):
                     keys.setdefault(identifier, self._open(sealed, identifier))
+                else:
+                    counts["elsewhere"] += 1
             except ForeignSealError:
                 counts["foreign"] += 1
             except (SealError, OSError):

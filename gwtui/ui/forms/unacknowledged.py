@@ -14,7 +14,7 @@ from gwtui.ui.screens.ask import AskScreen
 
 if TYPE_CHECKING:
     from gwtui.local.seal import SealedKey
-    from gwtui.local.sealed_keys import Found, SealedKeys
+    from gwtui.local.sealed_keys import SealedKeys
     from gwtui.ui.app import GwtuiApp
 
 LATER = "Look for “Keys never acknowledged” among the commands (ctrl+p)."
@@ -24,12 +24,14 @@ _NAMED = 3
 
 async def offer_at_start(app: GwtuiApp) -> None:
     """After connecting: say what was wiped, offer what waits, unless something else is open."""
+    from gwtui.actions.sealed_keys import foreign  # noqa: PLC0415 - loaded with the connection
+
     if app.session is None:
         return
     await sweep(app)
     found = await asyncio.to_thread(app.session.sealed.find)
     if found.foreign:
-        app.say(f"{_foreign(found.foreign)} Connect with that token to see it.", severity="warning")
+        app.say(f"{foreign(found.foreign)} Connect with that token to see it.", severity="warning")
     if not found.keys:
         return
     if app.navigation.screen is not app.screen:
@@ -46,13 +48,15 @@ async def offer_at_start(app: GwtuiApp) -> None:
 
 async def offer_again(context: ActionContext) -> None:
     """Show what waits, or say that nothing does."""
+    from gwtui.actions.sealed_keys import what_else  # noqa: PLC0415 - loaded with the connection
+
     app = context.app
     if app.session is None:
         app.say("There is no connection yet", severity="warning")
         return
     found = await asyncio.to_thread(app.session.sealed.find)
     if not found.keys:
-        app.say(" ".join(("No key waits to be acknowledged here.", *_others(found))))
+        app.say(" ".join(("No key waits to be acknowledged here.", *what_else(found))))
         return
     await _show(app, app.session.sealed, found.keys)
 
@@ -126,26 +130,6 @@ def _waiting(keys: Sequence[SealedKey]) -> str:
     if len(keys) == 1:
         return "A new key was never acknowledged."
     return f"{len(keys)} new keys were never acknowledged."
-
-
-def _foreign(count: int) -> str:
-    if count == 1:
-        return "A new key of this gateway was sealed under another token."
-    return f"{count} new keys of this gateway were sealed under other tokens."
-
-
-def _others(found: Found) -> list[str]:
-    """What else lies there, in sentences."""
-    lines = []
-    if found.elsewhere:
-        lines.append(f"Shown by another gwtui at this moment: {found.elsewhere}.")
-    if found.foreign:
-        lines.append(_foreign(found.foreign))
-    if found.damaged:
-        lines.append(f"Damaged: {found.damaged}.")
-    if found.other_gateways:
-        lines.append(f"Of other gateways: {len(found.other_gateways)}.")
-    return lines
 
 
 HANDLERS: Mapping[str, Handler] = {"app.unacknowledged": offer_again}

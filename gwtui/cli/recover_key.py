@@ -1,0 +1,105 @@
+"""``gwtui recover-key``: print a new key that nobody has acknowledged as stored."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from gwtui.actions.sealed_keys import what_else
+from gwtui.cli import exits
+from gwtui.cli.output import narrate
+from gwtui.cli.target import NoTargetError, open_target
+from gwtui.client.connection import Connection
+from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.safe_text import safe_text
+from gwtui.domain.times import utc
+from gwtui.local.paths import Paths, ensure_private
+from gwtui.local.seal import SealedKey
+from gwtui.local.sealed_keys import SealedKeys, sealed_keys
+
+_LONGEST = 4096
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add which key, ``--acknowledge`` and ``--demo``."""
+    parser.add_argument(
+        "key", nargs="?", metavar="KEY", help="its name, or how its hash begins, where several wait"
+    )
+    parser.add_argument(
+        "--acknowledge", action="store_true", help="wipe the sealed value once it is printed"
+    )
+    parser.add_argument("--demo", action="store_true", help="a key of the demo")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the value alone on stdout, what it is on stderr; returns an exit code."""
+    paths = Paths.of_user()
+    try:
+        connection = (
+            _demo(paths) if arguments.demo else open_target(arguments, paths, may_ask=True)[1]
+        )
+    except NoTargetError as error:
+        narrate(str(error))
+        return error.code
+    sealed = sealed_keys(paths.state, connection, SYSTEM_CLOCK.now)
+    sealed.sweep()
+    found = sealed.find(shown_elsewhere=True)
+    keys = [key for key in found.keys if _is_meant(key, arguments.key)]
+    if len(keys) == 1:
+        return _print(keys[0], sealed, acknowledge=arguments.acknowledge)
+    if keys:
+        _list(keys)
+        return exits.USAGE
+    narrate(
+        "no such key waits to be acknowledged" if found.keys else "no key waits to be acknowledged"
+    )
+    for line in what_else(found):
+        narrate(line)
+    return exits.FAILED
+
+
+def _demo(paths: Paths) -> Connection:
+    from gwtui.embedded.demo import BASE_URL, lasting_secret  # noqa: PLC0415 - loads the server
+
+    secret = lasting_secret(ensure_private(paths.data / "demo"))
+    return Connection(BASE_URL, lasting_secret=secret, label="demo")
+
+
+def _is_meant(key: SealedKey, wanted: str | None) -> bool:
+    return wanted is None or wanted == key.name or key.label.key_hash.startswith(wanted)
+
+
+def _list(keys: Sequence[SealedKey]) -> None:
+    narrate("several keys wait to be acknowledged, name one by its name or its hash:")
+    for key in keys:
+        narrate(f"  {_described(key)}")
+
+
+def _described(key: SealedKey) -> str:
+    return f"“{key.name}”, hash {key.label.key_hash}, made {utc(key.made_at, seconds=True)}"
+
+
+def _print(key: SealedKey, sealed: SealedKeys, *, acknowledge: bool) -> int:
+    narrate(_described(key))
+    value = key.value.get_secret_value()
+    try:
+        # On a terminal the value of a hostile gateway could do more than be read.
+        print(safe_text(value, _LONGEST) if sys.stdout.isatty() else value, flush=True)
+    except OSError as error:
+        # Else the interpreter complains once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        narrate(f"the value could not be written, nothing was wiped: {error.strerror}")
+        return exits.FAILED
+    if not acknowledge:
+        until = utc(key.label.until)
+        narrate(f"it stays sealed until {until}; run this with --acknowledge once it is stored")
+        return exits.OK
+    try:
+        sealed.wipe(key.id)
+    except OSError as error:
+        narrate(f"the sealed value could not be wiped: {error.strerror}")
+        return exits.FAILED
+    narrate("its sealed value was wiped")
+    return exits.OK
