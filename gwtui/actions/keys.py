@@ -45,6 +45,15 @@ ACTIONS: tuple[Action, ...] = (
         target=True,
     ),
     Action(
+        "keys.assign",
+        "Assign guardrail",
+        "Assign a guardrail to the marked keys, or the selected one; replaces the one each has",
+        RESOURCE,
+        ("A",),
+        mutates=True,
+        target=True,
+    ),
+    Action(
         "keys.delete",
         "Delete",
         "Delete the selected key for good",

@@ -34,4 +34,13 @@ ACTIONS: tuple[Action, ...] = (
         ("o",),
         footer=True,
     ),
+    Action(
+        "members.assign",
+        "Assign guardrail",
+        "Assign a guardrail to the marked members, or the selected one; replaces the one each has",
+        RESOURCE,
+        ("A",),
+        mutates=True,
+        target=True,
+    ),
 )

@@ -16,4 +16,13 @@ ACTIONS: tuple[Action, ...] = (
         mutates=True,
         footer=True,
     ),
+    Action(
+        "organization.assign",
+        "Assign guardrail",
+        "Assign a guardrail to the marked people, or the selected one; replaces the one each has",
+        RESOURCE,
+        ("A",),
+        mutates=True,
+        target=True,
+    ),
 )

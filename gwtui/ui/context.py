@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,12 @@ class ActionContext:
     identity: str | None
     screen: GatewayScreen
     """The screen that was shown, beneath any modal."""
+
+    @property
+    def chosen(self) -> Sequence[Any]:
+        """The marked rows of a list, else the one that was selected."""
+        selected = () if self.target is None else (self.target,)
+        return self.screen.marked_rows or selected
 
 
 Handler = Callable[[ActionContext], Awaitable[None]]

@@ -59,7 +59,7 @@ async def guardrail_of_key(context: ActionContext) -> None:
     elif not binding.known:
         context.app.say("The guardrails could not be read", severity="warning")
     elif binding.target is None:
-        context.app.say("No guardrail binds this key: on a guardrail, a assigns it to keys")
+        context.app.say("No guardrail binds this key: A assigns one")
     else:
         await go_to_guardrail(context, binding.target)
 

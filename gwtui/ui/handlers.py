@@ -52,6 +52,7 @@ def patient() -> Mapping[str, Handler]:
     """
     from gwtui.ui import general_actions, generation_actions, list_actions  # noqa: PLC0415
     from gwtui.ui.forms import (  # noqa: PLC0415
+        assign_rows,
         assignment_actions,
         budget_actions,
         byok_actions,
@@ -76,6 +77,7 @@ def patient() -> Mapping[str, Handler]:
         **organization_actions.HANDLERS,
         **guardrail_actions.HANDLERS,
         **assignment_actions.HANDLERS,
+        **assign_rows.HANDLERS,
         **model_actions.HANDLERS,
         **byok_actions.HANDLERS,
         **unacknowledged.HANDLERS,

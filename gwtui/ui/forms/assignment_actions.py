@@ -31,11 +31,9 @@ from gwtui.ui.forms.writing import (
     refresh,
 )
 from gwtui.ui.guardrail_links import say_not_made
-from gwtui.ui.resources.assignments import AssignmentRow, assignments_feed, fetch_people
+from gwtui.ui.resources.assignments import AssignmentRow, fetch_people
 from gwtui.ui.resources.guardrail_row import shown_name
 from gwtui.ui.resources.people import shown_person
-from gwtui.ui.resources.spec import Scope
-from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow
 
 
@@ -84,12 +82,12 @@ async def _assign(context: ActionContext, form: FormScreen[int], noun: str) -> N
 
 async def unassign(context: ActionContext) -> None:
     """Take guardrails from the marked keys and members, or from the selected one."""
-    app = context.app
+    app, rows = context.app, context.chosen
     people = {
         user: shown_person(person, user)
         for user, person in (await fetch_people(app.gateway)).items()
     }
-    plans = _unassign_plans(_chosen(context), people)
+    plans = _unassign_plans(rows, people)
     if covered(context) or not plans:
         return
     shown: Plan[Any] = plans[0] if len(plans) == 1 else _together(plans)
@@ -137,17 +135,6 @@ def _together(plans: Sequence[Plan[int]]) -> Plan[Any]:
     return bundle(
         title, plans, action=first.action, resource=first.resource, identity=first.identity
     )
-
-
-def _chosen(context: ActionContext) -> list[AssignmentRow]:
-    """The marked rows, else the one that was selected at the key press."""
-    screen = context.screen
-    marked = set(screen.table.marked) if isinstance(screen, ResourceScreen) else set()
-    if not marked or not isinstance(screen, ResourceScreen):
-        return [cast("AssignmentRow", context.target)]
-    scope = Scope(context.app.scope.workspace, screen.parent_row)
-    feed = assignments_feed(context.app.hub, scope)
-    return [row for row in feed.state.value or () if row.identity in marked]
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -29,9 +29,8 @@ from gwtui.ui.forms.writing import (
     read_again,
     refresh,
 )
-from gwtui.ui.resources.members import MemberRow, members_feed
+from gwtui.ui.resources.members import MemberRow
 from gwtui.ui.resources.people import full_name, role_cell, shown_person
-from gwtui.ui.resources.spec import Scope
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.workspace_links import go_to
 
@@ -126,7 +125,7 @@ def _note(person: OrganizationMember) -> str:
 async def remove(context: ActionContext) -> None:
     """Remove the marked members, or the selected one; those with active keys are left out."""
     app = context.app
-    identity, rows = _workspace_id(context), _chosen(context)
+    identity, rows = _workspace_id(context), cast("Sequence[MemberRow]", context.chosen)
     if identity is None or not rows:
         return
     space = await read_again(context, app.gateway.workspaces.get(identity), "The workspace", *FEEDS)
@@ -206,16 +205,6 @@ def _workspace_id(context: ActionContext) -> str | None:
     """The workspace whose members are shown."""
     screen = context.screen
     return screen.parent_row if isinstance(screen, ResourceScreen) else None
-
-
-def _chosen(context: ActionContext) -> list[MemberRow]:
-    """The marked rows, else the one that was selected at the key press."""
-    screen = context.screen
-    marked = set(screen.table.marked) if isinstance(screen, ResourceScreen) else set()
-    if not marked:
-        return [cast("MemberRow", context.target)]
-    feed = members_feed(context.app.hub, Scope(parent=_workspace_id(context)))
-    return [row for row in feed.state.value or () if row.identity in marked]
 
 
 HANDLERS: Mapping[str, Handler] = {"members.add": add, "members.remove": remove}

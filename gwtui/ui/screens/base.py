@@ -60,7 +60,7 @@ class GatewayScreen(Screen[None]):
     ``tick(now)``
         Once per second while the screen is shown: update texts that depend on the time. It must
         send nothing when no text changed (``OneLine.show`` and ``LinesView.show`` see to that).
-    ``target()`` and ``identity()``
+    ``target()``, ``identity()`` and ``marked_rows``
         What actions act on, captured at the press of a key.
     ``focus_body()``
         Put the focus where it belongs.
@@ -134,6 +134,11 @@ class GatewayScreen(Screen[None]):
     def identity(self) -> str | None:
         """The identity of what actions act on."""
         return None
+
+    @property
+    def marked_rows(self) -> Sequence[Any]:
+        """What actions on several rows act on; empty where nothing is marked."""
+        return ()
 
     def focus_body(self) -> None:
         """Put the focus where it belongs."""

@@ -181,6 +181,12 @@ class ResourceScreen(GatewayScreen):
         """The identity of the row that was opened to get here; None for a list of its own."""
         return self._parent_row
 
+    @property
+    def marked_rows(self) -> list[Any]:
+        """The marked rows in the order they were listed, filtered out or not."""
+        marked = set(self.table.marked)
+        return [row for row in self._rows or () if self.declared.identity(row) in marked]
+
     # What actions do --------------------------------------------------------------------------
 
     @property
