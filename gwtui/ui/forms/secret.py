@@ -26,6 +26,7 @@ from gwtui.ui.tones import toned
 MASK = "•" * 24
 _NOT_YET = "Say first that you have stored the key: the gateway cannot show it again."
 _LONGEST = 4096
+_REASON = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class SecretScreen(ModalScreen[bool]):
         if until is not None:
             again = f"if this screen is lost, it is offered again until {utc(until)}."
             return toned(f"Sealed on this machine: {again}", "muted")
-        why = safe_text(self._shelter.trouble, 120)
+        why = safe_text(self._shelter.trouble, _REASON)
         so = f"It could not be sealed on this machine ({why})" if why else "It is sealed nowhere"
         return toned(f"{so}: if this screen is lost, the value is lost.", "bad")
 
@@ -141,7 +142,7 @@ class SecretScreen(ModalScreen[bool]):
             case "done":
                 self.action_leave()
             case "later":
-                self._end(acknowledged=False)
+                self._leave(acknowledged=False)
 
     @on(Edited)
     def _acknowledged(self, event: Edited) -> None:
@@ -177,7 +178,9 @@ class SecretScreen(ModalScreen[bool]):
 
     def action_leave(self) -> None:
         """Leave, once the person said that the value is stored; forget it."""
-        acknowledged = bool(self.query_one("#stored", TickEditor).value)
+        self._leave(acknowledged=bool(self.query_one("#stored", TickEditor).value))
+
+    def _leave(self, *, acknowledged: bool) -> None:
         if acknowledged or (self._shelter.made and self._shelter.until() is not None):
             self._end(acknowledged=acknowledged)
             return
