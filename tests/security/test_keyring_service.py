@@ -1,0 +1,279 @@
+"""Keys in a real Secret Service: kept, found again, removed; and no keyring ever holds anybody up.
+
+The bus and gnome-keyring are real and private. Where these programs are missing, the tests skip.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import keyring
+import pytest
+from keyring.backends import SecretService
+from pydantic import SecretStr
+from secret_service import (
+    PROMPTER,
+    SECRETS,
+    gnome_keyring,
+    require_programs,
+    session_bus,
+    silent_owner,
+)
+
+from gwtui.cli import exits
+from gwtui.local import keyring_store
+from gwtui.local.keyring_store import (
+    KeyringSilentError,
+    KeyringUnavailableError,
+    NoKeyringError,
+    read_secret,
+    remove_secret,
+    store_secret,
+)
+from login_kit import ServedGateway, served_gateway
+
+# Where a call fails, the library leaves its connection to the bus to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+
+SENTINEL = SecretStr("gw-v1-SENTINEL-kept-\u00fc")
+SLACK = 1.0
+"""Seconds beyond the limit that a busy machine may take."""
+
+OPERATIONS: dict[str, Callable[[], Coroutine[Any, Any, object]]] = {
+    "get": lambda: read_secret("work"),
+    "set": lambda: store_secret("work", SENTINEL),
+    "delete": lambda: remove_secret("work"),
+}
+
+
+@pytest.fixture(scope="module")
+def bus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    require_programs()
+    with session_bus(tmp_path_factory.mktemp("bus")) as address:
+        yield address
+    # Calls that nobody answered end with the bus.
+    for thread in threading.enumerate():
+        if thread.name == "keyring":
+            thread.join(10)
+    gc.collect()
+
+
+@pytest.fixture
+def on_bus(bus: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let this process and its children look for the keyring on the private bus."""
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", bus)
+    monkeypatch.delenv("PYTHON_KEYRING_BACKEND")
+    monkeypatch.setattr(keyring, "get_keyring", SecretService.Keyring)
+    return bus
+
+
+@pytest.fixture(scope="module")
+def gateway() -> Iterator[ServedGateway]:
+    with served_gateway() as served:
+        yield served
+
+
+def start(*words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "gwtui", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(*words: str, stdin: str = "") -> tuple[int, str]:
+    """Exit code and everything that was said."""
+    process = start(*words)
+    out, err = process.communicate(stdin, timeout=30)
+    return process.returncode, out + err
+
+
+async def outcome(operation: Coroutine[Any, Any, object]) -> tuple[BaseException | None, float]:
+    started = time.monotonic()
+    try:
+        await operation
+    except KeyringUnavailableError as error:
+        return error, time.monotonic() - started
+    return None, time.monotonic() - started
+
+
+# The real service
+
+
+async def test_a_secret_is_kept_replaced_and_removed(on_bus: str, tmp_path: Path) -> None:
+    with gnome_keyring(on_bus, tmp_path, "right"):
+        assert await read_secret("work") is None
+        assert not await remove_secret("work")
+        for secret in (SecretStr("earlier"), SENTINEL):
+            await store_secret("work", secret)
+        found = await read_secret("work")
+        assert found is not None
+        assert found.get_secret_value() == SENTINEL.get_secret_value()
+        assert await read_secret("lab") is None
+        assert await remove_secret("work")
+        assert await read_secret("work") is None
+
+
+def test_the_commands_keep_a_key_over_a_restart_of_the_daemon(
+    on_bus: str, gateway: ServedGateway, private_home: Path
+) -> None:
+    named = ("--profile", "work", "--base-url", gateway.base_url)
+    said = ""
+    with gnome_keyring(on_bus, private_home, "right"):
+        code, told = run("login", *named, stdin=gateway.management)
+        assert code == exits.OK, told
+        said += told
+    kept = b"".join(one.read_bytes() for one in private_home.rglob("*") if one.is_file())
+    assert b"GnomeKeyring" in kept
+    assert gateway.management.encode() not in kept
+    with gnome_keyring(on_bus, private_home, "right"):
+        code, told = run("whoami")
+        assert code == exits.OK, told
+        assert "keyring" in told
+        said += told
+        code, told = run("logout")
+        assert code == exits.OK, told
+        said += told
+        code, told = run("whoami")
+        assert code == exits.FAILED
+        said += told
+        assert "the keyring has no token for profile work" in told
+    assert gateway.management not in said
+
+
+# Services that do not help
+
+
+async def test_a_bus_without_a_service(bus: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", bus)
+    look_for_backends(monkeypatch)
+    for operation in OPERATIONS.values():
+        error, seconds = await outcome(operation())
+        assert str(error) == "there is no keyring"
+        assert seconds < keyring_store.LIMIT
+
+
+def look_for_backends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the library choose anew, as at the start of a process."""
+    monkeypatch.delenv("PYTHON_KEYRING_BACKEND", raising=False)
+    monkeypatch.setattr(keyring.core, "_keyring_backend", None)
+
+
+@pytest.mark.parametrize("address", ["unix:path=/no/such/bus", "nonsense", None])
+async def test_no_bus_at_all(address: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    if address is None:
+        monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
+    else:
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+    monkeypatch.setattr(keyring, "get_keyring", SecretService.Keyring)
+    for operation in OPERATIONS.values():
+        error, seconds = await outcome(operation())
+        assert isinstance(error, KeyringUnavailableError)
+        assert seconds < keyring_store.LIMIT
+
+
+async def test_a_locked_collection(on_bus: str, tmp_path: Path) -> None:
+    with gnome_keyring(on_bus, tmp_path, "right"):
+        await store_secret("work", SENTINEL)
+    with gnome_keyring(on_bus, tmp_path, "wrong"):
+        for operation in OPERATIONS.values():
+            error, seconds = await outcome(operation())
+            assert str(error) == "the keyring is locked"
+            assert seconds < keyring_store.LIMIT
+    with gnome_keyring(on_bus, tmp_path, "right"):
+        assert await remove_secret("work")
+
+
+async def test_a_locked_collection_whose_prompt_nobody_answers(on_bus: str, tmp_path: Path) -> None:
+    with gnome_keyring(on_bus, tmp_path, "right"):
+        await store_secret("work", SENTINEL)
+    with silent_owner(on_bus, PROMPTER), gnome_keyring(on_bus, tmp_path, "wrong"):
+        await all_give_up()
+
+
+async def test_a_service_that_never_answers(on_bus: str) -> None:
+    with silent_owner(on_bus, SECRETS):
+        await all_give_up()
+
+
+async def all_give_up() -> None:
+    outcomes = await asyncio.gather(*(outcome(operation()) for operation in OPERATIONS.values()))
+    for error, seconds in outcomes:
+        assert isinstance(error, KeyringSilentError)
+        assert keyring_store.LIMIT - 0.1 < seconds < keyring_store.LIMIT + SLACK
+
+
+def test_no_command_waits_for_a_silent_service_nor_does_its_end(
+    on_bus: str, gateway: ServedGateway, private_home: Path
+) -> None:
+    commands = {
+        "login": ("login", "--profile", "work", "--base-url", gateway.base_url),
+        "whoami": ("whoami", "--profile", "lab"),
+        "logout": ("logout", "--profile", "lab"),
+    }
+    file = private_home / "config" / "gwtui" / "profiles.toml"
+    file.parent.mkdir()
+    written = f'[profiles.lab]\nbase_url = "{gateway.base_url}"\n'
+    file.write_text(written)
+    # Where there is no service, a command takes nothing but its start.
+    started = time.monotonic()
+    code, said = run(*commands["whoami"])
+    assert (code, "there is no keyring\n" in said) == (exits.FAILED, True)
+    start_up = time.monotonic() - started
+    with silent_owner(on_bus, SECRETS):
+        processes = {name: (time.monotonic(), start(*words)) for name, words in commands.items()}
+        for name, (started, process) in processes.items():
+            _, err = process.communicate(gateway.management, timeout=30)
+            taken = time.monotonic() - started
+            assert process.returncode == exits.FAILED
+            assert "did not answer in 3 s" in err
+            # They start at once, and share the processors.
+            assert taken < keyring_store.LIMIT + len(commands) * start_up + SLACK, name
+    assert file.read_text() == written
+
+
+# Backends that must not be used
+
+
+async def test_a_backend_that_asks_on_the_terminal_or_writes_plain_text_is_never_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = tmp_path / "called"
+    (tmp_path / "asking_backend.py").write_text(
+        "import pathlib\n"
+        "from keyring.backend import KeyringBackend\n"
+        "class Asking(KeyringBackend):\n"
+        "    priority = 9\n"
+        "    def _ask(self, *_):\n"
+        f"        pathlib.Path({str(trace)!r}).write_text('called')\n"
+        "    get_password = set_password = delete_password = _ask\n"
+    )
+    look_for_backends(monkeypatch)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "asking_backend.Asking")
+    for operation in OPERATIONS.values():
+        error, _ = await outcome(operation())
+        assert isinstance(error, NoKeyringError)
+        assert str(error) == "there is no keyring that can be trusted (found asking_backend)"
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("name", ["no.such.Backend", "keyring.backends.null.Keyring"])
+async def test_a_backend_that_is_not_there_or_drops_everything_is_none(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look_for_backends(monkeypatch)
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", name)
+    for operation in OPERATIONS.values():
+        error, _ = await outcome(operation())
+        assert isinstance(error, KeyringUnavailableError)
