@@ -85,9 +85,7 @@ class Desk:
 
 
 @contextmanager
-def desk(
-    path: Path, retention: Retention | None = None, now: datetime = START
-) -> Iterator[Desk]:
+def desk(path: Path, retention: Retention | None = None, now: datetime = START) -> Iterator[Desk]:
     """A history file whose lease this process holds."""
     with closing(open_writable(path, now).connection) as connection:
         lease = Lease(Clock(now=lambda: now, monotonic=lambda: 0.0))

@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 
-from gwtui.watch.history.model import Curve, Point, Series
+from gwtui.watch.history.model import Curve, Point, Reading, Series, State
 from gwtui.watch.history.numbers import EXACT, mean_of, moment_of, seconds_of
-from gwtui.watch.history.tiers import COLUMNS, PARENT, RAW, WIDTHS, Stretch, floor
+from gwtui.watch.history.tiers import COLUMNS, FIVE_MINUTES, PARENT, RAW, WIDTHS, Stretch, floor
 from gwtui.watch.history.writer import gap_after
 
 MOST_POINTS = 400
@@ -113,6 +113,24 @@ def curve(connection: sqlite3.Connection, number: int, series: Series, span: Spa
             _spread(slots, stretch, part.width, span)
     points = tuple(_points(slots, span, gap_after(series.every)))
     return Curve(series, timedelta(seconds=span.width), points)
+
+
+def readings(
+    connection: sqlite3.Connection, number: int, since: datetime, until: datetime
+) -> Iterator[Reading]:
+    """The samples of a span with the moments they were taken at, one for each five minutes.
+
+    The newest ones come one by one. A stretch in which nothing changed gives its first and last.
+    """
+    begin, end = seconds_of(since), seconds_of(until)
+    span = Span(floor(begin, FIVE_MINUTES), FIVE_MINUTES, (end - begin) // FIVE_MINUTES + 2)
+    for part in _parts(connection, span):
+        for found in _stretches(connection, number, part):
+            moments = {found.until} if not found.flat else {found.start, found.until}
+            for at in sorted(moments):
+                if begin <= at <= end:
+                    state: State = "null" if found.last is None else "value"
+                    yield Reading(state, found.last, moment_of(at))
 
 
 def _parts(connection: sqlite3.Connection, span: Span) -> Iterator[_Part]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from gwtui.watch.history import lease, watched
-from gwtui.watch.history.curves import MOST_POINTS, curve, span_of
+from gwtui.watch.history.curves import MOST_POINTS, curve, readings, span_of
 from gwtui.watch.history.model import (
     GAP,
     Change,
@@ -73,6 +73,17 @@ class HistoryReader:
         number, series = found
         span = span_of(since, until, resolution, max_points)
         return curve(self._connection, number, series, span)
+
+    def readings(self, key: SeriesKey, since: datetime, until: datetime) -> tuple[Reading, ...]:
+        """The samples of a span in order, with the moments they were taken at.
+
+        One for each five minutes, all of the newest; beyond the days that these are kept for, one
+        for each hour.
+        """
+        found = self._find(key)
+        if found is None:
+            return ()
+        return tuple(readings(self._connection, found[0], since, until))
 
     def value_at(self, key: SeriesKey, moment: datetime) -> Reading:
         """The figure as of a moment: exact as long as raw samples are kept, then to the bucket."""

@@ -34,9 +34,10 @@ ROWS_AT_A_TIME = 5_000
 """Rows that one step removes, and about as many as one step gathers."""
 PAGES_AT_A_TIME = 500
 """Free pages that one step gives back to the file system."""
+SPARE_PAGES = 64
+"""Free pages that stay in the file for what comes next."""
 MOST_CHANGES = 100_000
 """Changes that are kept at most; the oldest ones go first."""
-_MARGIN = 2
 
 
 def step(writer: HistoryWriter, now: datetime) -> bool:
@@ -187,9 +188,15 @@ def _remove_before(connection: sqlite3.Connection, width: int, limit: int) -> bo
     """Whether there was something; the mark is moved once there is nothing left."""
     left = ROWS_AT_A_TIME
     for (series,) in connection.execute("SELECT id FROM series").fetchall():
+        of_series = (width, series)
+        cut = connection.execute(
+            "SELECT start FROM stretches WHERE width = ? AND series = ? AND start < ? "
+            "ORDER BY start LIMIT 1 OFFSET ?",
+            (*of_series, limit, left),
+        ).fetchone()
         left -= connection.execute(
             "DELETE FROM stretches WHERE width = ? AND series = ? AND start < ?",
-            (width, series, limit),
+            (*of_series, limit if cut is None else cut[0]),
         ).rowcount
         if left <= 0:
             return True
@@ -211,16 +218,18 @@ def _forget_facts(connection: sqlite3.Connection, limit: int) -> bool:
         removed += connection.execute(statement, (value,)).rowcount
     removed += connection.execute(
         "DELETE FROM series WHERE NOT EXISTS (SELECT 1 FROM stretches "
-        "WHERE series = series.id AND width IN (0, 300, 3600))"
+        "WHERE series = series.id AND width IN (?, ?, ?))",
+        WIDTHS,
     ).rowcount
     return removed > 0
 
 
 def _shrink(connection: sqlite3.Connection) -> bool:
-    """Give free pages back; a few stay for what comes next."""
+    """Give free pages back."""
     (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-    if free <= PAGES_AT_A_TIME // _MARGIN:
+    if free <= SPARE_PAGES:
         return False
-    connection.execute(f"PRAGMA incremental_vacuum({PAGES_AT_A_TIME})").fetchall()
+    pages = min(free - SPARE_PAGES, PAGES_AT_A_TIME)
+    connection.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
     (left,) = connection.execute("PRAGMA freelist_count").fetchone()
     return bool(left < free)

@@ -1,0 +1,268 @@
+"""Samples and facts: what is written reads back exactly, nulls and gaps stay apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwtui.watch.history import facts, kinds, writer
+from gwtui.watch.history.errors import LeaseLostError
+from gwtui.watch.history.model import Retention, SeriesKey, Subject
+from gwtui.watch.history.numbers import kept, text_of
+from history_kit import START, USED, Desk, desk, minutes
+
+UPTIME = SeriesKey("endpoint", "lab/model lab|bf16", "uptime_last_5m")
+KEY = Subject("key", "a" * 64)
+KEYS = Subject("key", "")
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Iterator[Desk]:
+    with desk(tmp_path / "h" / "one.sqlite3") as opened:
+        yield opened
+
+
+def states(history: Desk, since: datetime, until: datetime, resolution: int = 60) -> str:
+    """The states of a curve's slots, a letter each."""
+    curve = history.reader.points(UPTIME, since, until, resolution=resolution)
+    assert curve is not None
+    return "".join(point.state[0] for point in curve.points)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=20))
+def test_an_amount_reads_back_as_the_same_number(value: Decimal) -> None:
+    assert Decimal(text_of(kept(value))) == kept(value)
+    if len(value.as_tuple().digits) <= 40:
+        assert kept(value) == value
+
+
+def test_an_endless_number_is_bounded() -> None:
+    assert len(text_of(kept(Decimal("0." + "1" * 100_000)))) < 50
+
+
+def test_money_is_exact_in_every_tier(history: Desk) -> None:
+    amounts = [Decimal("9961.0310346151234567890123"), Decimal("0.00000000000125")]
+    for place, amount in enumerate(amounts):
+        history.see(START + minutes(place), {USED: amount})
+    history.keep_up(START + timedelta(hours=3))
+    for resolution in (60, 300, 3600):
+        curve = history.reader.points(
+            USED, START, START + timedelta(hours=1), resolution=resolution
+        )
+        assert curve is not None
+        assert curve.points[0].high == amounts[0]
+        assert min(point.low for point in curve.points if point.low is not None) == amounts[1]
+    assert curve.points[0].mean == sum(amounts) / 2
+
+
+def test_nothing_changed_is_one_row_and_every_sample_counts(history: Desk) -> None:
+    for minute in range(5):
+        history.see(START + minutes(minute), {USED: 5})
+    assert history.rows(0) == 1
+    assert history.sums(0) == (5, 0)
+
+
+def test_no_traffic_a_gap_and_zero_are_three_things(history: Desk) -> None:
+    for minute, value in enumerate([99, None, None, 0]):
+        history.see(START + minutes(minute), {UPTIME: value})
+    history.see(START + minutes(30), {UPTIME: 50})
+    end = START + minutes(31)
+    assert states(history, START, end) == "vnnvvvv" + "g" * 23 + "v"
+    assert history.reader.value_at(UPTIME, START + minutes(1.5)).state == "null"
+    assert history.reader.value_at(UPTIME, START + minutes(3)).value == 0
+    assert history.reader.value_at(UPTIME, START + minutes(20)).state == "gap"
+    assert history.reader.value_at(UPTIME, START - minutes(1)).state == "gap"
+
+
+def test_a_bucket_with_and_without_traffic_says_both(history: Desk) -> None:
+    for minute, value in enumerate([100, None, 90, None, None]):
+        history.see(START + minutes(minute), {UPTIME: value})
+    history.keep_up(START + minutes(10))
+    curve = history.reader.points(UPTIME, START, START + minutes(5), resolution=300)
+    assert curve is not None
+    (point,) = curve.points
+    assert (point.state, point.count, point.nulls) == ("value", 2, 3)
+    assert (point.low, point.high, point.mean, point.last) == (90, 100, 95, None)
+
+
+def test_slots_are_as_fine_as_fits_and_begin_at_whole_multiples(history: Desk) -> None:
+    history.see(START, {USED: 1})
+    curve = history.reader.points(USED, START + minutes(7), START + timedelta(hours=6))
+    assert curve is not None
+    assert curve.width == timedelta(minutes=1)
+    assert curve.points[0].at == START + minutes(7)
+    wide = history.reader.points(USED, START, START + timedelta(days=30), max_points=100)
+    assert wide is not None
+    assert len(wide.points) <= 100
+    assert wide.width == timedelta(hours=12)
+
+
+def test_what_was_never_recorded_has_no_curve(history: Desk) -> None:
+    assert history.reader.points(USED, START, START + minutes(1)) is None
+    assert history.reader.latest(USED).state == "gap"
+    assert history.reader.span() is None
+
+
+def test_the_latest_reading_tells_when_it_was_made(history: Desk) -> None:
+    history.see(START, {USED: 1})
+    history.see(START + minutes(1), {USED: None})
+    found = history.reader.latest(USED)
+    assert (found.state, found.measured_at) == ("null", START + minutes(1))
+
+
+def test_a_span_must_end_after_it_begins(history: Desk) -> None:
+    history.see(START, {USED: 1})
+    with pytest.raises(ValueError, match="end after it begins"):
+        history.reader.points(USED, START, START)
+
+
+def test_a_sample_that_is_not_newer_or_too_late_is_left_out(history: Desk) -> None:
+    assert history.see(START, {USED: 1}).samples == 1
+    assert history.see(START, {USED: 2}).late == 1
+    history.keep_up(START + minutes(7))
+    assert history.see(START + minutes(4), {USED: 3}).late == 1
+    assert history.sums(0) == history.sums(300) == (1, 0)
+
+
+def test_a_gateway_that_invents_identities_cannot_fill_the_disk(
+    history: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "MOST_SERIES", 3)
+    values = {SeriesKey("key", f"k{number}", "usage"): number for number in range(9)}
+    written = history.see(START, values)
+    assert (written.samples, written.refused) == (3, 6)
+
+
+def test_a_clock_that_was_ahead_hides_nothing_afterwards(history: Desk) -> None:
+    for minute in range(120):
+        history.see(START + minutes(minute), {USED: minute}, facts={KEY: {"name": "a"}})
+    wrong = START + timedelta(days=900)
+    history.see(wrong, {USED: 999}, facts={KEY: {"name": "b"}})
+    assert history.reader.latest(USED).value == 999
+    right = START + minutes(120)
+    history.see(right, {USED: 120}, facts={KEY: {"name": "a"}})
+    history.keep_up(right + minutes(70))
+    assert history.reader.latest(USED).value == 120
+    assert history.reader.changes(START, wrong) == ()
+    assert history.reader.facts_at(wrong) == {KEY: {"name": "a"}}
+    assert history.sums(300) == (121, 0)
+
+
+# Facts ------------------------------------------------------------------------------------------
+
+
+def test_the_first_reading_shows_how_things_are_not_what_changed(history: Desk) -> None:
+    assert history.see(START, facts={KEY: {"name": "ci"}}, covers=KEYS).changes == ()
+    assert history.reader.facts_at(START) == {KEY: {"name": "ci"}}
+
+
+def test_what_came_changed_and_went_is_told_once(history: Desk) -> None:
+    history.see(START, facts={}, covers=KEYS)
+    steps: list[dict[Subject, dict[str, bool | str]]] = [
+        {KEY: {"name": "ci", "disabled": False}},
+        {KEY: {"name": "ci", "disabled": False}},
+        {KEY: {"name": "cd", "disabled": True}},
+        {KEY: {"name": "cd", "disabled": False}},
+        {},
+    ]
+    for minute, found in enumerate(steps, 1):
+        history.see(START + minutes(minute), facts=found, covers=KEYS)
+    told = history.reader.changes(START, START + minutes(9))
+    assert [(change.kind, change.field, change.before, change.after) for change in told] == [
+        (kinds.KEY_DELETED, "", None, None),
+        (kinds.KEY_ENABLED, "disabled", True, False),
+        (kinds.KEY_DISABLED, "disabled", False, True),
+        (kinds.KEY_CHANGED, "name", "ci", "cd"),
+        (kinds.KEY_CREATED, "", None, None),
+    ]
+    assert told[0].name == "cd"
+    assert (told[0].not_before, told[0].at) == (START + minutes(4), START + minutes(5))
+    assert [change.id for change in history.reader.changes_after(told[-1].id)] == [
+        change.id for change in reversed(told[:-1])
+    ]
+
+
+def test_changes_are_found_by_kind_resource_and_subject(history: Desk) -> None:
+    space = Subject("workspace", "w")
+    for minute, value in enumerate(["10", "20"]):
+        found = {KEY: {"limit": value}, space: {"budget_daily": value}}
+        history.see(START + minutes(minute), facts=found)
+    end = START + minutes(9)
+    assert {change.kind for change in history.reader.changes(START, end)} == {
+        kinds.KEY_CHANGED,
+        kinds.WORKSPACE_BUDGET,
+    }
+    of_kind = history.reader.changes(START, end, [kinds.WORKSPACE_BUDGET])
+    assert [change.subject for change in of_kind] == [space]
+    assert len(history.reader.changes(START, end, ["key"])) == 1
+    assert len(history.reader.changes(START, end, subject=space)) == 1
+    assert history.reader.changes(START + minutes(1), end) == ()
+
+
+def test_a_reading_that_is_not_complete_makes_nothing_go(history: Desk) -> None:
+    history.see(START, facts={KEY: {"name": "ci"}}, covers=KEYS)
+    assert history.see(START + minutes(1), facts={}, covers=None).changes == ()
+    other = Subject("key", "b")
+    history.see(START + minutes(2), facts={other: {}}, covers=None)
+    assert set(history.reader.facts_at(START + minutes(2))) == {KEY, other}
+
+
+def test_only_what_a_reading_lists_can_go(history: Desk) -> None:
+    one, other = Subject("endpoint", "lab/a x"), Subject("endpoint", "lab/ab x")
+    history.see(START, facts={one: {}}, covers=Subject("endpoint", "lab/a "), source="a")
+    history.see(START, facts={other: {}}, covers=Subject("endpoint", "lab/ab "), source="ab")
+    later = START + minutes(1)
+    written = history.see(later, facts={}, covers=Subject("endpoint", "lab/a "), source="a")
+    assert [change.subject for change in written.changes] == [one]
+    assert set(history.reader.facts_at(later)) == {other}
+
+
+def test_a_field_that_could_not_be_read_stays_as_it_was(history: Desk) -> None:
+    history.see(START, facts={KEY: {"name": "ci", "limit": "5"}})
+    assert history.see(START + minutes(1), facts={KEY: {"name": "ci"}}).changes == ()
+    (gone,) = history.see(START + minutes(2), facts={KEY: {"limit": None}}).changes
+    assert (gone.field, gone.before, gone.after) == ("limit", "5", None)
+    assert history.reader.facts_at(START + minutes(2)) == {KEY: {"name": "ci"}}
+
+
+def test_a_long_value_is_kept_as_its_size_and_digest(history: Desk) -> None:
+    entries = [f"lab/model-{number}" for number in range(500)]
+    history.see(START, facts={KEY: {"allowed_models": entries}})
+    (change,) = history.see(
+        START + minutes(1), facts={KEY: {"allowed_models": entries[1:]}}
+    ).changes
+    assert str(change.after).startswith("499 entries, digest ")
+    assert len(facts.json_of(history.reader.facts_at(START)[KEY])) < 200
+
+
+def test_any_text_can_be_kept(history: Desk) -> None:
+    name = "\ud800\u202e\x1b[31m\x00"
+    history.see(START, facts={KEY: {"name": name}})
+    assert history.reader.facts_at(START) == {KEY: {"name": name}}
+
+
+# The right to write -----------------------------------------------------------------------------
+
+
+def test_who_lost_the_lease_writes_nothing(history: Desk) -> None:
+    history.see(START, {USED: 1})
+    history.connection.execute("UPDATE lease SET holder = 'somebody else'")
+    with pytest.raises(LeaseLostError):
+        history.see(START + minutes(1), {USED: 2}, facts={KEY: {}})
+    with pytest.raises(LeaseLostError):
+        history.keep_up(START + timedelta(days=9))
+    assert history.sums(0) == (1, 0)
+    assert history.reader.facts_at(START + minutes(1)) == {}
+
+
+def test_retention_must_make_sense() -> None:
+    with pytest.raises(ValueError, match="2 hours"):
+        Retention(raw=timedelta(minutes=5))
+    with pytest.raises(ValueError, match="no shorter"):
+        Retention(five_minutes=timedelta(hours=3))
