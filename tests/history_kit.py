@@ -92,6 +92,7 @@ def desk(path: Path, retention: Retention | None = None, now: datetime = START) 
         assert lease.hold(connection)
         writer = HistoryWriter(connection, lease.id, retention)
         yield Desk(connection, writer, HistoryReader(connection), lease)
+        lease.release(connection)
 
 
 def minutes(number: float) -> timedelta:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +26,7 @@ class Desk:
     def __init__(self, name: str) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"history-{name}")
         self._connection: sqlite3.Connection | None = None
+        self._ended = False
 
     async def open(self, opening: Callable[[], sqlite3.Connection]) -> None:
         """Open the connection. Raises what ``opening`` raises."""
@@ -51,6 +51,8 @@ class Desk:
                 kind = HistoryDamagedError if is_damage(error) else HistoryUnusableError
                 raise kind(f"The history cannot be used: {error}.") from error
 
+        if self._ended:
+            raise HistoryUnusableError("the history is closed")
         return await self._run(guarded)
 
     async def leave(self) -> None:
@@ -65,9 +67,10 @@ class Desk:
 
     async def close(self) -> None:
         """Finish what was begun, then end. May be called twice."""
-        with contextlib.suppress(RuntimeError):  # the thread ended before
+        if not self._ended:
+            self._ended = True
             await self.leave()
-        self._thread.shutdown(wait=True)
+            self._thread.shutdown(wait=True)
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

@@ -1,0 +1,251 @@
+"""The file of a history: private, whole after a kill, set aside when damaged, left when foreign."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from gwtui.watch.history.archive import Archive
+from gwtui.watch.history.errors import (
+    HistoryDamagedError,
+    HistoryMissingError,
+    HistoryUnusableError,
+)
+from gwtui.watch.history.file import history_path, open_readable, open_writable
+from gwtui.watch.history.reader import HistoryReader
+from history_kit import START, USED, desk, minutes
+
+WRITER = """
+import sys
+from pathlib import Path
+from history_kit import START, USED, desk, minutes
+with desk(Path(sys.argv[1])) as history:
+    for number in range(100_000):
+        history.see(START + minutes(number), {USED: number})
+        if number % 50 == 0:
+            history.keep_up(START + minutes(number))
+        print(number, flush=True)
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "history" / "one.sqlite3"
+
+
+def modes(path: Path) -> dict[str, int]:
+    return {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
+
+
+def test_only_the_owner_can_read_any_of_its_files(path: Path) -> None:
+    old = os.umask(0)
+    try:
+        with desk(path) as history:
+            history.see(START, {USED: 1})
+            assert set(modes(path).values()) == {0o600}
+            assert len(modes(path)) == 4
+            assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    finally:
+        os.umask(old)
+
+
+def test_a_file_that_others_could_read_is_closed_to_them(path: Path) -> None:
+    with desk(path):
+        pass
+    path.chmod(0o644)
+    with desk(path):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_profile_at_a_gateway_has_a_file_of_its_own(tmp_path: Path) -> None:
+    paths = {
+        history_path(tmp_path, label, url)
+        for label in ("work", "home", "../..", "")
+        for url in ("https://a.example/api/v1", "https://b.example/api/v1")
+    }
+    assert len(paths) == 8
+    assert {each.parent for each in paths} == {tmp_path / "history"}
+    assert any(each.name.startswith("work-") for each in paths)
+
+
+def test_every_committed_sample_survives_a_kill(path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    child = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, env=environment
+    )
+    assert child.stdout is not None
+    told = 0
+    while told < 400:
+        told = int(child.stdout.readline())
+    child.send_signal(signal.SIGKILL)
+    rest = child.stdout.read().split()
+    child.stdout.close()
+    child.wait()
+    told = int(rest[-1]) if rest and rest[-1].isdigit() else told
+    with desk(path) as history:  # takes the lease of the dead at once
+        count, _ = history.sums(0)
+        assert told + 1 <= count <= told + 2
+        assert history.reader.value_at(USED, START + minutes(told)).value == told
+        history.keep_up(START + minutes(count + 120))
+        assert history.sums(300) == (count, 0)
+        assert history.connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_damaged_file_is_set_aside_and_recording_begins_anew(path: Path) -> None:
+    path.parent.mkdir(parents=True, mode=0o700)
+    path.write_bytes(b"this is no database, although it is long enough" * 100)
+    opened = open_writable(path, START)
+    opened.connection.close()
+    (aside,) = path.parent.glob("*.damaged-*")
+    assert aside.read_bytes().startswith(b"this is no database")
+    assert str(aside) in opened.notice
+    assert "damaged" in opened.notice
+    again = open_writable(path, START)
+    again.connection.close()
+    assert again.notice == ""
+
+
+def test_damage_in_the_middle_is_found_when_it_is_opened(path: Path) -> None:
+    with desk(path) as history:
+        for minute in range(3000):
+            history.see(START + minutes(minute), {USED: minute})
+    content = bytearray(path.read_bytes())
+    content[4096 * 3 : 4096 * 12] = b"\xff" * 4096 * 9
+    path.write_bytes(content)
+    opened = open_writable(path, START)
+    with closing(opened.connection):
+        assert "damaged" in opened.notice
+        assert HistoryReader(opened.connection).series() == ()
+
+
+def test_what_is_not_ours_or_newer_is_left_alone(path: Path) -> None:
+    path.parent.mkdir(parents=True, mode=0o700)
+    with closing(sqlite3.connect(path)) as foreign:
+        foreign.execute("CREATE TABLE recipes (name TEXT)")
+    before = path.read_bytes()
+    with pytest.raises(HistoryUnusableError, match="another program"):
+        open_writable(path, START)
+    assert path.read_bytes() == before
+    path.unlink()
+    with desk(path) as history:
+        history.connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(HistoryUnusableError, match="newer version"):
+        open_writable(path, START)
+    with pytest.raises(HistoryUnusableError, match="newer version"):
+        open_readable(path)
+
+
+def test_reading_makes_no_file_and_changes_none(path: Path) -> None:
+    with pytest.raises(HistoryMissingError):
+        open_readable(path)
+    assert not path.parent.exists()
+    with desk(path) as history:
+        history.see(START, {USED: 1})
+        with closing(open_readable(path)) as connection:
+            assert HistoryReader(connection).latest(USED).value == 1
+            with pytest.raises(sqlite3.OperationalError, match="readonly"):
+                connection.execute("DELETE FROM series")
+
+
+def test_a_directory_that_cannot_be_used_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "history").write_text("a file")
+    with pytest.raises(HistoryUnusableError, match="No history is recorded"):
+        open_writable(tmp_path / "history" / "one.sqlite3", START)
+
+
+def test_a_link_in_its_place_is_not_followed(path: Path, tmp_path: Path) -> None:
+    path.parent.mkdir(parents=True, mode=0o700)
+    path.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(HistoryUnusableError):
+        open_writable(path, START)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+# From asyncio -----------------------------------------------------------------------------------
+
+
+async def test_the_archive_works_in_threads_of_its_own(path: Path) -> None:
+    archive = await Archive.open(path)
+    try:
+        assert await archive.hold()
+        names = {
+            await archive.read(lambda _: threading.current_thread().name),
+            await archive.write(lambda _: threading.current_thread().name),
+        }
+        assert len(names) == 2
+        assert all(name.startswith("history-") for name in names)
+        assert await archive.read(lambda history: history.series()) == ()
+    finally:
+        await archive.close()
+    await archive.close()
+    with pytest.raises(HistoryUnusableError, match="closed"):
+        await archive.read(lambda history: history.series())
+    assert not [each for each in threading.enumerate() if each.name.startswith("history-")]
+
+
+async def test_a_question_sees_one_state_while_another_instance_writes(path: Path) -> None:
+    with desk(path) as history:
+        history.see(START, {USED: 1})
+        archive = await Archive.open(path)
+        try:
+            assert not await archive.hold()
+
+            def twice(reader: HistoryReader) -> list[object]:
+                first = reader.latest(USED).value
+                history_thread.start()
+                history_thread.join()
+                return [first, reader.latest(USED).value]
+
+            def write() -> None:
+                history.see(START + minutes(1), {USED: 2})
+
+            history_thread = threading.Thread(target=write)
+            assert await archive.read(twice) == [1, 1]
+            assert await archive.read(lambda reader: reader.latest(USED).value) == 2
+        finally:
+            await archive.close()
+
+
+async def test_damage_while_it_is_open_is_told_apart_and_mended(path: Path) -> None:
+    with desk(path) as history:
+        for minute in range(3000):
+            history.see(START + minutes(minute), {USED: minute})
+        history.lease.release(history.connection)
+    archive = await Archive.open(path)
+    try:
+        with path.open("r+b") as file:
+            file.seek(4096 * 2)
+            file.write(b"\xff" * 4096 * 60)
+        with pytest.raises(HistoryDamagedError):
+            await archive.read(
+                lambda reader: reader.points(USED, START, START + minutes(3000), resolution=60)
+            )
+        await archive.reopen()
+        assert "set aside" in archive.notice
+        assert await archive.read(lambda reader: reader.series()) == ()
+        assert await archive.hold()
+    finally:
+        await archive.close()
+
+
+def test_the_database_is_not_loaded_before_it_is_needed() -> None:
+    code = (
+        "import sys, gwtui.watch.feed, gwtui.watch.hub, gwtui.watch.feeds.keys;"
+        "assert 'sqlite3' not in sys.modules and 'textual' not in sys.modules;"
+        "import gwtui.watch.history.recorder, gwtui.watch.history.standing;"
+        "assert 'textual' not in sys.modules and 'rich' not in sys.modules"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
