@@ -115,8 +115,8 @@ def plan_create(
         effects.append("Its expiry lies in the past: it will not work.")
     if unsealed is not None:
         effects.append(
-            f"Its value cannot be sealed on this machine ({unsealed}): if the connection or the "
-            "terminal is lost before you have stored it, nobody can see it again."
+            f"Its value cannot be sealed on this machine ({safe_line(unsealed, 200)}): if the "
+            "connection or the terminal is lost before you have stored it, nobody can see it again."
         )
     return Plan(
         action="keys.create",

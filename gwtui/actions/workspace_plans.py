@@ -193,7 +193,10 @@ def _losses(contents: WorkspaceContents) -> list[str]:
     if contents.budgets is None:
         lines.append("Its budgets, which could not be read, go with it.")
     elif contents.budgets:
-        words = [f"{usd(budget.limit_usd)} {budget.interval or ''}" for budget in contents.budgets]
+        words = [
+            safe_line(f"{usd(budget.limit_usd)} {budget.interval or ''}")
+            for budget in contents.budgets
+        ]
         lines.append(f"Its budgets go with it: {several([word.strip() for word in words])}.")
     if contents.guardrails is None:
         lines.append("Its guardrails, which could not be read, go with it.")

@@ -7,6 +7,7 @@ answer's bytes in its traceback and its chain, and the answer to a creation hold
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
@@ -41,6 +42,10 @@ MAX_PARTS = 100_000
 """Lists and objects in an answer: more would freeze a user interface for seconds."""
 MAX_VALUES = 2_000_000
 """Values of every kind in an answer, for the same reason."""
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+"""Where JSON may hold a half of a character: only an escape can, the rest is UTF-8."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_REPLACEMENT = "\ufffd"
 _MAX_REQUEST_ID = 128
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-correlation-id", "cf-ray")
 _STATUS_ERRORS: Mapping[int, type[StatusError]] = {
@@ -68,6 +73,7 @@ def read_json(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Any:
         answer = _loads(raw)
         why = _too_much(answer)
         if not why:
+            answer = _with_whole_characters(answer) if _HALF.search(raw) else answer
             return dialect.from_wire(answer)
     except RecursionError:
         why = _TOO_DEEP
@@ -141,6 +147,25 @@ def redacted(value: Any, redact: Callable[[str], str]) -> Any:
 def _loads(raw: bytes) -> Any:
     """A byte order mark is tolerated, NaN and Infinity become text: JSON has neither."""
     return json.loads(raw.decode("utf-8-sig"), parse_float=_number, parse_constant=str)
+
+
+def _with_whole_characters(value: Any) -> Any:
+    """JSON in which U+FFFD stands for each half of a character.
+
+    Nothing could be done with a half: neither a request nor a file, a database or a terminal
+    takes it.
+    """
+    if isinstance(value, str):
+        whole = value.isascii() or not _SURROGATE.search(value)
+        return value if whole else _SURROGATE.sub(_REPLACEMENT, value)
+    if isinstance(value, dict):
+        return {
+            _with_whole_characters(name): _with_whole_characters(part)
+            for name, part in value.items()
+        }
+    if isinstance(value, list):
+        return [_with_whole_characters(part) for part in value]
+    return value
 
 
 def _too_much(answer: Any) -> str:

@@ -28,8 +28,8 @@ from gwtui.embedded.routes import OPERATIONS
 
 FULL = os.environ.get("GWTUI_HOSTILE") == "full"
 SEED = 20261121
-READ_SAMPLE = 2500
-SHOWN_SAMPLE = 300
+READ_SAMPLE = 2000
+SHOWN_SAMPLE = 150
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

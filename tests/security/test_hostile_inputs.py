@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from hostile_sinks import dangerous
 from hostile_strings import CORPUS, HUGE, SMALL
+from hostile_witness import HARMLESS, Witness
 from rich.cells import cell_len
-from rich.segment import Segment
 from textual.app import App, ComposeResult
-from textual.color import Color
 from textual.widgets import Input
 
 from form_kit import HostApp, ScriptedSubmit, form, shown, until
@@ -26,13 +25,9 @@ from gwtui.ui.forms.key_form import edit_form as key_form
 from gwtui.ui.forms.text_area import LinesEditor
 from gwtui.ui.forms.workspace_form import Catalog
 from gwtui.ui.forms.workspace_form import edit_form as workspace_form
-from gwtui.ui.line_filter import ControlCharacterFilter
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
 from gwtui.ui.widgets.prompt import GotoPrompt
 from resource_samples import NOW, key, workspace
-
-HARMLESS = frozenset("\u200d\ufe0e\ufe0f")
-"""Parts of emoji that people type."""
 
 
 def test_one_harmless_character_for_each() -> None:
@@ -65,21 +60,6 @@ class Editors(App[None]):
         yield GotoPrompt()
         yield ChoiceEditor([("a", "one"), ("b", "two")], self.value)
         yield PickEditor("title", [("a", "one")], "a")
-
-
-class Witness(ControlCharacterFilter):
-    """The last wall, with a memory."""
-
-    def __init__(self, leaks: list[str]) -> None:
-        self._leaks = leaks
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        self._leaks += [
-            segment.text
-            for segment in segments
-            if not segment.control and [c for c in dangerous(segment.text) if c not in HARMLESS]
-        ]
-        return super().apply(segments, background)
 
 
 def batches(size: int) -> list[str]:

@@ -140,6 +140,15 @@ async def test_what_the_contract_does_not_describe_is_unreadable(
     assert len(it.script.requests) == 1
 
 
+async def test_half_a_character_becomes_a_visible_mark() -> None:
+    row = rb'{"slug": "a\ud83d\ude00b\ud800c", "name": "\\ud800", "\udfff": ["\udc00\ud800"]}'
+    answer = httpx.Response(200, content=b'{"data": [' + row + b"]}", headers=JSON)
+    (provider,) = (await rig(answer).client.providers.list()).items
+    assert provider.slug == "a\U0001f600b\ufffdc"
+    assert provider.name == r"\ud800"
+    assert provider.raw["\ufffd"] == ["\ufffd\ufffd"]
+
+
 async def test_an_answer_may_be_nested_as_deeply_as_is_allowed() -> None:
     inside = b"[" * (MAX_DEPTH - 2) + b"]" * (MAX_DEPTH - 2)
     answer = httpx.Response(

@@ -1,0 +1,179 @@
+"""Plans made of hostile resources: what the dialogs ask, what journal and audit log keep.
+
+The arguments of every plan are made from its own signature, so that a new plan is tried without a
+word here; an argument of a new kind makes the test fail until it is known.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import os
+import re
+import types
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import pytest
+from hostile_sinks import dangerous
+from hostile_strings import CORPUS, HUGE, SMALL
+from pydantic import SecretStr, ValidationError
+
+import gwtui.actions
+from gwtui.actions.plan import Plan
+from gwtui.contract.dialects import GENERIC, Dialect
+from gwtui.contract.request import RequestModel
+from gwtui.contract.response import ResponseModel
+from gwtui.domain.safe_text import safe_line
+from gwtui.local.journal import Entry, Journal
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+FULL = os.environ.get("GWTUI_HOSTILE") == "full"
+TEXTS: Mapping[str, str] = (
+    CORPUS
+    if FULL
+    else {
+        **dict(list(SMALL.items())[::5]),
+        **dict(list(HUGE.items())[::5]),
+    }
+)
+HALF = re.compile("[\ud800-\udfff]")
+"""No answer holds one: the client puts U+FFFD in its place."""
+SEQUENCES = (Sequence, Iterable, Collection, list, tuple)
+
+
+def plan_functions() -> Iterator[Callable[..., Any]]:
+    for module in iter_modules(gwtui.actions.__path__):
+        loaded = import_module(f"gwtui.actions.{module.name}")
+        for name, found in vars(loaded).items():
+            ours = inspect.isfunction(found) and found.__module__ == loaded.__name__
+            if ours and name.startswith("plan_"):
+                yield found
+
+
+FUNCTIONS = {f"{one.__module__.rpartition('.')[2]}.{one.__name__}": one for one in plan_functions()}
+
+
+def hostile_answer(model: type[ResponseModel], text: str) -> ResponseModel:
+    """Every field the text, or a list of it, or null: whatever the field can be."""
+    fields: dict[str, Any] = {}
+    for name in model.model_fields:
+        for value in (text, [text], None):
+            fields[name] = value
+            if getattr(model.model_validate({name: value}), name) is not None:
+                break
+    return model.model_validate(fields)
+
+
+REQUIRED: Mapping[str, Any] = {
+    "name": "x",
+    "slug": "x",
+    "provider": "openai",
+    "key": SecretStr("k" * 20),
+    "limit_usd": 5,
+    "user_ids": ["u"],
+    "key_hashes": ["a" * 64],
+    "generation_id": "gen-1",
+    "category": "other",
+    "is_filtered_model_catalog_enabled": True,
+}
+
+
+def hostile_request(model: type[RequestModel], text: str) -> RequestModel:
+    """A valid request with the text wherever the contract allows it."""
+    given = {name: REQUIRED[name] for name, one in model.model_fields.items() if one.is_required()}
+    for name in model.model_fields:
+        for value in (text, [text], True, None):
+            try:
+                model.model_validate({**given, name: value})
+            except ValidationError:
+                continue
+            given[name] = value
+            break
+    return model.model_validate(given)
+
+
+def made(kind: Any, text: str) -> Any:
+    """A hostile value of a type."""
+    origin, parts = get_origin(kind), get_args(kind)
+    simple: Mapping[Any, Any] = {
+        str: text,
+        bool: True,
+        int: 2,
+        datetime: NOW,
+        Dialect: GENERIC,
+        SecretStr: SecretStr("k" * 20),
+    }
+    found: Any
+    if origin in {Union, types.UnionType}:
+        found = made(next(one for one in parts if one is not type(None)), text)
+    elif origin is Literal:
+        found = parts[0]
+    elif kind == tuple[str, ...]:
+        found = (safe_line(text),)  # sentences, fit to be shown
+    elif origin in SEQUENCES:
+        found = [made(parts[0], text)] * 2
+    elif origin in {dict, Mapping}:
+        found = {text: safe_line(text, 60)}  # names, fit to be shown
+    elif kind in simple:
+        found = simple[kind]
+    elif issubclass(kind, ResponseModel):
+        found = hostile_answer(kind, text)
+    elif issubclass(kind, RequestModel):
+        found = hostile_request(kind, text)
+    else:
+        assert dataclasses.is_dataclass(kind), f"how is a {kind} made hostile?"
+        hints = get_type_hints(kind)
+        found = kind(**{one.name: made(hints[one.name], text) for one in dataclasses.fields(kind)})
+    return found
+
+
+def plans_of(function: Callable[..., Any], text: str) -> Sequence[Plan[Any]]:
+    hints = get_type_hints(function)
+    hints.pop("return", None)
+    found = function(**{name: made(kind, text) for name, kind in hints.items()})
+    plans = [found] if isinstance(found, Plan) else [*found]
+    assert all(isinstance(plan, Plan) for plan in plans)
+    return plans
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_plan_is_shown_as_plain_text(name: str) -> None:
+    for label, text in TEXTS.items():
+        if not text.strip():
+            continue  # no resource without an identifier is ever changed
+        for plan in plans_of(FUNCTIONS[name], HALF.sub("\ufffd", text)):
+            said = [plan.title, *plan.effects, *plan.obstacles]
+            for one in plan.changes:
+                said += [one.field, one.before or "", one.after or ""]
+            for line in said:
+                assert not dangerous(line), (label, line)
+                assert len(line) < 5000, (label, line)
+            # The journal's and the audit log's lines are JSON without any other character.
+            line = json.dumps({"summary": dict(plan.summary), "title": plan.title})
+            assert line.isascii()
+            assert line.isprintable()
+
+
+def test_the_journal_keeps_hostile_summaries_line_by_line(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    text = SMALL["mixed tail"] + SMALL["mixed scripts"]
+    text = HALF.sub("\ufffd", text)
+    plans = [plan for function in FUNCTIONS.values() for plan in plans_of(function, text)]
+    for plan in plans:
+        details = {"summary": dict(plan.summary), "identity": plan.identity, "gateway": text}
+        journal.record(Entry(plan.id, "intent", NOW, details))
+    raw = (tmp_path / "journal.jsonl").read_bytes()
+    assert raw.count(b"\n") == len(plans)
+    assert raw.decode("ascii").replace("\n", "").isprintable()
+    kept = {intent.id: intent for intent in journal.open_intents()}
+    assert [kept[plan.id].identity for plan in plans] == [plan.identity for plan in plans]
+
+
+def test_every_plan_of_the_contract_is_there() -> None:
+    assert len(FUNCTIONS) >= 27, sorted(FUNCTIONS)
