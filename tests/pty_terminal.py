@@ -146,8 +146,13 @@ def pty_terminal(
     columns: int = 80,
     rows: int = 24,
     environment: Mapping[str, str] | None = None,
+    controlling: bool = True,
 ) -> Iterator[PtyTerminal]:
-    """Run a command with a controlling terminal of the given size."""
+    """Run a command on a terminal of the given size.
+
+    Without ``controlling`` the command belongs to no terminal: nobody tells it by a signal when
+    this one is lost.
+    """
     master, slave = pty.openpty()
     set_size(slave, columns, rows)
     before = termios.tcgetattr(slave)
@@ -161,7 +166,7 @@ def pty_terminal(
         stderr=slave,
         env={**variables, **(environment or {})},
         start_new_session=True,
-        preexec_fn=_take_terminal,  # noqa: PLW1509 - one system call, no locks
+        preexec_fn=_take_terminal if controlling else None,  # noqa: PLW1509 - one system call, no locks
     )
     terminal = PtyTerminal(process, master, slave, columns, rows, before)
     try:

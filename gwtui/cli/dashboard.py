@@ -48,6 +48,7 @@ def _show(connect: Connect, route: str, arguments: argparse.Namespace) -> int:
 
     app = GwtuiApp(connect, start=route, theme=arguments.theme)
     app.run(mouse=not arguments.no_mouse)
+    app.departure.finish()
     return app.return_code if app.return_code is not None else exits.OK
 
 

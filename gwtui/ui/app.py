@@ -21,6 +21,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import by_id, offered, place_actions, tab_of
 from gwtui.ui.connecting import Connecting
 from gwtui.ui.context import ActionContext
+from gwtui.ui.departure import Departure
 from gwtui.ui.guarded import GuardedApp
 from gwtui.ui.handlers import handler
 from gwtui.ui.health import Health
@@ -29,8 +30,8 @@ from gwtui.ui.resources.registry import SHORT_TITLES, TITLES
 from gwtui.ui.resources.spec import Scope
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.session import Link, Session
-from gwtui.ui.signals import restore_on_signals
 from gwtui.ui.styles import style_sheets
+from gwtui.ui.terminal_modes import give_back
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
 from gwtui.ui.widgets.header import HeaderFacts, Tab
 
@@ -80,7 +81,9 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         self._start = start
         self._offered = False
         self._connecting = Connecting(connect, journal, clock, self._link_changed)
-        self._unhook_signals: Callable[[], None] = lambda: None
+        self.departure = Departure(
+            lambda status: self.exit(return_code=status), lambda: give_back(self._driver)
+        )
         self.animation_level = "none"
         for known in THEMES:
             self.register_theme(known)
@@ -153,7 +156,7 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
 
     async def on_mount(self) -> None:
         """Show the start screen; connect once it is painted."""
-        self._unhook_signals = restore_on_signals(lambda code: self.exit(return_code=code))
+        self.departure.watch(terminal=not self.is_headless)
         problem = await self.navigation.open_route(self._start)
         if problem is not None:
             await self.navigation.show_tab("keys")
@@ -164,8 +167,8 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
 
     async def on_unmount(self) -> None:
         """Close the connection before the program ends."""
-        self._unhook_signals()
-        await self._connecting.stop()
+        await self._connecting.stop(lambda: self.departure.status is not None)
+        self.departure.unwatch()
 
     def reconnect(self) -> None:
         """Try to connect now."""

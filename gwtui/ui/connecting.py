@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _FIRST_WAIT = 2.0
 _LONGEST_WAIT = 60.0
 _CLOSING = 5.0
+"""Seconds for closing the session."""
+_HURRIED = 0.8
+"""The same when the end is demanded from outside."""
+_GLANCE = 0.05
 
 
 class Connecting:
@@ -50,15 +54,17 @@ class Connecting:
         """Do not wait any longer for the next try."""
         self._again.set()
 
-    async def stop(self) -> None:
-        """Close the session and wait for that, for a few seconds at most."""
+    async def stop(self, hurried: Callable[[], bool] = lambda: False) -> None:
+        """Close the session and wait for that, for a few seconds at most; less when ``hurried``."""
         self._leaving.set()
         self._again.set()
         if self._task is None:
             return
-        _, pending = await asyncio.wait({self._task}, timeout=_CLOSING)
-        for task in pending:
-            task.cancel()
+        waited = 0.0
+        while not self._task.done() and waited < (_HURRIED if hurried() else _CLOSING):
+            await asyncio.wait({self._task}, timeout=_GLANCE)
+            waited += _GLANCE
+        self._task.cancel()
 
     async def _run(self) -> None:
         wait = _FIRST_WAIT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
@@ -15,9 +16,15 @@ from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.screens.reading import ReadingScreen
 from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.screens.wait import WaitScreen
 from gwtui.ui.themes import THEMES, TITLES
 from gwtui.ui.widgets.prompt import GotoPrompt
 
+if TYPE_CHECKING:
+    from gwtui.ui.app import GwtuiApp
+
+_LAST_ANSWER = 4.0
+"""Seconds that a write under way is waited for when a person quits."""
 _ALL = ""
 """The choice that stands for every workspace."""
 
@@ -126,7 +133,23 @@ async def leave(context: ActionContext) -> None:
         AskScreen("Quit now?", loss, safe="Stay", deliberate="Quit")
     )
     if answer:
+        await _last_answer(app)
         app.exit(0)
+
+
+async def _last_answer(app: GwtuiApp) -> None:
+    """Give a write under way some time, with a word on the screen."""
+    if app.session is None or not app.session.road.in_flight:
+        return
+    road = app.session.road
+    await app.push_screen_wait(
+        WaitScreen(
+            "Waiting for the answer to the change",
+            "A few seconds at most. Without an answer the journal keeps it as unknown.",
+            lambda: road.settle(_LAST_ANSWER),
+            enough="Leave now",
+        )
+    )
 
 
 IMMEDIATE: Mapping[str, Handler] = {

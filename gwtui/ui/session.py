@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
 
-_LAST_WRITE = 4.0
-"""Seconds that a write under way is waited for at the end."""
+_LAST_WRITE = 0.3
+"""Seconds that a write under way still gets at the end. Whoever quits has waited longer before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ async def open_session(
 ) -> AsyncIterator[Session]:
     """Client, feeds and the road of writes over one connection, closed in the reverse order.
 
-    A write that is under way at the end gets a few seconds for its answer. The client's libraries
+    A write that is under way at the end gets a moment for its answer. The client's libraries
     are loaded here, after the first paint.
     """
     from gwtui.actions.road import WriteRoad  # noqa: PLC0415

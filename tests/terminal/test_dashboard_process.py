@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,22 +33,6 @@ def test_a_row_appears_and_q_gives_the_terminal_back(demo: PtyTerminal) -> None:
     assert demo.wait_exit() == 0
     assert demo.left_over_modes() == []
     assert "Traceback" not in demo.text
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_gives_the_terminal_back(
-    demo: PtyTerminal, number: signal.Signals, code: int
-) -> None:
-    demo.signal(number)
-    started = time.monotonic()
-    assert demo.wait_exit() == code
-    assert time.monotonic() - started < 2
-    assert demo.left_over_modes() == []
-
-
-def test_a_lost_terminal_ends_the_process(demo: PtyTerminal) -> None:
-    demo.hang_up()
-    demo.process.wait(5)
 
 
 def test_idle_sends_nothing(demo: PtyTerminal) -> None:

@@ -1,0 +1,159 @@
+"""The end of the process with a write in flight: gone within 2 s, and the journal says what is so.
+
+The write hangs at the gateway, so that its answer never comes.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwtui.local.journal import Journal
+from pty_terminal import PtyTerminal, pty_terminal
+
+GWTUI = [sys.executable, "-m", "gwtui"]
+HANGING = [*GWTUI, "--demo", "--fault", "hang:updateKey", "keys"]
+LIMIT = 2.0
+"""Seconds from the demand to the end of the process."""
+
+
+def journal_in(home: Path) -> Journal:
+    return Journal(home / "state" / "gwtui" / "journal.jsonl")
+
+
+def send_a_write(terminal: PtyTerminal, home: Path, *, writes: int = 1) -> None:
+    """Switch the selected key off; returns once the intent is on the disk."""
+    terminal.send("x")
+    terminal.wait_for("y confirms")
+    terminal.send("y")
+    end = time.monotonic() + 20
+    while [one.event for one in journal_in(home).entries()].count("intent") < writes:
+        assert time.monotonic() < end, terminal.text
+        terminal.pump(0.05)
+    terminal.pump(0.3)  # the request is on its way
+
+
+@contextmanager
+def a_write_in_flight(home: Path, *, controlling: bool = True) -> Iterator[PtyTerminal]:
+    with pty_terminal(HANGING, controlling=controlling) as terminal:
+        terminal.wait_for("airflow-staging", 60)
+        send_a_write(terminal, home)
+        yield terminal
+
+
+def gone(terminal: PtyTerminal, limit: float = LIMIT) -> int:
+    """The exit status; nothing is read from the terminal meanwhile."""
+    try:
+        return terminal.process.wait(limit)
+    except subprocess.TimeoutExpired:
+        raise AssertionError(f"still there after {limit} s") from None
+
+
+def says_unknown(home: Path) -> None:
+    """Every line of the journal is whole, and the one write is open, its answer lost."""
+    journal = journal_in(home)
+    lines = journal.path.read_bytes().splitlines()
+    assert all(json.loads(line) for line in lines)
+    assert [one.event for one in journal.entries()] == ["intent", "unknown"]
+    (left,) = journal.open_intents()
+    assert (left.action, left.answer_lost) == ("keys.toggle", True)
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal(number: signal.Signals, status: int, private_home: Path) -> None:
+    with a_write_in_flight(private_home) as terminal:
+        started = time.monotonic()
+        terminal.signal(number)
+        assert terminal.wait_exit() == status
+        # Reading what comes last from the terminal takes the helper 0.2 s more.
+        assert time.monotonic() - started < LIMIT + 0.3
+        assert terminal.left_over_modes() == []
+    says_unknown(private_home)
+
+
+@pytest.mark.parametrize("controlling", [True, False], ids=["hung-up", "nobody-tells"])
+def test_a_lost_terminal(controlling: bool, private_home: Path) -> None:
+    with a_write_in_flight(private_home, controlling=controlling) as terminal:
+        terminal.hang_up()
+        assert gone(terminal) == 129
+    says_unknown(private_home)
+
+
+def test_a_terminal_that_takes_nothing_more(private_home: Path) -> None:
+    """A stalled line blocks whoever draws on it; the end does not wait for that."""
+    with a_write_in_flight(private_home) as terminal:
+        for size in range(60):
+            terminal.resize(100 + size, 40)  # repaints everything, and nobody reads
+            time.sleep(0.02)
+        terminal.signal(signal.SIGTERM)
+        assert gone(terminal) == 143
+    (left,) = journal_in(private_home).open_intents()
+    assert left.action == "keys.toggle"
+
+
+def test_who_quits_is_told_what_is_waited_for(private_home: Path) -> None:
+    with a_write_in_flight(private_home) as terminal:
+        terminal.send("q")
+        terminal.wait_for("Quit now?")
+        terminal.send("y")
+        terminal.wait_for("Waiting for the answer to the change")
+        terminal.send("\r")  # Leave now
+        assert terminal.wait_exit(LIMIT + 1) == 0
+        assert terminal.left_over_modes() == []
+    says_unknown(private_home)
+
+
+@contextmanager
+def served_gateway(folder: Path, fault: str) -> Iterator[dict[str, str]]:
+    """Its address and key, as variables for a dashboard."""
+    database = ["--database", str(folder / "gateway.sqlite3")]
+    serve = [*GWTUI, "gateway", "serve", "--port", "0", *database, "--fault", fault]
+    process = subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        issue = [*GWTUI, "gateway", "issue-key", "--management", *database]
+        key = subprocess.run(issue, capture_output=True, text=True, check=True).stdout.strip()
+        yield {"GWTUI_BASE_URL": address, "GWTUI_TOKEN": key}
+    finally:
+        process.terminate()
+        process.communicate(timeout=10)
+
+
+def test_two_dashboards_share_one_journal(private_home: Path, tmp_path: Path) -> None:
+    """The write of the one hangs, that of the other is applied; each is told apart to the end."""
+    with served_gateway(tmp_path, "hang:updateKey x1") as environment:
+        command = [*GWTUI, "keys"]
+        with (
+            pty_terminal(command, environment=environment) as one,
+            pty_terminal(command, environment=environment) as other,
+        ):
+            for terminal in (one, other):
+                terminal.wait_for("airflow-staging", 60)
+            send_a_write(one, private_home)
+            send_a_write(other, private_home, writes=2)
+            other.wait_for("disabled")
+            other.send("q")
+            assert other.wait_exit() == 0
+            assert one.process.poll() is None
+            one.signal(signal.SIGTERM)
+            assert gone(one) == 143
+    journal = journal_in(private_home)
+    entries = list(journal.entries())
+    assert len(entries) == len(journal.path.read_bytes().splitlines()) == 4
+    first, second = (entry.id for entry in entries if entry.event == "intent")
+    events: dict[str, list[Any]] = {first: [], second: []}
+    for entry in entries:
+        events[entry.id].append(entry.event)
+    assert events == {first: ["intent", "unknown"], second: ["intent", "applied"]}
+    assert [left.id for left in journal.open_intents()] == [first]
+    assert journal.path.stat().st_mode & 0o077 == 0
