@@ -3,24 +3,50 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from pathlib import Path
 from typing import Literal
 
+from pydantic import SecretStr
+
 from gwtui.cli import exits
+from gwtui.cli.new_keys import refuse_to_lock_out
 from gwtui.cli.output import narrate
-from gwtui.local.keyring_store import KeyringUnavailableError, NoKeyringError, remove_secret
+from gwtui.local.keyring_store import (
+    KeyringUnavailableError,
+    NoKeyringError,
+    read_secret,
+    remove_secret,
+)
 from gwtui.local.paths import Paths
 from gwtui.local.profile_file import put_profile, remove_profile
 from gwtui.local.profiles import FILE_NAME, Profile, ProfileBook
 from gwtui.local.saved_tokens import remove_saved_token, saved_token_path
-from gwtui.local.tokens import TokenError
+from gwtui.local.tokens import TokenError, token_from_file
+
+Place = Literal["keyring", "saved file"]
+"""Where this program stores keys."""
 
 
 class StillThereError(Exception):
     """A key could not be removed; the message says from where and why."""
 
 
-def forget(profile_name: str, place: Literal["keyring", "saved file"], data: Path) -> bool:
+def stored_token(profile_name: str, place: Place, data: Path) -> SecretStr | None:
+    """The key that is stored there; None when none can be read. Raises StillThereError."""
+    if place == "saved file":
+        with contextlib.suppress(TokenError):
+            return token_from_file(saved_token_path(data, profile_name))
+        return None
+    try:
+        return asyncio.run(read_secret(profile_name))
+    except NoKeyringError:
+        return None
+    except KeyringUnavailableError as error:
+        raise _still_there(profile_name, place, error) from None
+
+
+def forget(profile_name: str, place: Place, data: Path) -> bool:
     """Remove the key of a profile from one place; False when there was none.
 
     Says so on stderr. Raises StillThereError.
@@ -33,21 +59,27 @@ def forget(profile_name: str, place: Literal["keyring", "saved file"], data: Pat
     except NoKeyringError:
         return False
     except (KeyringUnavailableError, TokenError) as error:
-        raise StillThereError(
-            f"a key of profile {profile_name} may still be in the {place}: {error}"
-        ) from None
+        raise _still_there(profile_name, place, error) from None
     if removed:
         narrate(f"removed the key of profile {profile_name} from the {place}")
     return removed
 
 
-def forget_everywhere(name: str, book: ProfileBook, paths: Paths, *, and_profile: bool) -> int:
+def _still_there(profile_name: str, place: Place, error: Exception) -> StillThereError:
+    return StillThereError(f"a key of profile {profile_name} may still be in the {place}: {error}")
+
+
+def forget_everywhere(
+    name: str, book: ProfileBook, paths: Paths, *, and_profile: bool, discard_new_keys: bool
+) -> int:
     """Remove the key of a profile wherever this program may have put it; returns an exit code.
 
-    What is a person's own, a command or a file, stays and is named. Raises ProfileError.
+    What is a person's own, a command or a file, stays and is named. Raises ProfileError, and
+    NewKeysWaitError before anything is removed.
     """
     profile = book.profiles.get(name)
-    removed, failed = _from_every_place(name, profile, paths.data)
+    guarded = None if discard_new_keys else profile
+    removed, failed = _from_every_place(name, profile, guarded, paths)
     if profile is None:
         if not removed and not failed:
             narrate(f"there is no profile {name!r}")
@@ -66,18 +98,31 @@ def forget_everywhere(name: str, book: ProfileBook, paths: Paths, *, and_profile
     return exits.FAILED if failed else exits.OK
 
 
-def _from_every_place(name: str, profile: Profile | None, data: Path) -> tuple[bool, bool]:
+def _from_every_place(
+    name: str, profile: Profile | None, guarded: Profile | None, paths: Paths
+) -> tuple[bool, bool]:
     """Whether something was removed, and whether something that matters could not be."""
+    places: tuple[Place, ...] = ("saved file", "keyring")
+    open_places: list[Place] = []
     removed = failed = False
-    places: tuple[Literal["saved file", "keyring"], ...] = ("saved file", "keyring")
     for place in places:
         try:
-            removed |= forget(name, place, data)
+            token = stored_token(name, place, paths.data)
         except StillThereError as error:
-            # A keyring that this profile does not use may well be absent.
-            if place == "saved file" or profile is None or profile.uses_keyring:
+            # A keyring that this profile does not use may well be out of order.
+            if profile is None or profile.uses_keyring:
                 narrate(str(error))
                 failed = True
+            continue
+        if guarded is not None:
+            refuse_to_lock_out(token, guarded, paths.state)
+        open_places.append(place)
+    for place in open_places:
+        try:
+            removed |= forget(name, place, paths.data)
+        except StillThereError as error:
+            narrate(str(error))
+            failed = True
     return removed, failed
 
 

@@ -11,9 +11,10 @@ from pydantic import SecretStr
 
 from gwtui.cli import exits
 from gwtui.cli.asking import NoAnswerGivenError, read_token
-from gwtui.cli.forgetting import StillThereError, forget
+from gwtui.cli.forgetting import Place, StillThereError, forget, stored_token
 from gwtui.cli.key_facts import ask_gateway, in_short
 from gwtui.cli.login_plan import LoginPlan, plan_login
+from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.cli.output import narrate
 from gwtui.client.errors import GatewayError
 from gwtui.contract.keys import CurrentKey
@@ -48,6 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     rules.add_argument(
         "--use-proxy", action="store_true", help="obey the proxy variables of the environment"
     )
+    add_discard_option(parser)
     place = parser.add_argument_group(
         "where the key is kept", "The key is typed unseen, or read from stdin; never an argument."
     ).add_mutually_exclusive_group()
@@ -85,6 +87,9 @@ def run(arguments: argparse.Namespace) -> int:
     except (NoAnswerGivenError, TokenError, ProfileError) as error:
         narrate(str(error))
         return exits.FAILED
+    except NewKeysWaitError as error:
+        narrate(f"{error}; nothing was stored")
+        return exits.FAILED
     except GatewayError as error:
         narrate(f"{error.message}; nothing was stored")
         return exits.FAILED
@@ -93,11 +98,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _log_in(plan: LoginPlan, paths: Paths) -> None:
     profile = plan.profile
-    if plan.moved_from:
-        narrate(f"profile {profile.name} led to {plan.moved_from} so far, now to {profile.host}")
+    if plan.before and plan.before.host != profile.host:
+        narrate(f"profile {profile.name} led to {plan.before.host} so far, now to {profile.host}")
     token = _token(plan)
     key = asyncio.run(ask_gateway(profile.connection(token, "")))
     _tell(profile.host, key)
+    reachable = _check_former(plan, paths, token)
     _store(plan, paths, token)
     if plan.changes or plan.becomes_default:
         put_profile(
@@ -107,7 +113,8 @@ def _log_in(plan: LoginPlan, paths: Paths) -> None:
         narrate(f"profile {profile.name} is the default now: run gwtui")
     else:
         narrate(f"profile {profile.name} is ready: run gwtui --profile {profile.name}")
-    _tidy(plan, paths)
+    if reachable and plan.left_behind is not None:
+        _tidy(plan.profile.name, plan.left_behind, paths)
 
 
 def _token(plan: LoginPlan) -> SecretStr:
@@ -142,6 +149,27 @@ def _tell(host: str, key: CurrentKey) -> None:
         narrate("it is not a management key: nothing can be changed with it, and little be seen")
 
 
+def _check_former(plan: LoginPlan, paths: Paths, token: SecretStr) -> bool:
+    """Whether the copy that is left behind can be reached.
+
+    Raises NewKeysWaitError where the key that goes opens what the new one does not.
+    """
+    places: tuple[Place, ...] = ("keyring", "saved file")
+    reachable = True
+    for place in places:
+        if plan.before is None or place not in {plan.storage, plan.left_behind}:
+            continue
+        try:
+            former = stored_token(plan.profile.name, place, paths.data)
+        except StillThereError as error:
+            narrate(str(error))
+            reachable = False
+            continue
+        if former != token and not plan.discard_new_keys:
+            refuse_to_lock_out(former, plan.before, paths.state)
+    return reachable
+
+
 def _store(plan: LoginPlan, paths: Paths, token: SecretStr) -> None:
     if plan.storage == "keyring":
         try:
@@ -156,11 +184,9 @@ def _store(plan: LoginPlan, paths: Paths, token: SecretStr) -> None:
         narrate(f"stored in plain text in {path}, which only you can read")
 
 
-def _tidy(plan: LoginPlan, paths: Paths) -> None:
+def _tidy(profile_name: str, place: Place, paths: Paths) -> None:
     """Take away the copy that is no longer looked for."""
-    if plan.left_behind is None:
-        return
     try:
-        forget(plan.profile.name, plan.left_behind, paths.data)
+        forget(profile_name, place, paths.data)
     except StillThereError as error:
         narrate(str(error))

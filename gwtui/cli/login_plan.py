@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from gwtui.cli.asking import NoAnswerGivenError, read_line
+from gwtui.cli.forgetting import Place
 from gwtui.contract.request import problems
 from gwtui.local.profiles import Profile, ProfileBook, ProfileError, ad_hoc_profile
 from gwtui.local.saved_tokens import saved_token_path
 from gwtui.local.toml_editor import Value
 
-OurStorage = Literal["keyring", "saved file"]
 Storage = Literal["keyring", "saved file", "elsewhere"]
 """Where the key is put: "elsewhere" is a command or a file of the person's own, only read."""
 
@@ -35,10 +35,11 @@ class LoginPlan:
     changes: Mapping[str, Value | None]
     """Fields to write; None removes one."""
     becomes_default: bool
-    left_behind: OurStorage | None
+    left_behind: Place | None
     """Where an earlier key would lie on without being looked for."""
-    moved_from: str | None
-    """The host that the profile led to before, when that changes."""
+    before: Profile | None
+    """The profile as it is in the file, None for a new one."""
+    discard_new_keys: bool
 
 
 def plan_login(
@@ -67,7 +68,8 @@ def plan_login(
         _changes(profile, present, [*wanted, *source]),
         becomes_default=book.default is None,
         left_behind=_left_behind(present, storage, data),
-        moved_from=present.host if present and present.host != profile.host else None,
+        before=present,
+        discard_new_keys=arguments.discard_new_keys,
     )
 
 
@@ -118,7 +120,7 @@ def _storage(profile: Profile, data: Path) -> Storage:
     return "saved file" if is_ours else "elsewhere"
 
 
-def _left_behind(present: Profile | None, storage: Storage, data: Path) -> OurStorage | None:
+def _left_behind(present: Profile | None, storage: Storage, data: Path) -> Place | None:
     before = _storage(present, data) if present else "elsewhere"
     if before in {storage, "elsewhere"}:
         return None

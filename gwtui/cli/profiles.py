@@ -6,6 +6,7 @@ import argparse
 
 from gwtui.cli import exits
 from gwtui.cli.forgetting import forget_everywhere
+from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option
 from gwtui.cli.output import add_output_option, narrate, print_json, print_table
 from gwtui.local.paths import Paths
 from gwtui.local.profile_file import set_default
@@ -23,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     default.add_argument("name", metavar="NAME")
     remove = commands.add_parser("remove", help="remove a profile and the key stored for it")
     remove.add_argument("name", metavar="NAME")
+    add_discard_option(remove)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -36,10 +38,19 @@ def run(arguments: argparse.Namespace) -> int:
             return exits.OK
         book = load_profiles(file, keep_unknown=True)
         if arguments.profiles_command == "remove":
-            return forget_everywhere(arguments.name, book, paths, and_profile=True)
+            return forget_everywhere(
+                arguments.name,
+                book,
+                paths,
+                and_profile=True,
+                discard_new_keys=arguments.discard_new_keys,
+            )
     except ProfileError as error:
         narrate(str(error))
         return exits.USAGE
+    except NewKeysWaitError as error:
+        narrate(str(error))
+        return exits.FAILED
     _list(book, paths, as_json=arguments.output == "json")
     return exits.OK
 

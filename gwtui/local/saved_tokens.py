@@ -37,11 +37,17 @@ def save_token(data: Path, profile_name: str, token: SecretStr) -> Path:
 def remove_saved_token(data: Path, profile_name: str) -> bool:
     """Destroy the file; False when there was none. Raises TokenError when it is still there."""
     path = saved_token_path(data, profile_name)
+    # A process that was killed while it wrote may have left a part under another name.
     try:
-        path.lstat()
-        private_file.destroy(path)
+        found = [
+            one
+            for one in path.parent.iterdir()
+            if one.name == path.name or one.name.startswith(f".{path.name}.")
+        ]
+        for one in found:
+            private_file.destroy(one)
     except FileNotFoundError:
         return False
     except OSError as error:
         raise TokenError(f"{path}: {error.strerror or 'cannot be removed'}") from None
-    return True
+    return bool(found)

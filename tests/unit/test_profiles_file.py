@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import multiprocessing
 import os
 import stat
+import time
 import tomllib
 from pathlib import Path
 
@@ -237,6 +240,42 @@ def test_two_processes_that_edit_at_once_lose_nothing(path: Path) -> None:
         ".profiles.toml.lock",
         "profiles.toml",
     ]
+
+
+def _edit_for_ever(path: Path) -> None:
+    for number in itertools.count():
+        put_profile(path, "lab", {"token_file": f"/{number}" * (number % 50 + 1)})
+
+
+def test_a_kill_in_the_middle_leaves_the_file_whole(path: Path) -> None:
+    spawn = multiprocessing.get_context("fork")
+    for delay in (0.05, 0.08, 0.11):
+        worker = spawn.Process(target=_edit_for_ever, args=(path,))
+        worker.start()
+        time.sleep(delay)
+        worker.kill()
+        worker.join(10)
+        # Complete, and free for the next one.
+        put_profile(path, "work", {"critical": True})
+        assert set(load_profiles(path, keep_unknown=True).profiles) == {"work", "lab"}
+        assert path.read_text().endswith("# the end\n")
+
+
+def test_a_full_disk_leaves_the_file_and_no_scraps(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", full)
+        with pytest.raises(ProfileError, match=r"profiles\.toml: No space left on device"):
+            set_default(path, "lab")
+    assert path.read_text() == OWNERS
+    assert {one.name for one in path.parent.iterdir() if one.is_file()} == {
+        ".profiles.toml.lock",
+        "profiles.toml",
+    }
 
 
 def test_an_editor_that_saves_in_between_wins(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,39 @@
+"""New keys that only a stored token still opens: it must not go while they wait to be stored."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.local.profiles import Profile
+from gwtui.local.sealed_keys import DIRECTORY, SealedKeys
+
+_DISCARD = "--discard-new-keys"
+
+
+class NewKeysWaitError(Exception):
+    """Values of new keys would be lost; the message names the keys and the way out."""
+
+
+def add_discard_option(parser: argparse.ArgumentParser) -> None:
+    """The word of a person that such values may be lost."""
+    parser.add_argument(
+        _DISCARD, action="store_true", help="even where a new key waits that only it opens"
+    )
+
+
+def refuse_to_lock_out(former: SecretStr | None, profile: Profile, state: Path) -> None:
+    """Raise NewKeysWaitError where values are sealed under the token that is about to go."""
+    if former is None:
+        return
+    sealed = SealedKeys(state / DIRECTORY, profile.base_url, former, SYSTEM_CLOCK.now)
+    names = [key.name or key.label.key_hash for key in sealed.find().keys]
+    if names:
+        raise NewKeysWaitError(
+            f"only the present key of profile {profile.name} opens what waits for you to store it "
+            f"(new: {', '.join(names)}): run gwtui --profile {profile.name} first, "
+            f"or give {_DISCARD}"
+        )
