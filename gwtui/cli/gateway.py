@@ -171,7 +171,9 @@ def _port(text: str) -> int:
 
 
 def _narrate(message: str) -> None:
-    print(f"gwtui gateway: {message}", file=sys.stderr, flush=True)
+    from gwtui.domain.safe_text import safe_text  # noqa: PLC0415
+
+    print(f"gwtui gateway: {safe_text(message, 1000)}", file=sys.stderr, flush=True)
 
 
 def _failed(message: str, code: int) -> int:
