@@ -98,6 +98,9 @@ def test_profiles_are_read(tmp_path: Path) -> None:
     assert found.profiles["my-lab"].dialect == "openrouter"
     connection = found.profiles["my-lab"].connection(None, "none")
     assert (connection.label, connection.dialect.name) == ("my-lab", "openrouter")
+    assert not connection.critical
+    guarded = work.connection(None, "keyring")
+    assert (guarded.critical, guarded.read_only, guarded.token_source) == (True, True, "keyring")
 
 
 def test_no_file_is_an_empty_book(tmp_path: Path) -> None:
