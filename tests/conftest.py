@@ -1,13 +1,18 @@
-"""What every test shares: a home of its own, and a terminal that never moves by itself."""
+"""What every test shares: a home of its own, a terminal that never moves by itself, and haste."""
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import textual.constants
 from hypothesis import HealthCheck, settings
 from textual.app import App
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.widgets import Input, TextArea
 
 settings.register_profile(
@@ -18,6 +23,13 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("gwtui")
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector of garbage the modules: they stay, and are most of what it looks at."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000)
 
 
 @pytest.fixture(autouse=True)
@@ -51,3 +63,20 @@ def still_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(App.__dict__["theme"], "_default", "textual-dark")
     for widget in (Input, TextArea):
         monkeypatch.setattr(widget.__dict__["cursor_blink"], "_default", False)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def style_sheets_parsed_once() -> Iterator[None]:
+    """Applications share what their style sheets mean; each one parses them again otherwise."""
+    parse = Stylesheet._parse_rules
+    known: dict[Any, list[RuleSet]] = {}
+
+    def parse_once(sheet: Stylesheet, *arguments: Any, **options: Any) -> list[RuleSet]:
+        key = (tuple(sheet._variables.items()), arguments, tuple(options.items()))
+        if key not in known:
+            known[key] = parse(sheet, *arguments, **options)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", parse_once)
+        yield
