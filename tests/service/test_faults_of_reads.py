@@ -1,7 +1,12 @@
-"""Every read of the API x every fault: repeated within bounds, Retry-After kept, a typed error."""
+"""Every read x every fault: repeated within bounds, Retry-After kept, a typed error in the end.
+
+By default each read meets every third fault, in turn, so that every fault meets nine reads or more;
+with GWTUI_FAULTS=full each read meets every one.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +27,8 @@ from gwtui.embedded.routes import OPERATIONS
 MODEL = "northwind/atlas-mini"
 HASTY = Patience(whole=0.03)
 """In one process nothing but the limit of the whole attempt ends a silence."""
+
+FULL = os.environ.get("GWTUI_FAULTS") == "full"
 
 Read = Callable[[GatewayClient, FaultWorld], Awaitable[Any]]
 
@@ -143,13 +150,17 @@ async def passing(world: FaultWorld, operation: str, row: Row) -> None:
     assert time.waits == [row.waits]
 
 
+def rows_of(operation: str) -> tuple[Row, ...]:
+    return ROWS if FULL else ROWS[list(READS).index(operation) % 3 :: 3]
+
+
 @pytest.mark.parametrize("operation", READS)
 async def test_every_fault_of_a_read(operation: str, world: FaultWorld) -> None:
     failed = []
-    for row in ROWS:
+    for row in rows_of(operation):
         # A silence costs real time: a passing one shows enough.
         plays = [passing] if row.fault.startswith("hang") else [endless]
-        plays += [passing] if row.repeated and operation == "getCredits" else []
+        plays += [passing] if row.repeated and plays != [passing] else []
         for play in plays:
             world.begin()
             try:
@@ -163,7 +174,9 @@ def test_nothing_is_left_out() -> None:
     """Every read operation of the API and every kind of fault."""
     assert set(READS) | NOT_IN_THE_CLIENT == {o.operation_id for o in OPERATIONS if not o.writes}
     assert {row.fault.partition("=")[0] for row in ROWS} == set(KINDS)
-    print(f"{len(READS)} reads x {len(ROWS)} faults = {len(READS) * len(ROWS)}")
+    met = [row for operation in READS for row in rows_of(operation)]
+    assert set(met) == set(ROWS)
+    print(f"{len(READS)} reads x {len(ROWS)} faults: {len(met)} of {len(READS) * len(ROWS)} met")
 
 
 async def test_the_skew_of_the_gateway_is_measured(world: FaultWorld) -> None:
