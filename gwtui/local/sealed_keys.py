@@ -103,7 +103,9 @@ class SealedKeys:
                 os.close(self._write(path, seal(trial, self._token)))
                 unseal(private_file.read(path), self._token)
             finally:
-                private_file.destroy(path)
+                # What cannot be destroyed now is swept later; why it could not be made says more.
+                with contextlib.suppress(OSError):
+                    private_file.destroy(path)
         except (SealError, OSError, PrivateDirectoryError) as error:
             return _why(error)
         return None

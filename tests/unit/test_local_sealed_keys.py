@@ -292,7 +292,7 @@ def test_a_directory_of_somebody_else_is_not_used(desk: Desk) -> None:
 def test_a_file_in_the_directory_s_place_is_said(desk: Desk) -> None:
     desk.folder.parent.mkdir(parents=True)
     desk.folder.write_text("")
-    assert desk.keys().trouble()
+    assert str(desk.folder) in (desk.keys().trouble() or "")
     assert reopened(desk) == Found()
 
 
