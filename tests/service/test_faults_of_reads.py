@@ -101,6 +101,7 @@ ROWS = (
     Row("524-after", errors.ServerError),
     Row("malformed-not-json", errors.UnreadableAnswerError),
     Row("malformed-type", errors.UnreadableAnswerError),
+    Row("malformed-data", errors.UnreadableAnswerError),
     Row("malformed-empty", errors.UnreadableAnswerError),
     Row("malformed-content-type", errors.UnreadableAnswerError),
     Row("clock-skew=-90", None),

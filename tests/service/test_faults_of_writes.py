@@ -18,6 +18,7 @@ import pytest
 from fault_world import CLOCK, PLANS, Effect, FaultWorld
 from gwtui.actions.plan import Applied, Consent, Refused, Unknown
 from gwtui.actions.road import WriteRoad
+from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Patience, Transport
@@ -27,49 +28,46 @@ from gwtui.embedded.routes import OPERATIONS
 from gwtui.local.journal import Journal
 
 PATIENT = Patience()
+FAILURES = (500, 502, 503, 504, 524)
+ODD = ("not-json", "type", "data", "empty", "content-type")
 HASTY = Patience(connect=2, read=0.05, write=2, pool=2, whole=2)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A fault, what must come of a write that meets it, and whether its effect is there.
+    """A fault, what must come of a write that meets it and why, and whether its effect is there.
 
     ``effect`` None: as it happens, for the client goes away while the gateway is at it.
     """
 
     fault: str
     outcome: type
+    error: type[errors.GatewayError] | None
     effect: bool | None
     patience: Patience = PATIENT
 
-    def __str__(self) -> str:
-        return self.fault
-
 
 ROWS = (
-    Row("", Applied, effect=True),
-    Row("latency=0.01", Applied, effect=True),
-    Row("latency=0.1", Unknown, effect=None, patience=HASTY),
-    Row("hang", Unknown, effect=None, patience=HASTY),
-    Row("hang-after", Unknown, effect=None, patience=HASTY),
-    Row("reset-before", Unknown, effect=False),
-    Row("reset-after", Unknown, effect=True),
-    Row("half-body", Unknown, effect=True),
-    Row("401", Refused, effect=False),
-    Row("403", Refused, effect=False),
-    Row("409", Refused, effect=False),
-    Row("429", Refused, effect=False),
-    Row("429-date", Refused, effect=False),
-    *(Row(status, Unknown, effect=False) for status in ("500", "502", "503", "504", "524")),
-    *(Row(f"{status}-after", Unknown, effect=True) for status in (500, 502, 503, 504, 524)),
-    Row("malformed-not-json", Unknown, effect=True),
-    Row("malformed-type", Unknown, effect=True),
-    Row("malformed-empty", Unknown, effect=True),
-    Row("malformed-content-type", Unknown, effect=True),
-    Row("clock-skew=-90", Applied, effect=True),
+    Row("", Applied, None, effect=True),
+    Row("latency=0.01", Applied, None, effect=True),
+    Row("latency=0.1", Unknown, errors.NoAnswerError, effect=None, patience=HASTY),
+    Row("hang", Unknown, errors.NoAnswerError, effect=None, patience=HASTY),
+    Row("hang-after", Unknown, errors.NoAnswerError, effect=None, patience=HASTY),
+    Row("reset-before", Unknown, errors.NoAnswerError, effect=False),
+    Row("reset-after", Unknown, errors.NoAnswerError, effect=True),
+    Row("half-body", Unknown, errors.NoAnswerError, effect=True),
+    Row("401", Refused, errors.UnauthorizedError, effect=False),
+    Row("403", Refused, errors.ForbiddenError, effect=False),
+    Row("409", Refused, errors.ConflictError, effect=False),
+    Row("429", Refused, errors.RateLimitedError, effect=False),
+    Row("429-date", Refused, errors.RateLimitedError, effect=False),
+    *(Row(f"{it}", Unknown, errors.ServerError, effect=False) for it in FAILURES),
+    *(Row(f"{it}-after", Unknown, errors.ServerError, effect=True) for it in FAILURES),
+    *(Row(f"malformed-{it}", Unknown, errors.UnreadableAnswerError, effect=True) for it in ODD),
+    Row("clock-skew=-90", Applied, None, effect=True),
 )
 
-NOT_READ = {("giveFeedback", "malformed-type")}
+NOT_READ = {("giveFeedback", "malformed-type"), ("giveFeedback", "malformed-data")}
 """The contract describes no answer to feedback: any JSON will do."""
 
 
@@ -121,8 +119,11 @@ async def meet(
     assert len(world.requests) == 1, "exactly one request"
     if row.fault and not row.fault.startswith("clock"):
         assert armed.struck == 1, "the fault was met"
-    wanted = Applied if (operation, row.fault) in NOT_READ else row.outcome
+    wanted, why = row.outcome, row.error
+    if (operation, row.fault) in NOT_READ:
+        wanted, why = Applied, None
     assert type(outcome) is wanted, outcome
+    assert why is None or type(outcome.error) is why, outcome
     assert row.effect is None or bool(effect) is row.effect
     assert not effect or effect == expected, "the effect is there once"
     events = [entry.event for entry in journal.entries() if entry.id == plan.id]

@@ -141,6 +141,11 @@ _ALL = (
         "malformed-not-json", "carried out; the answer is not JSON", _malformed(lambda _: b"{oops")
     ),
     Kind("malformed-type", "carried out; the answer is a list", _malformed(lambda _: b'["odd"]')),
+    Kind(
+        "malformed-data",
+        "carried out; the answer's data is a text",
+        _malformed(lambda _: b'{"data":"odd"}'),
+    ),
     Kind("malformed-empty", "carried out; the answer is empty", _malformed(lambda _: b"")),
     Kind(
         "malformed-content-type",
