@@ -114,14 +114,6 @@ async def test_a_key_that_was_not_acknowledged_is_offered_until_it_is(
         assert (await client.keys.current()).label
 
 
-async def test_acknowledging_at_once_leaves_nothing(place: Site, state: Path) -> None:
-    async with dashboard(place, state) as (app, pilot):
-        await create(app, pilot)
-        assert len(sealed_files(state)) == 1
-        await acknowledge(app, pilot)
-        await until(pilot, lambda: not sealed_files(state), "the end of the file")
-
-
 async def test_where_nothing_can_be_sealed_it_is_said_before_anything_is_sent(
     place: Site, state: Path
 ) -> None:
@@ -148,19 +140,23 @@ async def test_where_nothing_can_be_sealed_it_is_said_before_anything_is_sent(
         await acknowledge(app, pilot)
 
 
-async def test_a_disk_that_fills_up_in_between_is_told_and_the_journal_is_right(
+async def test_after_a_key_that_was_sealed_a_full_disk_is_told_and_the_journal_is_right(
     place: Site, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(self: SealedKeys, *given: object, **named: object) -> None:
         raise SealError(OSError(errno.ENOSPC, "No space left on device").strerror)
 
     async with dashboard(place, state) as (app, pilot):
+        await create(app, pilot)
+        assert len(sealed_files(state)) == 1
+        await acknowledge(app, pilot)
+        await until(pilot, lambda: not sealed_files(state), "the end of the file")
         monkeypatch.setattr(SealedKeys, "seal", full)
         screen = await create(app, pilot)
         assert value_of(screen)
         assert "(No space left on device)" in shown(app)
         events = [entry.event for entry in app.road.journal.entries()]
-        assert events == ["intent", "applied"]
+        assert events == ["intent", "applied"] * 2
         await acknowledge(app, pilot)
 
 
