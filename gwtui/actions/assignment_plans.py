@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from gwtui.actions.assignment_undo import KEYS, MEMBERS, back_to
 from gwtui.actions.assignments import RESOURCE
 from gwtui.actions.guardrail_words import shown_name
 from gwtui.actions.plan import Change, Plan
@@ -50,6 +51,7 @@ def plan_assign_keys(
         changes=_changes(called, held, identity, guardrails),
         effects=_effects("key", called, held, identity, guardrails),
         summary=request.body(),
+        undo=None if held is None else back_to(KEYS, identity, called, held),
     )
 
 
@@ -78,6 +80,7 @@ def plan_assign_members(
         changes=_changes(called, held, identity, guardrails),
         effects=_effects("member", called, held, identity, guardrails),
         summary=request.body(),
+        undo=None if held is None else back_to(MEMBERS, identity, called, held),
     )
 
 
@@ -98,6 +101,7 @@ def plan_unassign_keys(guardrail: Guardrail, assignments: Sequence[KeyAssignment
         changes=_taken(called, guardrail),
         effects=(_UNPROTECTED,),
         summary=request.body(),
+        undo=back_to(KEYS, None, called, dict.fromkeys(called, identity)),
     )
 
 
@@ -118,6 +122,7 @@ def plan_unassign_members(
         changes=_taken(called, guardrail),
         effects=(_UNPROTECTED,),
         summary=request.body(),
+        undo=back_to(MEMBERS, None, called, dict.fromkeys(called, identity)),
     )
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 from pydantic import JsonValue
 
-from gwtui.actions.plan import Consent
+from gwtui.actions.plan import Change, Consent
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.domain.clock import Clock
@@ -16,6 +15,8 @@ from gwtui.local.audit import FILE_NAME, AuditEntry, AuditLog, AuditOutcome, Ope
 from gwtui.local.journal import DIED, Entry, Event, Journal, OpenIntent
 from gwtui.local.processes import this_process
 
+NOT_WRITTEN = "(not written down)"
+"""Stands for what a private change says."""
 KeyLabel = Callable[[], str | None]
 """Gives the label of the management key in use, None while it is not known."""
 
@@ -118,7 +119,7 @@ class Books:
             "identity": plan.identity,
             "consent": consent.by,
             "undoes": plan.undoes,
-            "changes": [asdict(change) for change in plan.changes],
+            "changes": [_change(change) for change in plan.changes],
             "summary": dict(plan.summary),
         }
 
@@ -129,6 +130,12 @@ _OUTCOMES: dict[Event, AuditOutcome] = {
     "unknown": "unknown",
     "resolved": "resolved",
 }
+
+
+def _change(change: Change) -> dict[str, JsonValue]:
+    after = NOT_WRITTEN if change.private else change.after
+    before = NOT_WRITTEN if change.private and change.before is not None else change.before
+    return {"field": change.field, "before": before, "after": after}
 
 
 def reason(error: Exception) -> str:

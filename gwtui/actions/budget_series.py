@@ -18,8 +18,11 @@ from pydantic import Field
 
 from gwtui.actions.budget_plans import plan_delete, plan_put
 from gwtui.actions.budgets import RESOURCE
-from gwtui.actions.plan import Plan, bundle
+from gwtui.actions.plan import Plan, Undo, WayBack, bundle
+from gwtui.actions.undo import way_back
+from gwtui.actions.wording import identity_of
 from gwtui.actions.workspace_plans import shown_name
+from gwtui.client.gateway import GatewayClient
 from gwtui.contract.budgets import (
     BUDGET_INTERVALS,
     Budget,
@@ -118,14 +121,58 @@ def plan_series(
     return tuple(plans)
 
 
-def together(space: Workspace, plans: Sequence[Plan[Any]]) -> Plan[Any]:
-    """The plans as one to be confirmed."""
+def together(
+    space: Workspace,
+    plans: Sequence[Plan[Any]],
+    before: Mapping[str, Any] | None = None,
+    wanted: Mapping[str, Any] | None = None,
+) -> Plan[Any]:
+    """The plans as one to be confirmed.
+
+    ``before`` are the limits before, as far as they are known, and ``wanted`` those that the plans
+    set: with both it can be undone.
+    """
     title = f"Change the budgets of workspace {shown_name(space)}"
     one = bundle(title, plans, action="budgets.edit", resource=RESOURCE, identity=space.id)
+    if before is not None and wanted is not None and wanted.keys() <= before.keys():
+        one = replace(one, undo=_limits_back(space, plans, before, wanted))
     if not plans:
         why = "Whether BYOK usage counts can only be set together with a budget."
         one = replace(one, obstacles=(why,))
     return one
+
+
+def _limits_back(
+    space: Workspace,
+    plans: Sequence[Plan[Any]],
+    before: Mapping[str, Any],
+    wanted: Mapping[str, Any],
+) -> Undo[tuple[Any, ...]]:
+    """The way back to the limits before, of as many requests as were answered."""
+    identity = identity_of(space.id, "workspace")
+
+    def undo(answers: tuple[Any, ...]) -> WayBack:
+        fields = [name for plan in plans[: len(answers)] for name in _carried(plan)]
+        after = {name: wanted.get(name, before.get(name)) for name in fields}
+        start = {name: before.get(name) for name in fields}
+
+        async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
+            fresh = await client.workspaces.get(identity)
+            budgets = (await client.workspaces.budgets(identity)).items
+            every = known_limits(budgets, fresh)
+            present = {name: every[name] for name in fields if name in every}
+            back = way_back(after, start, present, LABELS, in_words)
+            return together(fresh, plan_series(fresh, budgets, back, now))
+
+        return way
+
+    return undo
+
+
+def _carried(plan: Plan[Any]) -> list[str]:
+    """The fields that one request of a series sets."""
+    interval = (plan.identity or "").rpartition("/")[2]
+    return [interval, BYOK] if BYOK in plan.summary else [interval]
 
 
 def _steps(

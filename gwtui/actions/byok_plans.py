@@ -6,12 +6,15 @@ A raw key is a secret of the request: plans, journals and screens get the masked
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from pydantic import SecretStr
 
 from gwtui.actions.byok import RESOURCE
-from gwtui.actions.plan import Plan
+from gwtui.actions.plan import Plan, Undo, WayBack
+from gwtui.actions.undo import known, put_back
+from gwtui.actions.uses import Uses, credential_uses, items_soon
 from gwtui.actions.wording import (
     NAME_LIMIT,
     Names,
@@ -24,6 +27,7 @@ from gwtui.actions.wording import (
     quoted,
     several,
 )
+from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.domain.safe_text import safe_line
 
@@ -122,7 +126,22 @@ def plan_create(request: CreateByokRequest, names: Names | None = None) -> Plan[
         effects=(_STORED, *_role_effects(request, provider)),
         summary=request.body(),
         identify=lambda made: made.id,
+        undo=_delete_again,
     )
+
+
+def _delete_again(made: ByokCredential) -> WayBack:
+    """The way back from a creation."""
+    identity = made.id
+
+    async def way(client: GatewayClient, _now: datetime) -> Plan[Any]:
+        fresh = await client.byok.get(known(identity, "credential"))
+        others = await items_soon(
+            client.byok.list(workspace_id=fresh.workspace_id, provider=fresh.provider)
+        )
+        return plan_delete(fresh, others, await credential_uses(client, fresh))
+
+    return way
 
 
 def plan_update(
@@ -146,6 +165,25 @@ def plan_update(
         effects=(*(_ROTATION if rotates else ()), *_role_effects(request, _provider(fresh))),
         danger="high" if rotates else "low",
         summary=request.body(),
+        undo=None if rotates else _put_back(fresh, request, names or {}),
+    )
+
+
+def _put_back(
+    fresh: ByokCredential, request: UpdateByokRequest, names: Names
+) -> Undo[ByokCredential] | None:
+    def plan(present: ByokCredential, wanted: Mapping[str, Any], _now: datetime) -> Plan[Any]:
+        if "disabled" in wanted:
+            return plan_set_disabled(present, wanted["disabled"])
+        return plan_update(present, UpdateByokRequest.model_validate(wanted), names)
+
+    return put_back(
+        fresh,
+        request,
+        LABELS,
+        in_words(names),
+        read=lambda client: client.byok.get(fresh.id or ""),
+        plan=plan,
     )
 
 
@@ -162,16 +200,24 @@ def plan_rotate(fresh: ByokCredential, key: SecretStr) -> Plan[ByokCredential]:
 
 
 def plan_set_disabled(
-    fresh: ByokCredential, disabled: bool, others: Sequence[ByokCredential] | None = None
+    fresh: ByokCredential,
+    disabled: bool,
+    others: Sequence[ByokCredential] | None = None,
+    uses: Uses = (),
 ) -> Plan[ByokCredential]:
     """One PATCH /byok/{id} that disables or enables. ``fresh`` has an id.
 
-    ``others`` are the provider's other credentials in its workspace, None where not known.
+    ``others`` are the provider's other credentials in its workspace, None where not known;
+    ``uses`` says who may use it, as ``credential_uses`` found it.
     """
     identity = identity_of(fresh.id, "credential")
     request = UpdateByokRequest(disabled=disabled)
     if disabled:
-        effects = ["Requests no longer use it; its key stays stored.", *_remaining(fresh, others)]
+        effects = [
+            "Requests no longer use it; its key stays stored.",
+            *uses,
+            *_remaining(fresh, others),
+        ]
     else:
         effects = [f"Requests to {_provider(fresh)} use it again at once."]
     return Plan(
@@ -183,13 +229,14 @@ def plan_set_disabled(
         changes=changes(known_fields(fresh, ("disabled",)), request, LABELS, in_words({})),
         effects=tuple(effects),
         summary=request.body(),
+        undo=_put_back(fresh, request, {}),
     )
 
 
 def plan_delete(
-    fresh: ByokCredential, others: Sequence[ByokCredential] | None = None
+    fresh: ByokCredential, others: Sequence[ByokCredential] | None = None, uses: Uses = ()
 ) -> Plan[None]:
-    """One DELETE /byok/{id}. ``fresh`` has an id; ``others`` as for disabling."""
+    """One DELETE /byok/{id}. ``fresh`` has an id; ``others`` and ``uses`` as for disabling."""
     identity = identity_of(fresh.id, "credential")
     return Plan(
         action="byok.delete",
@@ -200,6 +247,7 @@ def plan_delete(
         effects=(
             "Its key is wiped at the gateway; only a record that it existed remains.",
             "This cannot be undone; disabling can.",
+            *uses,
             *_remaining(fresh, others),
             *([f"Its key looks like {safe_line(fresh.label, NAME_LIMIT)}."] if fresh.label else []),
         ),
@@ -231,8 +279,10 @@ def _role_effects(request: CreateByokRequest | UpdateByokRequest, provider: str)
 
 def _remaining(fresh: ByokCredential, others: Sequence[ByokCredential] | None) -> list[str]:
     """What requests to the provider use when this credential is gone."""
-    if others is None or fresh.disabled:
+    if fresh.disabled:
         return []
+    if others is None:
+        return [f"Whether another credential of {_provider(fresh)} remains could not be read."]
     enabled = [one for one in others if one.id != fresh.id and one.disabled is False]
     if enabled:
         names = several([shown_name(one) for one in enabled])

@@ -28,6 +28,14 @@ ACTIONS: tuple[Action, ...] = (
         APP,
     ),
     Action(
+        "app.undo",
+        "Undo",
+        "Take the last change back, for ten minutes and as long as nobody changed it since",
+        APP,
+        ("U", "ctrl+z"),
+        mutates=True,
+    ),
+    Action(
         "app.back",
         "Back",
         "Close what is open, else return to the screen before",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from gwtui.actions.generation import RESOURCE
@@ -32,13 +33,17 @@ def in_words(_field: str, value: Any) -> str:
 
 
 def plan_feedback(request: FeedbackRequest) -> Plan[None]:
-    """One POST /generation/feedback. The journal gets no comment: it may quote what was said."""
+    """One POST /generation/feedback. The comment stays off the disk: it may quote what was said."""
     return Plan(
         action="generation.feedback",
         title=f"Send feedback on generation {safe_line(request.generation_id, 60)}",
         resource=RESOURCE,
         identity=request.generation_id,
         send=lambda client: client.generations.give_feedback(request),
-        changes=first_values(request, LABELS, in_words),
+        changes=tuple(
+            replace(change, private=change.field == LABELS["comment"])
+            for change in first_values(request, LABELS, in_words)
+        ),
+        effects=("It is sent as it is: this cannot be undone.",),
         summary={"category": request.category, "commented": request.comment is not None},
     )

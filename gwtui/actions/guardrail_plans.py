@@ -9,7 +9,9 @@ from typing import Any
 
 from gwtui.actions.guardrail_words import LISTS, in_words, known_values, labels, shown_name
 from gwtui.actions.guardrails import RESOURCE
-from gwtui.actions.plan import Plan
+from gwtui.actions.plan import Plan, Undo, WayBack
+from gwtui.actions.undo import known, put_back
+from gwtui.actions.uses import guardrail_bindings
 from gwtui.actions.wording import (
     Names,
     changes,
@@ -20,6 +22,7 @@ from gwtui.actions.wording import (
     quoted,
     several,
 )
+from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import (
     CreateGuardrailRequest,
@@ -83,7 +86,19 @@ def plan_create(
         effects=tuple(effects),
         summary=request.body(),
         identify=lambda made: made.id,
+        undo=_delete_again,
     )
+
+
+def _delete_again(made: Guardrail) -> WayBack:
+    """The way back from a creation."""
+    identity = made.id
+
+    async def way(client: GatewayClient, _now: datetime) -> Plan[Any]:
+        fresh = await client.guardrails.get(known(identity, "guardrail"))
+        return plan_delete(fresh, Reach(*await guardrail_bindings(client, fresh.id or "")))
+
+    return way
 
 
 def plan_update(
@@ -114,6 +129,33 @@ def plan_update(
         ),
         obstacles=(_FIXED_NAME,) if fixed else (),
         summary=request.body(),
+        undo=_put_back(fresh, request, reach, dialect, now),
+    )
+
+
+def _put_back(
+    fresh: Guardrail,
+    request: UpdateGuardrailRequest,
+    reach: Reach,
+    dialect: Dialect,
+    now: datetime,
+) -> Undo[Guardrail] | None:
+    async def read(client: GatewayClient) -> Guardrail:
+        return await client.guardrails.get(fresh.id or "")
+
+    def plan(present: Guardrail, wanted: Mapping[str, Any], then: datetime) -> Plan[Any]:
+        return plan_update(
+            present, UpdateGuardrailRequest.model_validate(wanted), reach, dialect, then
+        )
+
+    return put_back(
+        fresh,
+        request,
+        labels(dialect),
+        in_words(now, {}),
+        read=read,
+        plan=plan,
+        known=lambda guardrail: known_values(guardrail, dialect),
     )
 
 

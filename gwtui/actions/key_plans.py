@@ -12,8 +12,11 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.actions.keys import RESOURCE
-from gwtui.actions.plan import Change, Plan
+from gwtui.actions.plan import Change, Plan, Undo, WayBack
+from gwtui.actions.undo import known, put_back
+from gwtui.actions.uses import Uses, key_uses
 from gwtui.actions.wording import NAME_LIMIT, quoted
+from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import (
     ApiKey,
     CreatedKey,
@@ -128,7 +131,19 @@ def plan_create(
         effects=tuple(effects),
         summary=request.body(),
         identify=lambda created: created.data.hash if created.data is not None else None,
+        undo=_delete_again,
     )
+
+
+def _delete_again(created: CreatedKey) -> WayBack:
+    """The way back from a creation."""
+    identity = created.data.hash if created.data is not None else None
+
+    async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
+        fresh = await client.keys.get(known(identity, "key"))
+        return plan_delete(fresh, now, await key_uses(client, fresh, now))
+
+    return way
 
 
 def plan_update(
@@ -145,14 +160,38 @@ def plan_update(
         changes=_changes(fresh, request, now, names),
         effects=tuple(_update_effects(fresh, request)),
         summary=request.body(),
+        undo=_put_back(fresh, request, now, names),
     )
 
 
-def plan_set_disabled(fresh: ApiKey, disabled: bool, now: datetime) -> Plan[ApiKey]:
-    """One PATCH /keys/{hash} that disables or enables. ``fresh`` has a hash."""
+def _put_back(
+    fresh: ApiKey, request: UpdateKeyRequest, now: datetime, names: Names
+) -> Undo[ApiKey] | None:
+    def plan(present: ApiKey, wanted: Mapping[str, Any], then: datetime) -> Plan[Any]:
+        if "disabled" in wanted:
+            return plan_set_disabled(present, wanted["disabled"], then)
+        return plan_update(present, UpdateKeyRequest.model_validate(wanted), then, names)
+
+    return put_back(
+        fresh,
+        request,
+        LABELS,
+        lambda field, value: in_words(field, value, now, names),
+        read=lambda client: client.keys.get(_hash(fresh)),
+        plan=plan,
+    )
+
+
+def plan_set_disabled(
+    fresh: ApiKey, disabled: bool, now: datetime, uses: Uses = ()
+) -> Plan[ApiKey]:
+    """One PATCH /keys/{hash} that disables or enables. ``fresh`` has a hash.
+
+    ``uses`` says what uses the key, as ``key_uses`` found it.
+    """
     request = UpdateKeyRequest(disabled=disabled)
     if disabled:
-        effects = ["Requests with this key are refused at once.", *_usage(fresh, now)]
+        effects = ["Requests with this key are refused at once.", *_usage(fresh, now), *uses]
     else:
         effects = ["Requests with this key are accepted again at once."]
         if is_expired(fresh.expires_at, now):
@@ -166,11 +205,12 @@ def plan_set_disabled(fresh: ApiKey, disabled: bool, now: datetime) -> Plan[ApiK
         changes=_changes(fresh, request, now, {}),
         effects=tuple(effects),
         summary=request.body(),
+        undo=_put_back(fresh, request, now, {}),
     )
 
 
-def plan_delete(fresh: ApiKey, now: datetime) -> Plan[None]:
-    """One DELETE /keys/{hash}. ``fresh`` has a hash."""
+def plan_delete(fresh: ApiKey, now: datetime, uses: Uses = ()) -> Plan[None]:
+    """One DELETE /keys/{hash}. ``fresh`` has a hash; ``uses`` as for disabling."""
     return Plan(
         action="keys.delete",
         title=f"Delete key {shown_name(fresh)}",
@@ -181,6 +221,7 @@ def plan_delete(fresh: ApiKey, now: datetime) -> Plan[None]:
             "Requests with this key are refused at once.",
             "This cannot be undone; disabling can.",
             *_usage(fresh, now),
+            *uses,
             *(
                 [f"Its value looks like {safe_line(fresh.label, NAME_LIMIT)}."]
                 if fresh.label

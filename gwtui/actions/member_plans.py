@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from gwtui.actions.members import RESOURCE
-from gwtui.actions.plan import Change, Plan
+from gwtui.actions.plan import Change, Plan, Undo
+from gwtui.actions.undo import CannotUndoError
+from gwtui.actions.uses import items_soon
 from gwtui.actions.wording import Names, count, identity_of, named, quoted, several
 from gwtui.actions.workspace_plans import shown_name
+from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.members import (
     MAX_MEMBERS,
@@ -39,6 +43,7 @@ def plan_add(
     identity = identity_of(workspace.id, "workspace")
     users = [identity_of(person.id, "member") for person in people]
     again = [shown_person(person) for person in people if person.id in present]
+    new = [person for person in people if person.id not in present]
     effects = ["Each gets the role that matches the role in the organization."]
     if again:
         effects.append(f"There already, only the role is brought up to date: {several(again)}.")
@@ -54,7 +59,24 @@ def plan_add(
         effects=tuple(effects),
         obstacles=_too_many(users),
         summary={"user_ids": [*users]},
+        undo=_remove_again(workspace, new) if new else None,
     )
+
+
+def _remove_again(workspace: Workspace, people: Sequence[OrganizationMember]) -> Undo[MembersAdded]:
+    """The way back from adding: those who were new are removed."""
+    identity = identity_of(workspace.id, "workspace")
+    names = {person.id or "": person.full_name or person.email or "" for person in people}
+
+    async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
+        members = (await client.workspaces.members(identity)).items
+        left = [member for member in members if member.user_id in names]
+        if not left:
+            raise CannotUndoError("They are no longer members of the workspace.")
+        keys = await items_soon(client.keys.list(workspace_id=identity))
+        return plan_remove(workspace, left, keys, names, now)
+
+    return lambda _answer: way
 
 
 def plan_remove(
@@ -97,7 +119,24 @@ def plan_remove(
         effects=(*staying, *effects) if going else (),
         obstacles=_too_many(going) if going else tuple(staying),
         summary={"user_ids": [*going]},
+        undo=_add_again(workspace, going) if going else None,
     )
+
+
+def _add_again(workspace: Workspace, users: Sequence[str]) -> Undo[MembersRemoved]:
+    """The way back from removing: who is still in the organization is added."""
+    identity = identity_of(workspace.id, "workspace")
+
+    async def way(client: GatewayClient, _now: datetime) -> Plan[Any]:
+        people = (await client.organization.members()).items
+        members = (await client.workspaces.members(identity)).items
+        present = {member.user_id for member in members if member.user_id}
+        wanted = [one for one in people if one.id in users and one.id not in present]
+        if not wanted:
+            raise CannotUndoError("They are members again, or no longer in the organization.")
+        return plan_add(workspace, wanted)
+
+    return lambda _answer: way
 
 
 def _active_keys(keys: Iterable[ApiKey], now: datetime) -> dict[str, list[str]]:

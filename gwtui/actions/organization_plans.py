@@ -6,6 +6,7 @@ from typing import Any
 
 from gwtui.actions.organization import RESOURCE
 from gwtui.actions.plan import Plan
+from gwtui.actions.undo import put_back
 from gwtui.actions.wording import changes, known_fields
 from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
 
@@ -36,4 +37,14 @@ def plan_update(
         changes=changes(known_values(fresh), request, LABELS, in_words),
         effects=("It holds for every member of the organization at once.",),
         summary=request.body(),
+        undo=put_back(
+            fresh,
+            request,
+            LABELS,
+            in_words,
+            read=lambda client: client.organization.settings(),
+            plan=lambda present, wanted, _now: plan_update(
+                present, UpdateOrganizationSettingsRequest.model_validate(wanted)
+            ),
+        ),
     )

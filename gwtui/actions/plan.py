@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from uuid import uuid4
 
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+WayBack = Callable[["GatewayClient", datetime], Awaitable["Plan[Any]"]]
+"""Plans how a write is taken back, from what is there at the present moment.
+
+Raises CannotUndoError when that is not possible any more, GatewayError when it cannot be read.
+"""
+Undo = Callable[[T], WayBack]
+"""Gives the way back from a write with this answer; it must not hold on to a secret in it."""
 Danger = Literal["low", "high"]
 ConsentKind = Literal["form", "dialog", "typed", "command line"]
 """How a person agreed: submitted a form, chose in a dialog, typed a name, gave --yes."""
@@ -23,11 +31,15 @@ ConsentKind = Literal["form", "dialog", "typed", "command line"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One field before and after, as text for people; None where there is none."""
+    """One field before and after, as text for people; None where there is none.
+
+    A ``private`` one is shown, but never written down.
+    """
 
     field: str
     before: str | None
     after: str | None
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +53,8 @@ class Plan(Generic[T]):
     together; a plan is carried out at most once. ``parts`` are the plans that are confirmed as this
     one, each a request of its own: this one itself is then never sent. ``keep`` brings an answer
     that is given once into safety before anything else can fail; it may block, and what it raises
-    changes nothing about the outcome. ``undoes`` is the id of the plan whose change this one takes
-    back.
+    changes nothing about the outcome. ``undo`` gives the way back, None where there is none;
+    ``undoes`` is the id of the plan whose change this one takes back.
     """
 
     action: str
@@ -58,12 +70,19 @@ class Plan(Generic[T]):
     identify: Callable[[T], str | None] | None = None
     parts: tuple[Plan[Any], ...] = ()
     keep: Callable[[T], None] | None = None
+    undo: Undo[T] | None = None
     undoes: str | None = None
     id: str = field(default_factory=lambda: uuid4().hex)
 
 
 def bundle(
-    title: str, plans: Sequence[Plan[Any]], *, action: str, resource: str, identity: str | None
+    title: str,
+    plans: Sequence[Plan[Any]],
+    *,
+    action: str,
+    resource: str,
+    identity: str | None,
+    undo: Undo[tuple[Any, ...]] | None = None,
 ) -> Plan[tuple[Any, ...]]:
     """Several requests as one plan to be shown and confirmed."""
 
@@ -81,6 +100,7 @@ def bundle(
         obstacles=tuple(dict.fromkeys(line for plan in plans for line in plan.obstacles)),
         danger="high" if any(plan.danger == "high" for plan in plans) else "low",
         parts=tuple(plans),
+        undo=undo,
     )
 
 

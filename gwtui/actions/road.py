@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 
 from gwtui.actions.books import Books, reason
 from gwtui.actions.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
+from gwtui.actions.undo import UndoList
 from gwtui.client.errors import GatewayError, NotSentError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.receipts import request_ids
@@ -42,6 +43,8 @@ class WriteRoad:
         self._tasks: set[asyncio.Task[object]] = set()
         self._under_way: dict[str, str] = {}
         self._spent: set[str] = set()
+        self.undo = UndoList(clock.now)
+        """What was carried out in this session, to be taken back."""
 
     @property
     def in_flight(self) -> int:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from gwtui.actions.plan import Plan
+from gwtui.actions.plan import Plan, Undo, WayBack
+from gwtui.actions.undo import known, put_back
+from gwtui.actions.uses import Uses, WorkspaceContents, workspace_contents
 from gwtui.actions.wording import (
     changes,
     count,
@@ -18,12 +19,13 @@ from gwtui.actions.wording import (
     several,
 )
 from gwtui.actions.workspaces import RESOURCE
-from gwtui.contract.budgets import Budget
-from gwtui.contract.guardrails import Guardrail
+from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.domain.money import percent, usd
 from gwtui.domain.safe_text import safe_line
+
+T = TypeVar("T")
 
 LABELS: Mapping[str, str] = {
     "name": "Name",
@@ -66,15 +68,6 @@ _LOGGING = (
         "The gateway logs requests for its own use, for a discount, from now on.",
     ),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class WorkspaceContents:
-    """What a workspace holds, as the caller read it; None where that could not be read."""
-
-    keys: Sequence[ApiKey] | None = None
-    budgets: Sequence[Budget] | None = None
-    guardrails: Sequence[Guardrail] | None = None
 
 
 def shown_name(workspace: Workspace) -> str:
@@ -120,11 +113,28 @@ def plan_create(request: CreateWorkspaceRequest) -> Plan[Workspace]:
         effects=tuple(text for name, text in _LOGGING if getattr(request, name)),
         summary=request.body(),
         identify=lambda made: made.id,
+        undo=_delete_again,
     )
 
 
-def plan_update(fresh: Workspace, request: UpdateWorkspaceRequest) -> Plan[Workspace]:
-    """One PATCH /workspaces/{id} with the fields that were given. ``fresh`` has an id."""
+def _delete_again(made: Workspace) -> WayBack:
+    """The way back from a creation."""
+    identity = made.id
+
+    async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
+        fresh = await client.workspaces.get(known(identity, "workspace"))
+        return plan_delete(fresh, await workspace_contents(client, fresh.id or ""), now)
+
+    return way
+
+
+def plan_update(
+    fresh: Workspace, request: UpdateWorkspaceRequest, uses: Uses = ()
+) -> Plan[Workspace]:
+    """One PATCH /workspaces/{id} with the fields that were given. ``fresh`` has an id.
+
+    ``uses`` says what it holds, as ``workspace_uses`` words it.
+    """
     identity = identity_of(fresh.id, "workspace")
     return Plan(
         action="workspaces.edit",
@@ -133,8 +143,22 @@ def plan_update(fresh: Workspace, request: UpdateWorkspaceRequest) -> Plan[Works
         identity=identity,
         send=lambda client: client.workspaces.update(identity, request),
         changes=changes(known_values(fresh), request, LABELS, in_words),
-        effects=tuple(_update_effects(request, fresh)),
+        effects=(*_update_effects(request, fresh), *uses),
         summary=request.body(),
+        undo=_put_back(fresh, request),
+    )
+
+
+def _put_back(fresh: Workspace, request: UpdateWorkspaceRequest) -> Undo[Workspace] | None:
+    return put_back(
+        fresh,
+        request,
+        LABELS,
+        in_words,
+        read=lambda client: client.workspaces.get(fresh.id or ""),
+        plan=lambda present, wanted, _now: plan_update(
+            present, UpdateWorkspaceRequest.model_validate(wanted)
+        ),
     )
 
 
@@ -157,7 +181,7 @@ def plan_delete(
 ) -> Plan[None]:
     """One DELETE /workspaces/{id}; active keys stand in its way. ``fresh`` has an id."""
     identity = identity_of(fresh.id, "workspace")
-    effects = [*_losses(contents), "This cannot be undone."]
+    effects = [*_losses(contents, now), "This cannot be undone."]
     if is_default:
         effects.append(
             "It is the default workspace: keys that belong to no workspace are disabled, "
@@ -186,21 +210,38 @@ def _obstacles(keys: Sequence[ApiKey] | None, now: datetime) -> list[str]:
     ]
 
 
-def _losses(contents: WorkspaceContents) -> list[str]:
-    lines = []
-    if contents.keys is None:
-        lines.append("Its keys could not be read: while one is active the gateway refuses.")
-    if contents.budgets is None:
-        lines.append("Its budgets, which could not be read, go with it.")
-    elif contents.budgets:
-        words = [
-            safe_line(f"{usd(budget.limit_usd)} {budget.interval or ''}")
-            for budget in contents.budgets
-        ]
-        lines.append(f"Its budgets go with it: {several([word.strip() for word in words])}.")
-    if contents.guardrails is None:
-        lines.append("Its guardrails, which could not be read, go with it.")
-    elif contents.guardrails:
-        names = [quoted(guardrail.name, guardrail.id) for guardrail in contents.guardrails]
-        lines.append(f"Its guardrails and their assignments go with it: {several(names)}.")
+def _losses(contents: WorkspaceContents, now: datetime) -> list[str]:
+    """What goes with the workspace, and what is left without one."""
+    lines = _idle_keys(contents.keys, now)
+    budgets = _each(
+        contents.budgets, lambda one: safe_line(f"{usd(one.limit_usd)} {one.interval or ''}")
+    )
+    guardrails = _each(contents.guardrails, lambda one: quoted(one.name, one.id))
+    credentials = _each(contents.credentials, lambda one: quoted(one.name, one.label, one.id))
+    for noun, more, end, names in (
+        ("budgets", "", "go with it", budgets),
+        ("guardrails", " and their assignments", "go with it", guardrails),
+        ("provider keys", "", "are no longer used", credentials),
+    ):
+        if names is None:
+            lines.append(f"Its {noun}, which could not be read, {end}.")
+        elif names:
+            lines.append(f"Its {noun}{more} {end}: {several(names)}.")
+    if contents.members is None:
+        lines.append("Its members, who could not be read, lose access to it.")
+    elif contents.members:
+        verb = "loses" if len(contents.members) == 1 else "lose"
+        lines.append(f"{count(len(contents.members), 'member')} {verb} access to it.")
     return lines
+
+
+def _idle_keys(keys: Sequence[ApiKey] | None, now: datetime) -> list[str]:
+    if keys is None:
+        return ["Its keys could not be read: while one is active the gateway refuses."]
+    idle = sum(not is_active(key, now) for key in keys)
+    verb = "is" if idle == 1 else "are"
+    return [f"{count(idle, 'disabled or expired key')} {verb} still in it."] if idle else []
+
+
+def _each(things: Sequence[T] | None, name: Callable[[T], str]) -> list[str] | None:
+    return None if things is None else [name(thing) for thing in things]

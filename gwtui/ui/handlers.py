@@ -62,6 +62,7 @@ def patient() -> Mapping[str, Handler]:
         member_actions,
         organization_actions,
         unacknowledged,
+        undo_actions,
         workspace_actions,
     )
     from gwtui.ui.resources import model_actions  # noqa: PLC0415
@@ -82,6 +83,7 @@ def patient() -> Mapping[str, Handler]:
         **byok_actions.HANDLERS,
         **unacknowledged.HANDLERS,
         **feedback_actions.HANDLERS,
+        **undo_actions.HANDLERS,
     }
 
 

@@ -140,7 +140,8 @@ async def test_disabling_says_what_remains() -> None:
         credential(), True, [credential(id="other", disabled=True)]
     )
     assert "the gateway's own key" in alone.effects[1]
-    assert len(byok_plans.plan_set_disabled(credential(), True).effects) == 1
+    unread = byok_plans.plan_set_disabled(credential(), True).effects
+    assert "could not be read" in unread[1]
     assert await sent(plan) == ("byok.update", ID, {"disabled": True})
 
 

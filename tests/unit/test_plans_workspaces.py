@@ -154,7 +154,7 @@ async def test_a_deletion_says_what_goes_with_it() -> None:
     assert "default workspace" in said
     assert await sent(plan) == ("workspaces.delete", ID, {"confirm_default": True})
     unread = "\n".join(workspace_plans.plan_delete(workspace(), WorkspaceContents(), NOW).effects)
-    assert unread.count("could not be read") == 3
+    assert unread.count("could not be read") == 5
 
 
 def test_a_workspace_without_an_identifier_cannot_be_changed() -> None:

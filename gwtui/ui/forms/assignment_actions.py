@@ -10,6 +10,7 @@ from gwtui.actions.assignment_plans import (
     plan_unassign_members,
 )
 from gwtui.actions.plan import Applied, Plan, Refused, Unknown, bundle
+from gwtui.actions.undo import each_back
 from gwtui.actions.wording import Names, count
 from gwtui.contract.guardrails import (
     Guardrail,
@@ -29,6 +30,7 @@ from gwtui.ui.forms.writing import (
     plain_facts,
     read_again,
     refresh,
+    say_done,
 )
 from gwtui.ui.guardrail_links import say_not_made
 from gwtui.ui.resources.assignments import AssignmentRow, fetch_people
@@ -74,7 +76,7 @@ async def _assign(context: ActionContext, form: FormScreen[int], noun: str) -> N
     match await context.app.push_screen_wait(form):
         case Applied(number):
             name = shown_name(cast("GuardrailRow", context.target))
-            context.app.say(f"Guardrail {name} assigned to {count(number, noun)}")
+            say_done(context, f"Guardrail {name} assigned to {count(number, noun)}")
         case None:
             return
     await refresh(context, FEEDS)
@@ -97,7 +99,7 @@ async def unassign(context: ActionContext) -> None:
     outcome = await carry_out_all(context, consent, lambda plan: plan.title)
     match outcome:
         case Applied(numbers):
-            app.say(f"{count(sum(numbers), 'assignment')} taken away")
+            say_done(context, f"{count(sum(numbers), 'assignment')} taken away")
         case Refused(error):
             app.say(safe_line(error.message, 300), severity="error")
         case Unknown(error):
@@ -133,7 +135,12 @@ def _together(plans: Sequence[Plan[int]]) -> Plan[Any]:
     title = f"Take guardrails away in {len(plans)} requests"
     first = plans[0]
     return bundle(
-        title, plans, action=first.action, resource=first.resource, identity=first.identity
+        title,
+        plans,
+        action=first.action,
+        resource=first.resource,
+        identity=first.identity,
+        undo=each_back(plans),
     )
 
 

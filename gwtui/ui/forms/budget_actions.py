@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from gwtui.actions.budget_series import (
@@ -14,6 +15,7 @@ from gwtui.actions.budget_series import (
     together,
 )
 from gwtui.actions.plan import Applied, Plan
+from gwtui.actions.uses import Uses, budget_uses, items_soon
 from gwtui.actions.workspace_plans import shown_name
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
@@ -30,6 +32,7 @@ from gwtui.ui.forms.writing import (
     plain_facts,
     read_again,
     refresh,
+    say_done,
 )
 from gwtui.ui.workspace_links import workspace_of
 
@@ -61,6 +64,7 @@ async def edit(context: ActionContext) -> None:
         labels=LABELS,
         words=in_words,
         plan=lambda fresh, wanted: _plan(fresh, wanted, app.clock.now()),
+        uses=partial(_uses, context, identity),
         send=lambda context, consent: carry_out_all(context, consent, _done),
     )
     form: FormScreen[Any] = FormScreen(
@@ -70,14 +74,20 @@ async def edit(context: ActionContext) -> None:
     )
     match await app.push_screen_wait(form):
         case Applied():
-            app.say(f"Budgets of workspace {shown_name(space)} changed")
+            say_done(context, f"Budgets of workspace {shown_name(space)} changed")
     # Even a form that was left may have changed some budgets before one was refused.
     await refresh(context, FEEDS)
 
 
 def _plan(fresh: Standing, wanted: Mapping[str, Any], now: datetime) -> Plan[Any]:
     space, budgets = fresh
-    return together(space, plan_series(space, budgets, wanted, now))
+    plans = plan_series(space, budgets, wanted, now)
+    return together(space, plans, known_limits(budgets, space), wanted)
+
+
+async def _uses(context: ActionContext, identity: str, _fresh: Standing) -> Uses:
+    keys = await items_soon(context.app.gateway.keys.list(workspace_id=identity))
+    return budget_uses(keys, context.app.clock.now())
 
 
 def _done(plan: Plan[Any]) -> str:

@@ -5,7 +5,9 @@ A raw key goes from its field to the request; it is in no sentence, plan or jour
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -21,6 +23,7 @@ from gwtui.actions.byok_plans import (
     shown_name,
 )
 from gwtui.actions.plan import Applied, Outcome, Refused
+from gwtui.actions.uses import Uses, credential_uses, items_soon
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.request import RequestModel
@@ -38,6 +41,7 @@ from gwtui.ui.forms.writing import (
     plain_facts,
     read_again,
     refresh,
+    say_done,
     select,
     submitted,
     value_soon,
@@ -68,7 +72,7 @@ async def create(context: ActionContext) -> None:
     spec = create_form(app.scope.workspace, _sources(context))
     made = await _fill_in(context, spec, facts, submit)
     if made is not None:
-        app.say(f"Credential {shown_name(made)} stored; its key is never shown again")
+        say_done(context, f"Credential {shown_name(made)} stored; its key is never shown again")
         if made.id:
             select(context, made.id)
 
@@ -94,11 +98,12 @@ async def edit(context: ActionContext) -> None:
         plan=lambda fresh, wanted: plan_update(
             fresh, UpdateByokRequest.model_validate(wanted), names
         ),
+        uses=partial(credential_uses, app.gateway),
     )
     spec = edit_form(credential, _sources(context))
     changed = await _fill_in(context, spec, facts, editing.submit)
     if changed is not None:
-        app.say(f"Credential {shown_name(changed)} changed")
+        say_done(context, f"Credential {shown_name(changed)} changed")
 
 
 async def rotate(context: ActionContext) -> None:
@@ -119,6 +124,7 @@ async def rotate(context: ActionContext) -> None:
             why = f"Nothing was sent: the credential could not be read again. {error.message}"
             return Refused(NotSentError(why))
         plan = plan_rotate(now, cast("UpdateByokRequest", request).key)
+        plan = replace(plan, effects=(*plan.effects, *await credential_uses(app.gateway, now)))
         notes: tuple[str, ...] = ()
         if now.label != fresh.label:
             notes = ("Somebody else rotated it while the form was open.",)
@@ -129,7 +135,7 @@ async def rotate(context: ActionContext) -> None:
     rotated = await _fill_in(context, rotate_form(fresh), facts, submit)
     if rotated is not None:
         label = safe_line(rotated.label or "masked", _NAME)
-        app.say(f"Credential {shown_name(fresh)} rotated; its key is now {label}")
+        say_done(context, f"Credential {shown_name(fresh)} rotated; its key is now {label}")
 
 
 async def toggle(context: ActionContext) -> None:
@@ -150,7 +156,7 @@ async def toggle(context: ActionContext) -> None:
         context.app.say(f"{done} already")
         await refresh(context, FEEDS)
         return
-    plan = plan_set_disabled(fresh, wish, await _others(context, fresh))
+    plan = plan_set_disabled(fresh, wish, *(await _around(context, fresh) if wish else ()))
     await confirm_and_tell(context, plan, "Disable" if wish else "Enable", done, FEEDS)
 
 
@@ -159,7 +165,7 @@ async def delete(context: ActionContext) -> None:
     credential = _credential(context)
     fresh = None if credential is None else await _read_again(context, credential)
     if fresh is not None:
-        plan = plan_delete(fresh, await _others(context, fresh))
+        plan = plan_delete(fresh, *await _around(context, fresh))
         done = f"Credential {shown_name(fresh)} deleted, its key wiped"
         await confirm_and_tell(context, plan, "Delete and wipe", done, FEEDS)
 
@@ -193,15 +199,17 @@ async def _read_again(context: ActionContext, credential: ByokCredential) -> Byo
     return await read_again(context, read, f"Credential {shown_name(credential)}", FEEDS)
 
 
-async def _others(context: ActionContext, fresh: ByokCredential) -> Sequence[ByokCredential] | None:
-    """The provider's other credentials in the same workspace; None when they are not known."""
-    try:
-        listed = await context.app.gateway.byok.list(
-            workspace_id=fresh.workspace_id, provider=fresh.provider
-        )
-    except GatewayError:
-        return None
-    return [one for one in listed.items if one.id != fresh.id]
+async def _around(
+    context: ActionContext, fresh: ByokCredential
+) -> tuple[Sequence[ByokCredential] | None, Uses]:
+    """The provider's other credentials in the same workspace, and who may use this one."""
+    byok = context.app.gateway.byok
+    listed, uses = await asyncio.gather(
+        items_soon(byok.list(workspace_id=fresh.workspace_id, provider=fresh.provider)),
+        credential_uses(context.app.gateway, fresh),
+    )
+    others = None if listed is None else [one for one in listed if one.id != fresh.id]
+    return others, uses
 
 
 def _sources(context: ActionContext) -> ByokSources:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from gwtui.actions.guardrail_plans import (
 )
 from gwtui.actions.guardrail_words import in_words, known_values, labels
 from gwtui.actions.plan import Applied, Outcome, Plan
+from gwtui.actions.uses import guardrail_bindings, people_names
 from gwtui.client.errors import NotFoundError
 from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
 from gwtui.contract.request import RequestModel
@@ -32,6 +34,7 @@ from gwtui.ui.forms.writing import (
     covered,
     read_again,
     refresh,
+    say_done,
     select,
     submitted,
     value_soon,
@@ -65,7 +68,7 @@ async def create(context: ActionContext) -> None:
     match await app.push_screen_wait(_form(context, spec, facts, submit)):
         case Applied(made):
             name = safe_line(made.name or made.id or "", 60)
-            app.say(f"Guardrail “{name}” created; a assigns it to keys")
+            say_done(context, f"Guardrail “{name}” created; a assigns it to keys")
             if made.id:
                 select(context, made.id)
         case None:
@@ -80,14 +83,13 @@ async def edit(context: ActionContext) -> None:
     if row is None:
         return
     facts = await workspace_facts(context)
-    bindings = await value_soon(bindings_feed(app.hub)) or Bindings()
     if covered(context):
         return
-    editing = _Edit(context, row, _reach(row, bindings))
+    editing = _Edit(context, row)
     spec = edit_form(row, sources(context, _entries(row.guardrail)))
     match await app.push_screen_wait(_form(context, spec, facts, editing.editing().submit)):
         case Applied():
-            app.say(f"Guardrail {shown_name(row)} {'changed' if row.made else 'set up'}")
+            say_done(context, f"Guardrail {shown_name(row)} {'changed' if row.made else 'set up'}")
         case None:
             return
     await refresh(context, *TOUCHED)
@@ -96,10 +98,10 @@ async def edit(context: ActionContext) -> None:
 class _Edit:
     """One form on one guardrail; a default one may come to exist with it."""
 
-    def __init__(self, context: ActionContext, row: GuardrailRow, reach: Reach) -> None:
+    def __init__(self, context: ActionContext, row: GuardrailRow) -> None:
         self._context = context
         self._row = row
-        self._reach = reach
+        self._reach = Reach()
         self._dialect = context.app.connection.dialect
 
     def editing(self) -> Editing[Guardrail]:
@@ -119,6 +121,7 @@ class _Edit:
 
     async def _read(self) -> Guardrail:
         """The guardrail as it is now; one that is not made yet restricts nothing."""
+        self._reach = await _fresh_reach(self._context, self._row)
         try:
             return await self._context.app.gateway.guardrails.get(self._row.guardrail.id or "")
         except NotFoundError:
@@ -149,9 +152,7 @@ async def delete(context: ActionContext) -> None:
     if fresh is None:
         return
     # Who loses protection must be known as of now, not as of the last reading.
-    state = await bindings_feed(app.hub).refresh()
-    reach = _reach(row, state.value or Bindings())
-    plan = plan_delete(fresh, reach)
+    plan = plan_delete(fresh, await _fresh_reach(context, row))
     await confirm_and_tell(context, plan, "Delete for good", f"{called} deleted", *TOUCHED)
 
 
@@ -199,9 +200,15 @@ def _row(context: ActionContext) -> GuardrailRow | None:
     return None
 
 
-def _reach(row: GuardrailRow, bindings: Bindings) -> Reach:
-    bound = bindings.of(row.guardrail.id)
-    return Reach(bound.keys, bound.members, row.workspace if row.is_default else None)
+async def _fresh_reach(context: ActionContext, row: GuardrailRow) -> Reach:
+    """Whom the guardrail binds now; what cannot be read in time is not known."""
+    client = context.app.gateway
+    (keys, members), people = await asyncio.gather(
+        guardrail_bindings(client, row.guardrail.id or ""),
+        people_names(client),
+    )
+    workspace = row.workspace if row.is_default else None
+    return Reach(keys, members, workspace, people or {})
 
 
 def _entries(guardrail: Guardrail) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import cast
 
 from gwtui.actions.key_plans import (
@@ -15,6 +16,7 @@ from gwtui.actions.key_plans import (
     shown_name,
 )
 from gwtui.actions.plan import Applied
+from gwtui.actions.uses import Uses, key_uses
 from gwtui.contract.keys import ApiKey, CreatedKey, UpdateKeyRequest
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.form_screen import FormScreen
@@ -26,6 +28,7 @@ from gwtui.ui.forms.writing import (
     covered,
     read_again,
     refresh,
+    say_done,
     select,
     workspace_facts,
 )
@@ -75,11 +78,12 @@ async def edit(context: ActionContext) -> None:
         plan=lambda fresh, wanted: plan_update(
             fresh, UpdateKeyRequest.model_validate(wanted), app.clock.now(), facts.workspaces
         ),
+        uses=partial(_uses, context),
     )
     form: FormScreen[ApiKey] = FormScreen(edit_form(key, app.clock.now()), facts, editing.submit)
     match await app.push_screen_wait(form):
         case Applied():
-            app.say(f"Key {shown_name(key)} changed")
+            say_done(context, f"Key {shown_name(key)} changed")
         case None:
             return
     await refresh(context, FEEDS)
@@ -102,7 +106,8 @@ async def toggle(context: ActionContext) -> None:
         context.app.say(f"Key {shown_name(fresh)} is {done} already")
         await refresh(context, FEEDS)
         return
-    plan = plan_set_disabled(fresh, wish, context.app.clock.now())
+    uses = await _uses(context, fresh) if wish else ()
+    plan = plan_set_disabled(fresh, wish, context.app.clock.now(), uses)
     await confirm_and_tell(
         context, plan, "Disable" if wish else "Enable", f"Key {shown_name(fresh)} {done}", FEEDS
     )
@@ -113,7 +118,7 @@ async def delete(context: ActionContext) -> None:
     key = _key(context)
     fresh = None if key is None else await _read_again(context, key)
     if fresh is not None:
-        plan = plan_delete(fresh, context.app.clock.now())
+        plan = plan_delete(fresh, context.app.clock.now(), await _uses(context, fresh))
         await confirm_and_tell(
             context, plan, "Delete for good", f"Key {shown_name(fresh)} deleted", FEEDS
         )
@@ -129,6 +134,10 @@ def _key(context: ActionContext) -> ApiKey | None:
         return key
     context.app.say("The gateway gave this key no hash: it cannot be changed", severity="warning")
     return None
+
+
+async def _uses(context: ActionContext, fresh: ApiKey) -> Uses:
+    return await key_uses(context.app.gateway, fresh, context.app.clock.now())
 
 
 async def _read_again(context: ActionContext, key: ApiKey) -> ApiKey | None:

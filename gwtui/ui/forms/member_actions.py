@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from gwtui.actions.member_plans import plan_add, plan_remove
 from gwtui.actions.plan import Applied, Outcome, Plan, Refused, Unknown, bundle
+from gwtui.actions.undo import each_back
 from gwtui.actions.workspace_plans import shown_name
 from gwtui.client.errors import GatewayError, NotSentError
 from gwtui.contract.keys import ApiKey
@@ -28,6 +29,7 @@ from gwtui.ui.forms.writing import (
     plain_facts,
     read_again,
     refresh,
+    say_done,
 )
 from gwtui.ui.resources.members import MemberRow
 from gwtui.ui.resources.people import full_name, role_cell, shown_person
@@ -54,7 +56,7 @@ async def add(context: ActionContext) -> None:
         case Applied(added):
             count = added.added_count
             who = "Members" if count is None else "1 member" if count == 1 else f"{count} members"
-            app.say(f"{who} added to workspace {shown_name(space)}")
+            say_done(context, f"{who} added to workspace {shown_name(space)}")
         case None:
             return
     await refresh(context, *FEEDS)
@@ -169,7 +171,14 @@ def _together(space: Workspace, plans: Sequence[Plan[Any]]) -> Plan[Any]:
     """The plans as one to be confirmed."""
     title = f"Remove members from workspace {shown_name(space)} in {len(plans)} requests"
     first = plans[0]
-    return bundle(title, plans, action=first.action, resource=first.resource, identity=space.id)
+    return bundle(
+        title,
+        plans,
+        action=first.action,
+        resource=first.resource,
+        identity=space.id,
+        undo=each_back(plans),
+    )
 
 
 async def _tell(context: ActionContext, space: Workspace, outcome: Outcome[Any]) -> None:
@@ -179,7 +188,7 @@ async def _tell(context: ActionContext, space: Workspace, outcome: Outcome[Any])
             counts = [value.removed_count or 0 for value in values]
             count = sum(counts)
             who = "1 member" if count == 1 else f"{count} members"
-            app.say(f"{who} removed from workspace {shown_name(space)}")
+            say_done(context, f"{who} removed from workspace {shown_name(space)}")
         case Refused(error):
             await app.push_screen_wait(
                 NoticeScreen(

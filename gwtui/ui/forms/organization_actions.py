@@ -16,6 +16,7 @@ from gwtui.ui.forms.writing import (
     plain_facts,
     read_again,
     refresh,
+    say_done,
 )
 
 FEEDS = ("organization", "models")
@@ -59,7 +60,7 @@ async def edit(context: ActionContext) -> None:
     )
     match await app.push_screen_wait(form):
         case Applied():
-            app.say("Settings of the organization changed")
+            say_done(context, "Settings of the organization changed")
         case None:
             return
     await refresh(context, *FEEDS)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TypeVar, cast
 
 from gwtui.actions.plan import Applied, Outcome
+from gwtui.actions.uses import Uses, workspace_contents, workspace_uses
 from gwtui.actions.workspace_plans import (
     LABELS,
-    WorkspaceContents,
     in_words,
     known_values,
     plan_create,
@@ -17,9 +17,6 @@ from gwtui.actions.workspace_plans import (
     plan_update,
     shown_name,
 )
-from gwtui.client.errors import GatewayError
-from gwtui.client.gateway import GatewayClient
-from gwtui.client.paging import Listing
 from gwtui.contract.models import Model
 from gwtui.contract.request import RequestModel
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
@@ -38,6 +35,7 @@ from gwtui.ui.forms.writing import (
     plain_facts,
     read_again,
     refresh,
+    say_done,
     select,
     send_and_tell,
     submitted,
@@ -68,7 +66,7 @@ async def create(context: ActionContext) -> None:
     )
     match await app.push_screen_wait(form):
         case Applied(made):
-            app.say(f"Workspace {shown_name(made)} created")
+            say_done(context, f"Workspace {shown_name(made)} created")
             if made.id:
                 select(context, made.id)
         case None:
@@ -95,13 +93,14 @@ async def edit(context: ActionContext) -> None:
         plan=lambda fresh, wanted: plan_update(
             fresh, UpdateWorkspaceRequest.model_validate(wanted)
         ),
+        uses=partial(_uses, context),
     )
     form: FormScreen[Workspace] = FormScreen(
         edit_form(space, _catalog(context)), plain_facts(context), editing.submit
     )
     match await app.push_screen_wait(form):
         case Applied(changed):
-            app.say(f"Workspace {shown_name(changed)} changed")
+            say_done(context, f"Workspace {shown_name(changed)} changed")
             if app.scope.workspace == identity:
                 app.narrow(identity, workspace_row.shown_name(changed))
         case None:
@@ -119,18 +118,17 @@ async def delete(context: ActionContext) -> None:
     fresh = await read_again(context, read, f"Workspace {shown_name(space)}", *FEEDS)
     if fresh is None:
         return
-    contents = await _contents(app.gateway, identity)
+    contents = await workspace_contents(app.gateway, identity)
     default = await default_workspace_id(app.gateway)
     is_default = fresh.slug == DEFAULT_SLUG if default is None else default == identity
     plan = plan_delete(fresh, contents, app.clock.now(), is_default=is_default)
     if covered(context):
         return
-    notes = await _members_note(app.gateway, identity)
     if plan.obstacles:
-        if await go_instead(context, plan, "Show its keys", notes):
+        if await go_instead(context, plan, "Show its keys"):
             await go_to(context, "keys", fresh)
         return
-    consent = await confirm(context, plan, "Delete for good", notes=notes)
+    consent = await confirm(context, plan, "Delete for good")
     if consent is None:
         return
     done = f"Workspace {shown_name(fresh)} deleted"
@@ -151,30 +149,9 @@ async def delete(context: ActionContext) -> None:
         await refresh(context, "keys", "guardrails", "byok")
 
 
-async def _contents(client: GatewayClient, identity: str) -> WorkspaceContents:
-    """What the workspace holds; a part that cannot be read is None."""
-
-    async def part(read: Awaitable[Listing[T]]) -> Sequence[T] | None:
-        try:
-            return (await read).items
-        except GatewayError:
-            return None
-
-    return WorkspaceContents(
-        keys=await part(client.keys.list(workspace_id=identity)),
-        budgets=await part(client.workspaces.budgets(identity)),
-        guardrails=await part(client.guardrails.list(workspace_id=identity)),
-    )
-
-
-async def _members_note(client: GatewayClient, identity: str) -> tuple[str, ...]:
-    try:
-        count = len((await client.workspaces.members(identity)).items)
-    except GatewayError:
-        return ("Its members, who could not be read, lose access to it.",)
-    if not count:
-        return ()
-    return (f"{'1 member loses' if count == 1 else f'{count} members lose'} access to it.",)
+async def _uses(context: ActionContext, space: Workspace) -> Uses:
+    contents = await workspace_contents(context.app.gateway, space.id or "")
+    return workspace_uses(contents, context.app.clock.now())
 
 
 # What they share --------------------------------------------------------------------------------

@@ -9,9 +9,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.actions.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
+from gwtui.actions.registry import by_id
+from gwtui.actions.undo import UNDO_TIME
+from gwtui.actions.uses import Uses
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.request import RequestModel
 from gwtui.domain.cells import UNKNOWN
@@ -25,6 +28,9 @@ from gwtui.ui.forms.notice import NoticeScreen
 from gwtui.ui.resources.workspaces import workspaces_feed
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.watch.feed import Feed
+
+if TYPE_CHECKING:
+    from gwtui.actions.road import WriteRoad
 
 T = TypeVar("T")
 
@@ -123,17 +129,13 @@ def _critical_name(context: ActionContext) -> str:
 
 
 async def carry_out(context: ActionContext, consent: Consent[T]) -> Outcome[T]:
-    """Send the plan's request; what could not be written down of it is told."""
-    if context.app.session is None:
-        return Refused(NotSentError("Nothing was sent: there is no connection now."))
-    road = context.app.road
-    outcome = await road.carry_out(consent)
-    if road.journal_fault is not None:
-        why = f"The outcome could not be written to the journal: {road.journal_fault}"
-        context.app.say(why, severity="warning")
-    if road.audit_fault is not None:
-        why = f"The audit log could not be written: {road.audit_fault}"
-        context.app.say(why, severity="warning")
+    """Send the plan's request; what was done can be undone, as far as it has a way back."""
+    session = context.app.session
+    if session is None:
+        return _NO_CONNECTION
+    outcome = await _send(context, session.road, consent)
+    if isinstance(outcome, Applied):
+        session.road.undo.add(consent.plan, outcome.value)
     return outcome
 
 
@@ -142,22 +144,55 @@ async def carry_out_all(
 ) -> Outcome[tuple[Any, ...]]:
     """Send the requests of a plan one after the other, up to the first that fails.
 
-    What was done before that stays done, and the failure says so in the words of ``done``.
+    What was done before that stays done, and the failure says so in the words of ``done``; it can
+    be undone together, as far as it has a way back.
     """
+    session = context.app.session
+    if session is None:
+        return _NO_CONNECTION
     values: list[Any] = []
-    carried: list[str] = []
+    failure: Refused | Unknown | None = None
     for each in consent.each():
-        outcome = await carry_out(context, each)
-        if isinstance(outcome, Applied):
-            values.append(outcome.value)
-            carried.append(done(each.plan))
-            continue
-        message = f"{each.plan.title}: {outcome.error.message}"
-        if carried:
-            message = f"Done before: {', '.join(carried)}. Then {message}"
-        error = GatewayError(message, request_id=outcome.error.request_id)
-        return replace(outcome, error=error)
-    return Applied(tuple(values))
+        outcome = await _send(context, session.road, each)
+        if not isinstance(outcome, Applied):
+            failure = outcome
+            break
+        values.append(outcome.value)
+    if values:
+        plan = consent.plan
+        session.road.undo.add(plan, tuple(values) if plan.parts else values[0])
+    if failure is None:
+        return Applied(tuple(values))
+    carried = [done(each.plan) for each in consent.each()]
+    message = f"{consent.each()[len(values)].plan.title}: {failure.error.message}"
+    if values:
+        message = f"Done before: {', '.join(carried[: len(values)])}. Then {message}"
+    error = GatewayError(message, request_id=failure.error.request_id)
+    return replace(failure, error=error)
+
+
+_NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection now."))
+
+
+async def _send(context: ActionContext, road: WriteRoad, consent: Consent[T]) -> Outcome[T]:
+    """Send the plan's request; what could not be written down of it is told."""
+    outcome = await road.carry_out(consent)
+    for what, fault in (
+        ("The outcome could not be written to the journal", road.journal_fault),
+        ("The audit log could not be written", road.audit_fault),
+    ):
+        if fault is not None:
+            context.app.say(f"{what}: {fault}", severity="warning")
+    return outcome
+
+
+def say_done(context: ActionContext, text: str) -> None:
+    """Say what was done, and that it can be taken back where it can."""
+    session = context.app.session
+    if session is not None and session.road.undo.offers_last:
+        key, minutes = by_id("app.undo").keys[0], int(UNDO_TIME.total_seconds() // 60)
+        text = f"{text}. {key} undoes it for {minutes} minutes."
+    context.app.say(text)
 
 
 async def refresh(context: ActionContext, *feeds: str) -> None:
@@ -207,7 +242,7 @@ async def send_and_tell(
     outcome = await carry_out(context, consent)
     match outcome:
         case Applied(value):
-            app.say(done if isinstance(done, str) else done(value))
+            say_done(context, done if isinstance(done, str) else done(value))
         case Refused(error):
             app.say(f"{plan.title}: {error.message}", severity="error")
         case Unknown(error):
@@ -233,7 +268,8 @@ class Editing(Generic[T]):
 
     ``noun`` is "key", ``called`` names this one ("Key “ci”"); ``known`` gives the editable fields
     that the gateway gave, ``words`` a value as people read it, ``plan`` the plan of the fields
-    that are to be sent, in view of the fresh reading. ``send`` carries a confirmed plan out.
+    that are to be sent, in view of the fresh reading. ``send`` carries a confirmed plan out,
+    ``uses`` says what uses the resource.
     """
 
     context: ActionContext
@@ -246,6 +282,7 @@ class Editing(Generic[T]):
     words: Callable[[str, Any], str]
     plan: Callable[[T, Mapping[str, Any]], Plan[Any]]
     send: Callable[[ActionContext, Consent[Any]], Awaitable[Outcome[Any]]] = carry_out
+    uses: Callable[[T], Awaitable[Uses]] | None = None
 
     async def submit(self, request: RequestModel) -> Outcome[T] | None:
         """Compare with what it is now, settle disputes, confirm, send."""
@@ -265,6 +302,8 @@ class Editing(Generic[T]):
             why = f"Nothing is left to change: the {self.noun} is like this already."
             return Refused(NotSentError(why))
         plan = self.plan(fresh, wanted)
+        if self.uses is not None:
+            plan = replace(plan, effects=(*plan.effects, *await self.uses(fresh)))
         notes = tuple(self._note(field) for field in merged.moved if field.field not in wanted)
         consent = await confirm(self.context, plan, "Change it", notes=notes)
         return None if consent is None else await self.send(self.context, consent)

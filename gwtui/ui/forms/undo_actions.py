@@ -1,0 +1,74 @@
+"""Taking the last change back: planned from a fresh reading, confirmed and sent like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gwtui.actions.plan import Applied, Consent, Outcome, Refused, Unknown
+from gwtui.actions.undo import CannotUndoError, Done
+from gwtui.client.errors import GatewayError
+from gwtui.domain.safe_text import safe_line
+from gwtui.ui.context import ActionContext, Handler
+from gwtui.ui.forms.notice import NoticeScreen
+from gwtui.ui.forms.writing import LOOK, carry_out, carry_out_all, confirm, covered, refresh
+
+_EVERYTHING = ""
+"""The beginning of every feed's name."""
+
+
+async def undo(context: ActionContext) -> None:
+    """Offer the way back from the last change that has one; say why where there is none."""
+    app = context.app
+    changes = app.road.undo
+    done = changes.latest()
+    if done is None:
+        app.say(changes.why_not(), severity="warning")
+        return
+    try:
+        plan = await changes.plan(app.gateway, done)
+    except CannotUndoError as error:
+        changes.forget(done)
+        await _tell_why(context, done, str(error))
+        return
+    except GatewayError as error:
+        app.say(f"{done.title} could not be read again: {error.message}", severity="error")
+        return
+    if covered(context):
+        return
+    notes = tuple(f"Not undone, it has no way back: {title}." for title in changes.after(done))
+    consent = await confirm(context, plan, "Undo it", notes=notes)
+    if consent is None:
+        return
+    outcome = await _carry_out(context, consent)
+    if isinstance(outcome, Applied):
+        changes.forget(done)
+    await _tell(context, done, outcome)
+    await refresh(context, _EVERYTHING)
+
+
+async def _carry_out(context: ActionContext, consent: Consent[Any]) -> Outcome[Any]:
+    if consent.plan.parts:
+        return await carry_out_all(context, consent, lambda part: part.title)
+    return await carry_out(context, consent)
+
+
+async def _tell(context: ActionContext, done: Done, outcome: Outcome[Any]) -> None:
+    app = context.app
+    match outcome:
+        case Applied():
+            app.say(f"Undone: {done.title}")
+        case Refused(error):
+            app.say(f"Not undone: {safe_line(error.message, 300)}", severity="error")
+        case Unknown(error):
+            text = f"{safe_line(error.message, 300)} It may have been undone or not. {LOOK}"
+            await app.push_screen_wait(NoticeScreen("The answer was lost", text))
+
+
+async def _tell_why(context: ActionContext, done: Done, why: str) -> None:
+    if not covered(context):
+        title = f"This cannot be undone any more: {done.title}"
+        await context.app.push_screen_wait(NoticeScreen(title, safe_line(why, 400)))
+
+
+HANDLERS: Mapping[str, Handler] = {"app.undo": undo}
