@@ -40,13 +40,13 @@ def run(arguments: argparse.Namespace) -> int:
         connect = _demo(arguments, paths) if arguments.demo else _remote(arguments, paths)
     except _CannotStartError as error:
         return _usage(str(error), error.code)
-    return _show(connect, route, arguments)
+    return _show(connect, route, arguments, paths)
 
 
-def _show(connect: Connect, route: str, arguments: argparse.Namespace) -> int:
+def _show(connect: Connect, route: str, arguments: argparse.Namespace, paths: Paths) -> int:
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 
-    app = GwtuiApp(connect, start=route, theme=arguments.theme)
+    app = GwtuiApp(connect, start=route, theme=arguments.theme, data=paths.data)
     app.run(mouse=not arguments.no_mouse)
     app.departure.finish()
     return app.return_code if app.return_code is not None else exits.OK
@@ -90,13 +90,14 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
     dialect = DIALECTS[arguments.dialect or "generic"]
     start_over = [arguments.fresh]
     faults = _faults(arguments)
-    label = "demo" if faults is None else "demo with faults"
+    source = "demo" if faults is None else "faults on"
 
     @asynccontextmanager
     async def connect() -> AsyncIterator[Connection]:
         from gwtui.client.connection import Connection  # noqa: PLC0415 - after the first paint
         from gwtui.embedded.demo import demo_gateway  # noqa: PLC0415
         from gwtui.local.paths import ensure_private  # noqa: PLC0415
+        from gwtui.watch.history.place import erase_history, history_path  # noqa: PLC0415
 
         directory = ensure_private(paths.data / "demo")
         # A later attempt to connect must not wipe what the first one made.
@@ -104,16 +105,19 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
         async with demo_gateway(
             fresh=fresh, data_dir=directory, dialect=dialect, faults=faults
         ) as site:
-            yield Connection(
+            connection = Connection(
                 base_url=site.base_url,
                 token=site.token,
                 dialect=dialect,
                 read_only=arguments.read_only,
                 socket_path=site.socket_path,
-                label=label,
-                token_source=label,
+                label="demo",
+                token_source=source,
                 lasting_secret=site.lasting_secret,
             )
+            if fresh:
+                erase_history(history_path(paths.data, connection.label, connection.base_url))
+            yield connection
 
     return connect
 

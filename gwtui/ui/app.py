@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import tzinfo
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -52,7 +53,8 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
     """The dashboard.
 
     ``connect`` is entered after the first paint and left at the end; while it fails, the reason is
-    shown and it is tried again. ``start`` is a route such as "keys" or "models/author/slug".
+    shown and it is tried again. ``start`` is a route such as "keys" or "models/author/slug". What
+    is watched is recorded below the directory ``data``; None records nothing.
     """
 
     TITLE = "gwtui"
@@ -60,7 +62,7 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = []
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all by name
         self,
         connect: Callable[[], AbstractAsyncContextManager[Connection]],
         *,
@@ -69,6 +71,7 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         theme: str | None = None,
         local_zone: tzinfo | None = None,
         journal: Journal | None = None,
+        data: Path | None = None,
     ) -> None:
         super().__init__(css_path=style_sheets())
         self.clock = clock
@@ -80,7 +83,7 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         self.navigation = Navigation(self)
         self._start = start
         self._offered = False
-        self._connecting = Connecting(connect, journal, clock, self._link_changed)
+        self._connecting = Connecting(connect, journal, clock, self._link_changed, data)
         self.departure = Departure(
             lambda status: self.exit(return_code=status), lambda: give_back(self._driver)
         )

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.domain.clock import Clock
@@ -34,11 +35,13 @@ class Connecting:
         journal: Journal | None,
         clock: Clock,
         changed: Callable[[], None],
+        data: Path | None = None,
     ) -> None:
         self._connect = connect
         self._journal = journal
         self._clock = clock
         self._changed = changed
+        self._data = data
         self._leaving = asyncio.Event()
         self._again = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -82,7 +85,7 @@ class Connecting:
     async def _hold(self) -> None:
         async with (
             self._connect() as connection,
-            open_session(connection, self._journal, self._clock) as session,
+            open_session(connection, self._journal, self._clock, self._data) as session,
         ):
             self.session = session
             self.link = Link()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gwtui.local.journal import Journal
     from gwtui.local.sealed_keys import SealedKeys
     from gwtui.watch.feed import Feed
+    from gwtui.watch.history.recording import Recording
     from gwtui.watch.hub import FeedHub
 
 
@@ -39,6 +40,7 @@ class Session:
     hub: FeedHub
     road: WriteRoad
     sealed: SealedKeys
+    history: Recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +53,13 @@ class Link:
 
 @asynccontextmanager
 async def open_session(
-    connection: Connection, journal: Journal | None, clock: Clock
+    connection: Connection, journal: Journal | None, clock: Clock, data: Path | None = None
 ) -> AsyncIterator[Session]:
     """Client, feeds and the road of writes over one connection, closed in the reverse order.
 
-    A write that is under way at the end gets a moment for its answer. The client's libraries
-    are loaded here, after the first paint.
+    What is watched is recorded below the directory ``data``; None records nothing. A write that is
+    under way at the end gets a moment for its answer. The client's libraries are loaded here, after
+    the first paint.
     """
     from gwtui.actions.road import WriteRoad  # noqa: PLC0415
     from gwtui.actions.sealed_keys import resolve_made  # noqa: PLC0415
@@ -65,6 +68,8 @@ async def open_session(
     from gwtui.local.sealed_keys import sealed_keys  # noqa: PLC0415
     from gwtui.ui.resources.current_key import current_key_feed  # noqa: PLC0415
     from gwtui.watch.feeds.audit import serve_audit  # noqa: PLC0415
+    from gwtui.watch.history.place import history_path  # noqa: PLC0415
+    from gwtui.watch.history.recording import recording  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
 
     journal = journal or Journal(_default_journal())
@@ -76,8 +81,10 @@ async def open_session(
         await asyncio.to_thread(road.books.tidy)
         sealed = sealed_keys(journal.path.parent, connection, clock.now)
         await asyncio.to_thread(resolve_made, road.books, sealed)
+        path = None if data is None else history_path(data, connection.label, connection.base_url)
         try:
-            yield Session(connection, gateway, hub, road, sealed)
+            async with recording(hub, path, clock) as history:
+                yield Session(connection, gateway, hub, road, sealed, history)
         finally:
             await hub.close()
             await road.settle(_LAST_WRITE)

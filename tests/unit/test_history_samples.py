@@ -87,7 +87,7 @@ def test_a_bucket_with_and_without_traffic_says_both(history: Desk) -> None:
     curve = history.reader.points(UPTIME, START, START + minutes(5), resolution=300)
     assert curve is not None
     (point,) = curve.points
-    assert (point.state, point.count, point.nulls) == ("value", 2, 3)
+    assert (point.state, point.samples, point.nulls) == ("value", 2, 3)
     assert (point.low, point.high, point.mean, point.last) == (90, 100, 95, None)
 
 

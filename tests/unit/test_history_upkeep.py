@@ -91,7 +91,7 @@ def check_exact(history: Desk, world: World, since: datetime, until: datetime, w
         for point in curve.points:
             samples = world.values(key, point.at, point.at + curve.width)
             figures = [value for value in samples if value is not None]
-            assert (point.count, point.nulls) == (len(figures), len(samples) - len(figures))
+            assert (point.samples, point.nulls) == (len(figures), len(samples) - len(figures))
             if figures:
                 assert (point.low, point.high) == (min(figures), max(figures))
                 assert point.mean is not None
@@ -122,7 +122,7 @@ def test_where_only_coarse_data_is_left_its_slots_repeat_it(history: Desk) -> No
         slots = curve.points[left : left + 5]
         samples = world.values(LATENCY, slots[0].at, slots[0].at + minutes(5))
         assert {(slot.low, slot.high) for slot in slots} == {(min(samples), max(samples))}  # type: ignore[type-var]
-        assert sum(slot.count for slot in slots) == len(samples)
+        assert sum(slot.samples for slot in slots) == len(samples)
 
 
 def test_what_never_changes_takes_a_row_an_hour_then_a_row_a_day(history: Desk) -> None:
@@ -133,7 +133,7 @@ def test_what_never_changes_takes_a_row_an_hour_then_a_row_a_day(history: Desk) 
     assert history.rows(3600) == 3
     curve = history.reader.points(LIMIT, START, START + 3 * DAY, resolution=300)
     assert curve is not None
-    assert {(point.state, point.count) for point in curve.points} == {("value", 1)}
+    assert {(point.state, point.samples) for point in curve.points} == {("value", 1)}
 
 
 def test_a_long_time_keeps_what_it_should_and_no_more(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_long_time_keeps_what_it_should_and_no_more(tmp_path: Path) -> None:
                 "SELECT min(start) FROM stretches WHERE width = 300"
             ).fetchone()
             assert 30 <= (end.timestamp() - oldest) / 86400 <= 31.1
-        counted = sum(point.count for point in kept[86400].points)  # type: ignore[union-attr]
+        counted = sum(point.samples for point in kept[86400].points)  # type: ignore[union-attr]
         days_kept = min(DAYS, 366)
         assert counted >= (days_kept - 1) * DAY / every
         check_exact(history, world, max(START, end - 300 * DAY), end, 86400)

@@ -171,25 +171,33 @@ def _stretches(connection: sqlite3.Connection, number: int, part: _Part) -> Iter
 
 def _spread(slots: list[_Slot | None], found: Stretch, tier: int, span: Span) -> None:
     """Put a stretch into the slots it reaches over; its samples lie evenly in it."""
-    width = span.width
-    left = floor(found.start, width)
+    width, begin = span.width, span.begin
     right = found.until if tier <= width else floor(found.until, tier) + tier - 1
-    across = (floor(right, width) - left) // width + 1
-    first = (left - span.begin) // width
+    first, last = (found.start - begin) // width, (right - begin) // width
+    if first == last:  # by far the most rows of a long span
+        if 0 <= first < len(slots):
+            _slot(slots, first).add(found, found.count, found.nulls, found.until)
+        return
+    across = last - first + 1
     for place in range(max(0, -first), min(across, len(slots) - first)):
-        slot = slots[first + place] or _Slot()
-        slots[first + place] = slot
-        slot.add(
+        _slot(slots, first + place).add(
             found,
             _portion(found.count, place, across),
             _portion(found.nulls, place, across),
-            found.until if place == across - 1 else left + (place + 1) * width - 1,
+            found.until if place == across - 1 else begin + (first + place + 1) * width - 1,
         )
+
+
+def _slot(slots: list[_Slot | None], place: int) -> _Slot:
+    slot = slots[place]
+    if slot is None:
+        slot = slots[place] = _Slot()
+    return slot
 
 
 def _portion(whole: int, place: int, across: int) -> int:
     """One of ``across`` parts of a count that together make the whole."""
-    return whole if across == 1 else whole * (place + 1) // across - whole * place // across
+    return whole * (place + 1) // across - whole * place // across
 
 
 def _share(found: Stretch, count: int) -> Decimal:

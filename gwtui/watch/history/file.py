@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -17,7 +15,7 @@ from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.watch.history.errors import HistoryMissingError, HistoryUnusableError
 from gwtui.watch.history.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 
-BUSY_SECONDS = 5.0
+BUSY_SECONDS = 2.0
 """How long a statement waits for another process."""
 CHECKED_WHOLE = 64 * 1024 * 1024
 """Bytes up to which a file is read through for damage when it is opened."""
@@ -26,9 +24,6 @@ _PRIVATE = 0o600
 _LONGEST_LOG = 4 * 1024 * 1024
 _CACHE_KIB = 4096
 _SIDE_FILES = ("", "-wal", "-shm")
-_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
-_NAME = 40
-_DIGEST = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +32,6 @@ class Opened:
 
     connection: sqlite3.Connection
     notice: str = ""
-
-
-def history_path(data: Path, label: str, base_url: str) -> Path:
-    """The file of a profile (or host) at a gateway, below the data directory."""
-    readable = _UNFIT.sub("-", label)[:_NAME].strip(".-") or "gateway"
-    digest = hashlib.sha256(f"{label}\n{base_url}".encode()).hexdigest()[:_DIGEST]
-    return data / "history" / f"{readable}-{digest}.sqlite3"
 
 
 def open_writable(path: Path, now: datetime, *, doubted: bool = False) -> Opened:

@@ -100,8 +100,7 @@ class Change:
     after: JsonValue = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """A figure as of a moment: ``measured_at`` is when it was read, None in a gap."""
 
     state: State
@@ -112,12 +111,11 @@ class Reading:
 GAP = Reading("gap")
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """One slot of a curve: from ``at`` on, as long as the curve's ``width``.
 
-    ``count`` samples had a figure, ``nulls`` had none. A "value" slot without samples lies between
-    two readings and repeats the one before it. Figures are None in "null" and "gap" slots.
+    ``samples`` readings had a figure, ``nulls`` had none. A "value" slot without samples lies
+    between two readings and repeats the one before it. Figures are None in "null" and "gap" slots.
     """
 
     at: datetime
@@ -126,7 +124,7 @@ class Point:
     high: Decimal | None = None
     mean: Decimal | None = None
     last: Decimal | None = None
-    count: int = 0
+    samples: int = 0
     nulls: int = 0
 
 

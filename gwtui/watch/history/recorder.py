@@ -77,6 +77,7 @@ class Recorder:
         self._tasks: list[asyncio.Task[None]] = []
         self._listeners: list[Callable[[Recorded], None]] = []
         self._status = RecorderStatus(notice=archive.notice)
+        self._errors: dict[str, str] = {}
         self._round_at: tuple[datetime, float] | None = None
         self._upkeep_from = 0.0
         self._seeded = False
@@ -144,14 +145,14 @@ class Recorder:
 
     async def _keep_lease(self) -> None:
         while True:
-            await self._guarded(self._beat())
+            await self._guarded("lease", self._beat())
             await self._clock.sleep(BEAT)
 
     async def _beat(self) -> None:
         if not await self._archive.hold():
             self._yield()
             return
-        self._set(recording=True, error=None)
+        self._set(recording=True)
         self._sources.open()
         if not self._seeded:
             self._seeded = True
@@ -164,28 +165,31 @@ class Recorder:
         self._sources.close()
         self._pending.clear()
         self._seeded = False
-        self._set(recording=False, models=(), error=None)
+        self._errors.clear()
+        self._set(recording=False, models=())
 
-    async def _guarded(self, work: Awaitable[None]) -> None:
-        """Do something of which no failure may end the recording."""
+    async def _guarded(self, part: str, work: Awaitable[None]) -> None:
+        """Do something of which no failure may end the recording; the status tells of it."""
         try:
             await work
         except LeaseLostError:
             self._yield()
-        except HistoryDamagedError as error:
-            self._set(error=str(error))
-            await self._begin_anew()
         except HistoryError as error:
-            self._set(error=str(error))
+            self._errors[part] = str(error)
+            if isinstance(error, HistoryDamagedError):
+                await self._begin_anew(part)
         except Exception as error:
             _log.exception("history: unexpected failure")
-            self._set(error=f"unexpected {type(error).__name__}")
+            self._errors[part] = f"unexpected {type(error).__name__}"
+        else:
+            self._errors.pop(part, None)
+        self._set(error=next(iter(self._errors.values()), None))
 
-    async def _begin_anew(self) -> None:
+    async def _begin_anew(self, part: str) -> None:
         try:
             await self._archive.reopen()
         except HistoryError as error:
-            self._set(error=str(error))
+            self._errors[part] = str(error)
         else:
             self._set(notice=self._archive.notice)
 
@@ -222,11 +226,11 @@ class Recorder:
     async def _write_pending(self) -> None:
         while self._pending:
             build = self._pending.pop(next(iter(self._pending)))
-            await self._guarded(self._write(build))
+            await self._guarded("writing", self._write(build))
 
     async def _write(self, build: Build) -> None:
         recorded = await self._archive.write(lambda writer: _observed(writer, build))
-        self._set(written_at=recorded.observation.at, error=None)
+        self._set(written_at=recorded.observation.at)
         for listener in tuple(self._listeners):
             try:
                 listener(recorded)

@@ -93,7 +93,7 @@ def _latest(line: Line, figure: Figure) -> Point | None:
             return point
         if point.state == "value" and point.last is not None:
             last = point.last
-            return Point(point.at, "value", last, last, last, last, point.count)
+            return Point(point.at, "value", last, last, last, last, point.samples)
     return None
 
 
