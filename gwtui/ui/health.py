@@ -20,7 +20,7 @@ from gwtui.client.errors import (
 )
 from gwtui.client.skew import ClockSkew
 from gwtui.domain.safe_text import safe_text
-from gwtui.domain.times import MINUTE, age
+from gwtui.domain.times import HOUR, MINUTE, age
 from gwtui.watch.feed import FeedState
 
 _WORDS: tuple[tuple[type[GatewayError], str], ...] = (
@@ -32,8 +32,8 @@ _WORDS: tuple[tuple[type[GatewayError], str], ...] = (
     (UnreadableAnswerError, "The gateway's answer cannot be read"),
 )
 
-_ROUGHLY = 10 * MINUTE
-"""Seconds from which on a difference of clocks is told in minutes."""
+_UNIT_FROM = 2
+"""How many of a unit there must be for a difference of clocks to be told in it."""
 
 
 def trouble(error: GatewayError) -> str:
@@ -82,9 +82,17 @@ def skewed(skew: ClockSkew) -> str:
     if not skew.is_notable:
         return ""
     where = "ahead" if skew.seconds > 0 else "behind"
-    step = 1 if abs(skew.seconds) < _ROUGHLY else MINUTE
-    by = age(round(abs(skew.seconds) / step) * step)
+    by = _span(abs(skew.seconds))
     return f"The gateway's clock is {by} {where}: ages and expiries here are off by that"
+
+
+def _span(seconds: float) -> str:
+    """A difference of clocks to the nearest unit that says enough."""
+    if seconds < _UNIT_FROM * MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < _UNIT_FROM * HOUR:
+        return f"{seconds / MINUTE:.0f} min"
+    return f"{seconds / HOUR:,.0f} h"
 
 
 @dataclass(slots=True)

@@ -90,8 +90,9 @@ def test_what_says_nothing_about_now_changes_nothing(headers: dict[str, str]) ->
         (0, ""),
         (TOLERATED - 1, ""),
         (-TOLERATED + 1, ""),
-        (95, "The gateway's clock is 1 min ahead: ages and expiries here are off by that"),
+        (95, "The gateway's clock is 95 s ahead: ages and expiries here are off by that"),
         (-12.5, "The gateway's clock is 12 s behind: ages and expiries here are off by that"),
+        (700, "The gateway's clock is 12 min ahead: ages and expiries here are off by that"),
         (-7 * 3600, "The gateway's clock is 7 h behind: ages and expiries here are off by that"),
     ],
 )

@@ -1,0 +1,104 @@
+"""The end that is demanded from outside: once, in the loop, and by force when it takes too long."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from gwtui.ui import departure
+from gwtui.ui.departure import Departure
+from gwtui.ui.terminal_modes import give_back
+
+
+@pytest.fixture
+def ended(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
+    """What was done at the forced end, in order."""
+    done: list[object] = []
+    monkeypatch.setattr(departure, "PATIENCE", 0.05)
+    monkeypatch.setattr(os, "_exit", done.append)
+    yield done
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.join(5)
+
+
+async def test_a_signal_is_a_demand_that_is_made_once(ended: list[object]) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    left: list[int] = []
+    it = Departure(left.append, lambda: ended.append("given back"))
+    it.watch(terminal=False)
+    try:
+        assert it.status is None
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGHUP)
+        await asyncio.sleep(0.2)
+    finally:
+        it.unwatch()
+    assert left == [143]
+    assert it.status == 143
+    assert ended == ["given back", 143], "the process was still there"
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+async def test_a_terminal_that_cannot_be_given_back_ends_it_all_the_same(
+    ended: list[object],
+) -> None:
+    def broken() -> None:
+        raise OSError("no terminal")
+
+    it = Departure(lambda _: None, broken)
+    it.watch(terminal=False)
+    it.demand(129)
+    it.unwatch()
+    await asyncio.sleep(0.2)
+    assert ended == [129]
+
+
+async def test_nothing_is_demanded_after_the_watch(ended: list[object]) -> None:
+    left: list[int] = []
+    it = Departure(left.append, lambda: None)
+    it.demand(143)
+    it.watch(terminal=False)
+    it.unwatch()
+    it.demand(143)
+    await asyncio.sleep(0.1)
+    it.finish()
+    assert (left, it.status, ended) == ([], None, [])
+
+
+def test_the_very_end_is_quick_only_when_it_was_demanded(ended: list[object]) -> None:
+    it = Departure(lambda _: None, lambda: None)
+    it.finish()
+    assert ended == []
+    it.status = 129
+    it.finish()
+    assert ended == [129]
+
+
+def test_outside_the_main_thread_there_are_no_signals_to_watch() -> None:
+    async def watch() -> None:
+        it = Departure(lambda _: None, lambda: None)
+        it.watch(terminal=False)
+        it.unwatch()
+
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            asyncio.run(watch())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(10)
+    assert failed == []
+
+
+def test_without_a_real_terminal_nothing_is_given_back() -> None:
+    give_back(None)
