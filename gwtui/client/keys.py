@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gwtui.client.call import Call, Caller, checked, given
 from gwtui.client.errors import UnreadableAnswerError
-from gwtui.client.paging import Listing, Pager
-from gwtui.client.reading import confirm_deleted, read_one, read_whole
+from gwtui.client.paging import Listing, Pager, listing_of
+from gwtui.client.reading import confirm_deleted, read_one, read_rows, read_whole
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, CurrentKey, UpdateKeyRequest
 from gwtui.contract.paging import KEYS_PAGE
 
@@ -37,6 +37,16 @@ class KeysService:
         call = Call("GET", "/keys", query=query)
         pager = Pager(self._caller, call, ApiKey, "hash", page=KEYS_PAGE, sends_limit=False)
         return await pager.everything()
+
+    async def default_workspace(self) -> str | None:
+        """The workspace that is meant where none is named, from the first page of its keys.
+
+        The contract marks it nowhere. None when that page names none.
+        """
+        query = given(include_disabled=True, include_expired=True, offset=0)
+        rows = read_rows(await self._caller.call(Call("GET", "/keys", query=query)))
+        keys = listing_of(rows, ApiKey, "hash").items
+        return next((key.workspace_id for key in keys if key.workspace_id), None)
 
     async def get(self, hash: str) -> ApiKey:
         """One key, read anew."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from gwtui.client import shortfall
+from gwtui.client import reading_log
 from gwtui.client.call import Call, Caller, Query
 from gwtui.client.reading import ModelT, Rows, read_rows
 
@@ -66,7 +66,7 @@ class _Collected(Generic[ModelT]):
         return len(self.items) + len(self.unreadable) > before
 
     def listing(self, total: int | None, *, complete: bool) -> Listing[ModelT]:
-        shortfall.tell(len(self.unreadable), complete=complete)
+        reading_log.list_read(len(self.unreadable), complete=complete)
         return Listing(tuple(self.items.values()), total, complete, len(self.unreadable))
 
 

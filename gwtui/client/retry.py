@@ -15,6 +15,7 @@ from gwtui.client.errors import (
     RateLimitedError,
     ServerError,
 )
+from gwtui.client.reading_log import request_sent
 from gwtui.client.skew import http_date
 from gwtui.domain.clock import Clock
 
@@ -56,11 +57,11 @@ class RetryingCaller:
     async def call(self, call: Call) -> Answer:
         """Carry out a call, a read up to four times. Raises the last GatewayError."""
         if not call.is_read:
-            return await self._caller.call(call)
+            return await self._send(call)
         started = self._clock.monotonic()
         for attempt in range(1, MAX_RETRIES + 1):
             try:
-                return await self._caller.call(call)
+                return await self._send(call)
             except GatewayError as error:
                 if not is_passing(error):
                     raise
@@ -72,6 +73,10 @@ class RetryingCaller:
                 RetryNotice(call.method, call.template, attempt, MAX_RETRIES, wait, reason)
             )
             await self._clock.sleep(wait)
+        return await self._send(call)
+
+    async def _send(self, call: Call) -> Answer:
+        request_sent()
         return await self._caller.call(call)
 
     def _wait(self, attempt: int, error: GatewayError) -> float:

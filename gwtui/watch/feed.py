@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, Literal, TypeVar
 
 from gwtui.client.errors import GatewayError
-from gwtui.client.shortfall import Shortfall, gathered
+from gwtui.client.reading_log import ReadingLog, Shortfall, logged
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.backoff import FIRST_RETRY, retry_delay
 from gwtui.watch.cadence import Cadence
@@ -27,6 +27,9 @@ from gwtui.watch.cadence import Cadence
 T = TypeVar("T")
 
 Phase = Literal["loading", "ready", "stale", "failed"]
+
+REQUESTS_PER_SECOND = 1.0
+"""What one feed asks of the gateway in the long run: a costly reading is repeated less often."""
 
 _log = logging.getLogger(__name__)
 
@@ -90,7 +93,8 @@ class _Viewer(Generic[T]):
 class Feed(Generic[T]):
     """Reads one resource at its cadence; made by ``FeedHub.feed``. Needs a running event loop.
 
-    ``gate`` bounds how many feeds read at the same time.
+    ``gate`` bounds how many feeds read at the same time. ``outdate`` is called when somebody says
+    that the value is out of date, for a ``fetch`` that remembers something.
     """
 
     def __init__(
@@ -101,8 +105,10 @@ class Feed(Generic[T]):
         *,
         clock: Clock = SYSTEM_CLOCK,
         gate: AbstractAsyncContextManager[Any] | None = None,
+        outdate: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = name
+        self._outdate = outdate
         self.cadence = cadence
         self._fetch = fetch
         self._clock = clock
@@ -117,6 +123,7 @@ class Feed(Generic[T]):
         self._due: float | None = -math.inf
         self._read_at = -math.inf
         self._luck = 0.5
+        self._cost = 0
         self._failures = 0
         self._outdated = False
         self._closed = False
@@ -136,6 +143,11 @@ class Feed(Generic[T]):
         """Whether the feed reads by itself now."""
         return self._pace() is not None and not self._closed
 
+    @property
+    def least_pace(self) -> float:
+        """Seconds between two reads at the least, by what the last one cost in requests."""
+        return self._cost / REQUESTS_PER_SECOND
+
     def watch(
         self, listener: Listener[T], *, background: bool = False, every: float | None = None
     ) -> Callable[[], None]:
@@ -144,7 +156,8 @@ class Feed(Generic[T]):
         The first viewer starts the reading (at once when the value is older than the cadence), the
         last one that leaves ends it. A listener that raises is logged and called again next time.
         ``background``: no pause concerns this viewer. ``every``: seconds between the reads that
-        this viewer needs, the cadence when not given; the most eager one sets the pace.
+        this viewer needs, the cadence when not given; the most eager one sets the pace, as far as
+        the cost of a reading allows.
         """
         viewer = _Viewer(listener, background, every or self.cadence.seconds)
         self._viewers.append(viewer)
@@ -173,6 +186,7 @@ class Feed(Generic[T]):
 
     def invalidate(self) -> None:
         """The value is known to be out of date: read as soon as somebody looks."""
+        self._outdate()
         self._due = -math.inf
         self._outdated = self._flight is not None and self._flight.started
         self._schedule()
@@ -185,6 +199,7 @@ class Feed(Generic[T]):
         """
         if self._closed:
             return self._state
+        self._outdate()
         flight = self._flight
         if flight is None:
             landed = self._begin(wanted=True)
@@ -226,29 +241,38 @@ class Feed(Generic[T]):
                 return  # nobody is left who wants it
             flight.started = True
             self._publish(replace(self._state, refreshing=True))
-            try:
-                with gathered() as lacks:
-                    value = await self._fetch()
-            except GatewayError as error:
-                self._failed(error)
-            except Exception as error:
-                self._failed(_unforeseen(self.name, error))
-            else:
-                self._arrived(value, lacks)
+            with logged() as log:
+                await self._read(log)
 
-    def _arrived(self, value: T, lacks: Shortfall) -> None:
+    async def _read(self, log: ReadingLog) -> None:
+        """Fetch once and publish what came of it."""
+        fault: GatewayError | None = None
+        try:
+            value = await self._fetch()
+        except GatewayError as error:
+            fault = error
+        except Exception as error:
+            fault = _unforeseen(self.name, error)
+        self._cost = log.requests
+        if fault is not None:
+            self._failed(fault)
+        else:
+            self._arrived(value, log)
+
+    def _arrived(self, value: T, log: ReadingLog) -> None:
         if self._closed:
             return
         self._failures = 0
         self._due = None
         self._read_at = self._clock.monotonic()
         self._luck = self._clock.chance()
+        slowdown = max(1.0, self.least_pace / self.cadence.seconds)
         self._publish(
             FeedState(
                 value,
                 fetched_at=self._clock.now(),
-                stale_after=self.cadence.stale_after,
-                lacks=lacks,
+                stale_after=self.cadence.stale_after * slowdown,
+                lacks=log.lacks,
             )
         )
 
@@ -256,7 +280,8 @@ class Feed(Generic[T]):
         if self._closed:
             return
         self._failures += 1
-        delay = retry_delay(error, self._failures, self._clock.chance())
+        # A long list that fails near its end costs as much as one that is read.
+        delay = max(retry_delay(error, self._failures, self._clock.chance()), self.least_pace)
         self._due = self._clock.monotonic() + delay
         retry_at = self._clock.now() + timedelta(seconds=delay)
         self._publish(replace(self._state, error=error, retry_at=retry_at, refreshing=False))
@@ -294,8 +319,8 @@ class Feed(Generic[T]):
 
     def _pace(self) -> float | None:
         """Seconds between two reads for the most eager viewer who is awake; None without one."""
-        awake = (one.every for one in self._viewers if one.background or not self._pauses)
-        return min(awake, default=None)
+        awake = [one.every for one in self._viewers if one.background or not self._pauses]
+        return max(min(awake), self.least_pace) if awake else None
 
     def _until_due(self, pace: float) -> float:
         """Seconds to the next read by itself; back-off holds whoever comes and goes."""

@@ -39,12 +39,18 @@ class FeedHub:
         self._closed = False
 
     def feed(
-        self, name: str, fetch: Callable[[GatewayClient], Awaitable[T]], cadence: Cadence
+        self,
+        name: str,
+        fetch: Callable[[GatewayClient], Awaitable[T]],
+        cadence: Cadence,
+        *,
+        outdate: Callable[[], None] = lambda: None,
     ) -> Feed[T]:
         """The feed of this name, made on first demand; later calls get the same one.
 
         Names go from general to particular ("keys", "keys:WORKSPACE"), so that ``refresh`` can
-        reach a family by its beginning. Raises RuntimeError when the hub is closed.
+        reach a family by its beginning. ``outdate`` is called when the value is said to be out of
+        date, for a ``fetch`` that remembers something. Raises RuntimeError when the hub is closed.
         """
         if self._closed:
             raise RuntimeError("the hub is closed")
@@ -56,11 +62,17 @@ class FeedHub:
                 cadence,
                 clock=self._clock,
                 gate=self._gate,
+                outdate=outdate,
             )
             if self._paused:
                 known.pause(_PAUSED_BY_HUB)
             self._feeds[name] = known
         return cast("Feed[T]", known)
+
+    @property
+    def clock(self) -> Clock:
+        """The time that its feeds keep."""
+        return self._clock
 
     @property
     def feeds(self) -> tuple[Feed[Any], ...]:

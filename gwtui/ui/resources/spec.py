@@ -75,11 +75,16 @@ class Section(Generic[T]):
 class Completion(Generic[T]):
     """A second, slower reading that completes the rows; the list never waits for it.
 
-    ``complete`` gives the row with what that reading, the feed's value, says of it.
+    ``complete`` gives the row with what that reading, the feed's value, says of it. ``one`` gives
+    the feed of a single row, for lists that may be long: the value of ``feed`` is then a mapping
+    by identity to what ``one`` reads; None for a row of which nothing can be read.
     """
 
     feed: Callable[[FeedHub, Scope], Feed[Any]]
     complete: Callable[[T, Any], T]
+    one: Callable[[FeedHub, T], Feed[Any] | None] | None = None
+    columns: frozenset[str] = frozenset()
+    """The columns that show what it reads: an order by one of them takes every row's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,14 @@ _SHORT = {"daily": "day", "weekly": "week", "monthly": "month", "lifetime": "lif
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceRow:
-    """A workspace of the list; ``figures`` is None until they were read."""
+    """A workspace of the list; ``figures`` is None until they were read.
+
+    ``default`` is the id of the workspace that is meant where none is named, None while unknown.
+    """
 
     workspace: Workspace
     figures: Figures | None = None
+    default: str | None = None
 
     @property
     def identity(self) -> str:
@@ -37,9 +41,9 @@ class WorkspaceRow:
     @property
     def is_default(self) -> bool:
         """Whether operations that name no workspace mean this one, as far as can be told."""
-        if self.figures is None:
+        if self.default is None:
             return self.workspace.slug == DEFAULT_SLUG
-        return self.figures.is_default
+        return self.workspace.id == self.default
 
 
 def shown_name(space: Workspace) -> str:

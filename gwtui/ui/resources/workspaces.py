@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,10 @@ from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.workspaces import (
     Figures,
+    default_workspace_id,
     fetch_workspaces,
     figures_feed,
+    figures_of_feed,
     workspaces_feed,
 )
 from gwtui.watch.hub import FeedHub
@@ -35,7 +38,9 @@ __all__ = ["COLUMNS", "WORKSPACES", "WorkspaceRow", "workspaces_feed"]
 
 
 async def _fetch_rows(client: GatewayClient) -> Sequence[WorkspaceRow]:
-    return tuple(WorkspaceRow(space) for space in await fetch_workspaces(client))
+    spaces = await fetch_workspaces(client)
+    default = await default_workspace_id(client)
+    return tuple(WorkspaceRow(space, default=default) for space in spaces)
 
 
 def _rows_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[WorkspaceRow]]:
@@ -43,7 +48,7 @@ def _rows_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[WorkspaceRow]]:
 
 
 def _complete(row: WorkspaceRow, figures: Mapping[str, Figures]) -> WorkspaceRow:
-    return WorkspaceRow(row.workspace, figures.get(row.identity))
+    return replace(row, figures=figures.get(row.identity))
 
 
 def _active_keys(row: WorkspaceRow, now: datetime) -> SortValue:
@@ -157,7 +162,12 @@ WORKSPACES: ResourceSpec[WorkspaceRow] = ResourceSpec(
     columns=COLUMNS,
     sections=SECTIONS,
     feed=_rows_feed,
-    completion=Completion(figures_feed, _complete),
+    completion=Completion(
+        figures_feed,
+        _complete,
+        one=lambda hub, row: figures_of_feed(hub, row.workspace),
+        columns=frozenset({"keys", "members", "budget"}),
+    ),
     raw=lambda row: row.workspace.raw,
     empty="No workspace is visible to this key; a management key sees every one.",
     default_sort=("name", False),

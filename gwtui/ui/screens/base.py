@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -201,8 +202,7 @@ class GatewayScreen(Screen[None]):
 
     async def reread(self) -> None:
         """Read every watched feed again now."""
-        for feed in self._subscriptions.feeds:
-            await feed.refresh()
+        await asyncio.gather(*(feed.refresh() for feed in self._subscriptions.feeds))
 
     def on_screen_resume(self) -> None:
         """Watch the feeds."""

@@ -17,6 +17,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import by_id
 from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.completing import Completing
 from gwtui.ui.state_words import in_sentence
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
@@ -64,8 +65,9 @@ class ResourceScreen(GatewayScreen):
         self._parent_name = parent_name or safe_text(parent or "", 60)
         self._opener = opener
         self._rows: Sequence[Any] | None = None
-        self._more: Any | None = None
-        """What completes the rows, None until it was read."""
+        self._completing = None if spec.completion is None else Completing(spec.completion)
+        self._followed: Sequence[str] = ()
+        """The rows that are completed one by one."""
         self._wanted: str | None = None
         self._ticked: datetime | None = None
         self._detail: bool | None = None
@@ -91,9 +93,16 @@ class ResourceScreen(GatewayScreen):
         """The resource's own feed and what completes it, in the scope of app and opened row."""
         scope = replace(self.gwtui.scope, parent=self._parent_row)
         uses: list[FeedUse] = [(self.declared.feed(hub, scope), self._show)]
-        if self.declared.completion is not None:
-            uses.append((self.declared.completion.feed(hub, scope), self._complete))
+        if self._completing is not None and self._needs_rows():
+            rows = self._by_identity()
+            followed = {identity: rows[identity] for identity in self._followed if identity in rows}
+            uses += self._completing.uses(hub, scope, followed, self._show_rows)
         return uses
+
+    def _needs_rows(self) -> bool:
+        """Whether what completes the rows can be told; where it is all at once, it always can."""
+        completion = self.declared.completion
+        return completion is None or completion.one is None or self._rows is not None
 
     def empty_text(self) -> str | None:
         """What to do when there is no row, or none that the filter lets through."""
@@ -130,6 +139,7 @@ class ResourceScreen(GatewayScreen):
 
     def tick(self, now: datetime) -> None:
         """Cells and figures that depend on the time, now and then: their seconds matter little."""
+        self._follow_view()
         if self._ticked is not None and now - self._ticked < _TICK:
             return
         self._ticked = now
@@ -230,23 +240,36 @@ class ResourceScreen(GatewayScreen):
 
     def _show(self, state: FeedState[Any]) -> None:
         if state.value is not None:
-            self._rows = state.value
+            first, self._rows = self._rows is None, state.value
             self._show_rows()
-
-    def _complete(self, state: FeedState[Any]) -> None:
-        if state.value is not None:
-            self._more = state.value
-            self._show_rows()
+            self._follow_view(again=first)
 
     def _show_rows(self) -> None:
-        rows, completion = self._rows, self.declared.completion
+        rows = self._rows
         if rows is None:
             return
-        if completion is not None and self._more is not None:
-            rows = [completion.complete(row, self._more) for row in rows]
+        if self._completing is not None:
+            rows = self._completing.complete(rows)
         self.table.show(rows)
         self._select_wanted()
         self._show_detail(self.now)
+
+    def _by_identity(self) -> dict[str, Any]:
+        return {self.declared.identity(row): row for row in self._rows or ()}
+
+    def _follow_view(self, *, again: bool = False) -> None:
+        """Read what completes the rows that are in view now; ``again`` whatever was in view."""
+        completion = self.declared.completion
+        if completion is None or completion.one is None or self._completing is None:
+            return
+        table = self.table
+        every = bool(self.query_one(FilterPrompt).text) or table.sorting[0] in completion.columns
+        in_view = dict.fromkeys(table.identities[table.top : table.top + table.lines])
+        in_view |= dict.fromkeys(filter(None, (table.selected_identity,)))
+        needed = self._completing.needs(self._by_identity(), tuple(in_view), every=every)
+        if again or set(needed) != set(self._followed):
+            self._followed = needed
+            self.refeed()
 
     def on_resource_table_highlighted(self) -> None:
         """Another row is selected."""

@@ -11,6 +11,7 @@ from gwtui.client.paging import Listing
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.workspaces import Workspace
+from gwtui.domain.clock import Clock
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.fetching import fetch_each
@@ -24,6 +25,8 @@ T = TypeVar("T")
 
 FEEDS = "guardrails"
 """The feeds that a write to guardrails or assignments makes out of date begin so."""
+NAMES_LAST = 300.0
+"""Seconds for which the guardrails beside their assignments are not read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +162,41 @@ def _unmade(space: Workspace, identity: str) -> Guardrail:
     )
 
 
-async def fetch_bindings(client: GatewayClient) -> Bindings:
-    """Every guardrail with its assignments. A part that fails is a fault, not a failure."""
+class BindingsReader:
+    """Reads which guardrail binds what, again and again.
+
+    The assignments of the whole account are two lists. What the guardrails are called takes a
+    request for each workspace and seldom changes: it is remembered for ``NAMES_LAST``, unless
+    somebody says that it changed.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._rows: Sequence[GuardrailRow] | None = None
+        self._read_at = 0.0
+
+    def forget(self) -> None:
+        """The guardrails were changed."""
+        self._rows = None
+
+    async def fetch(self, client: GatewayClient) -> Bindings:
+        """Every guardrail with its assignments. A part that fails is a fault, not a failure."""
+        now = self._clock.monotonic()
+        if self._rows is not None and now - self._read_at < NAMES_LAST:
+            return await fetch_bindings(client, self._rows)
+        found = await fetch_bindings(client)
+        self._rows = None if found.guardrails is None else tuple(found.guardrails.values())
+        self._read_at = now
+        return found
+
+
+async def fetch_bindings(
+    client: GatewayClient, guardrails: Sequence[GuardrailRow] | None = None
+) -> Bindings:
+    """Every guardrail with its assignments. A part that fails is a fault, not a failure.
+
+    ``guardrails`` are those of the whole account where they are known.
+    """
     faults: list[str] = []
 
     async def part(what: str, read: Callable[[], Awaitable[T]]) -> T | None:
@@ -170,7 +206,9 @@ async def fetch_bindings(client: GatewayClient) -> Bindings:
             faults.append(f"{what}: {error.message}")
             return None
 
-    rows = await part("guardrails", lambda: fetch_guardrails(client, ask=False))
+    rows = guardrails
+    if rows is None:
+        rows = await part("guardrails", lambda: fetch_guardrails(client, ask=False))
     keys: Listing[KeyAssignment] | None = await part(
         "assigned keys", lambda: client.guardrails.key_assignments(None)
     )
@@ -187,7 +225,9 @@ async def fetch_bindings(client: GatewayClient) -> Bindings:
 
 def bindings_feed(hub: FeedHub) -> Feed[Bindings]:
     """Every guardrail and whom it binds, the whole account."""
-    return hub.feed(f"{FEEDS}:bindings", fetch_bindings, cadence.WORKSPACES)
+    reader = BindingsReader(hub.clock)
+    name = f"{FEEDS}:bindings"
+    return hub.feed(name, reader.fetch, cadence.WORKSPACES, outdate=reader.forget)
 
 
 def guardrails_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[GuardrailRow]]:

@@ -37,7 +37,6 @@ class Figures:
     """By interval."""
     guardrails: Mapping[str, Guardrail] | None = None
     """By id."""
-    is_default: bool = False
     faults: tuple[str, ...] = ()
     workspace: Workspace | None = None
 
@@ -57,6 +56,15 @@ def figures_feed(hub: FeedHub, _scope: Scope) -> Feed[Mapping[str, Figures]]:
     return hub.feed("workspaces:figures", fetch_figures, cadence.WORKSPACES)
 
 
+def figures_of_feed(hub: FeedHub, space: Workspace) -> Feed[Figures] | None:
+    """What belongs to one workspace; None for one that came without an id."""
+    if not space.id:
+        return None
+    # Whether BYOK counts decides what is spent: with another answer it is another reading.
+    name = f"workspaces:figures:{space.id}:{space.include_byok_in_budgets}"
+    return hub.feed(name, lambda client: figures_of(client, space), cadence.WORKSPACES)
+
+
 def by_interval(budgets: Sequence[Budget]) -> Mapping[str, Budget]:
     """Budgets by the interval that paths name them by; one whose interval is unreadable is out."""
     return {budget.interval: budget for budget in budgets if budget.interval is not None}
@@ -68,10 +76,9 @@ async def default_workspace_id(client: GatewayClient) -> str | None:
     None when that list is empty or refused: the contract marks the default one nowhere.
     """
     try:
-        keys = (await client.keys.list()).items
+        return await client.keys.default_workspace()
     except GatewayError:
         return None
-    return next((key.workspace_id for key in keys if key.workspace_id), None)
 
 
 async def fetch_figures(client: GatewayClient) -> Mapping[str, Figures]:
@@ -80,17 +87,11 @@ async def fetch_figures(client: GatewayClient) -> Mapping[str, Figures]:
     Raises GatewayError only when the workspaces cannot be listed.
     """
     spaces = [space for space in (await client.workspaces.list()).items if space.id]
-    default = await default_workspace_id(client)
-
-    async def one(space: Workspace) -> Figures:
-        is_default = space.slug == DEFAULT_SLUG if default is None else space.id == default
-        return await figures_of(client, space, is_default=is_default)
-
-    figures = await fetch_each(spaces, one)
+    figures = await fetch_each(spaces, lambda space: figures_of(client, space))
     return {space.id or "": found for space, found in zip(spaces, figures, strict=True)}
 
 
-async def figures_of(client: GatewayClient, space: Workspace, *, is_default: bool) -> Figures:
+async def figures_of(client: GatewayClient, space: Workspace) -> Figures:
     """Keys, members, budgets and guardrails of one workspace."""
     identity = space.id or ""
     parts = Parts()
@@ -109,7 +110,6 @@ async def figures_of(client: GatewayClient, space: Workspace, *, is_default: boo
         members=None if members is None else len(members),
         budgets=None if budgets is None else by_interval(budgets),
         guardrails=None if guardrails is None else {one.id or "": one for one in guardrails},
-        is_default=is_default,
         faults=tuple(parts.faults),
         workspace=space,
     )

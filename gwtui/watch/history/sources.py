@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import NotFoundError
@@ -45,7 +46,8 @@ class Paces:
     """Seconds between two readings for the history, by what is read.
 
     With W workspaces and M watched models this costs, a minute: a request for the credits, M for
-    endpoints, W + 1 for keys; every five minutes 4 W + 2 for budgets and W + 1 for guardrails.
+    endpoints, W + 1 for keys; every five minutes 4 W + 2 for budgets and W + 1 for guardrails. No
+    feed asks for more than ``REQUESTS_PER_SECOND``: in a large account its readings come later.
     """
 
     credits: int = 60
@@ -71,10 +73,12 @@ class Source:
         self._see = see
         self._arrived = arrived
         self._taken_at: datetime | None = None
+        self._feed: Feed[Any] | None = None
         self._leave: Callable[[], None] = lambda: None
 
     def open(self, feed: Feed[Any]) -> Source:
         """Sample this feed from now on."""
+        self._feed = feed
         self._leave = feed.watch(self.news, background=True, every=self._every)
         return self
 
@@ -92,8 +96,13 @@ class Source:
         if not self._is_due(at):
             return
         self._taken_at = at
-        seen = Seen(at, self._every, complete)
+        seen = Seen(at, self._pace(), complete)
         self._arrived(self.name, lambda: self._see(value, seen))
+
+    def _pace(self) -> int:
+        """Seconds between two readings: more than asked for where each costs many requests."""
+        least = 0.0 if self._feed is None else self._feed.least_pace
+        return max(self._every, ceil(least))
 
     def _is_due(self, at: datetime) -> bool:
         """Readings come more often while a screen shows them; a clock set back makes one due."""

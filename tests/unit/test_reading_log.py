@@ -11,7 +11,7 @@ from fake_clock import START, FakeClock
 from gwtui.client.errors import ConnectFailedError
 from gwtui.client.paging import listing_of
 from gwtui.client.reading import Rows
-from gwtui.client.shortfall import Shortfall, gathered, tell
+from gwtui.client.reading_log import ReadingLog, Shortfall, list_read, logged, request_sent
 from gwtui.contract.providers import Provider
 from gwtui.ui.health import Health
 from gwtui.watch.cadence import Cadence
@@ -32,23 +32,25 @@ async def _joined() -> int:
 
 
 async def test_whatever_is_read_inside_is_gathered_and_nothing_else() -> None:
-    with gathered() as before:
-        with gathered() as inner:
+    with logged() as before:
+        with logged() as inner:
             assert await _joined() == 2
-        tell(0, complete=True)
-    assert (inner.unreadable, inner.cut) == (2, 1)
-    assert not before
-    tell(9, complete=False)
-    assert not before
+            request_sent()
+        list_read(0, complete=True)
+    assert inner == ReadingLog(1, Shortfall(2, 1))
+    assert before == ReadingLog()
+    list_read(9, complete=False)
+    request_sent()
+    assert before == ReadingLog()
 
 
 async def test_two_readings_at_once_do_not_mix() -> None:
     async def reading(rows: list[Any]) -> Shortfall:
-        with gathered() as found:
+        with logged() as log:
             await asyncio.sleep(0)
             listing_of(Rows(rows, None), Provider, "slug")
             await asyncio.sleep(0)
-        return found
+        return log.lacks
 
     bad, good = await asyncio.gather(reading(["x"]), reading([GOOD]))
     assert (bad.unreadable, good.unreadable) == (1, 0)

@@ -1,0 +1,60 @@
+"""What the requests made for one purpose cost, and what their lists lacked.
+
+A reading often joins several lists into rows of its own. What they cost and what one of them lacked
+must not get lost on the way, whoever joins them: it is told where it happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Shortfall:
+    """``unreadable`` counts rows that were left out, ``cut`` lists that ended before their end."""
+
+    unreadable: int = 0
+    cut: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.unreadable or self.cut)
+
+
+@dataclass(slots=True)
+class ReadingLog:
+    """Requests that were sent, repeated ones included, and what the lists lacked."""
+
+    requests: int = 0
+    lacks: Shortfall = field(default_factory=Shortfall)
+
+
+_current: ContextVar[ReadingLog | None] = ContextVar("reading_log", default=None)
+
+
+@contextmanager
+def logged() -> Iterator[ReadingLog]:
+    """Log everything that is read inside, in tasks begun inside too."""
+    log = ReadingLog()
+    token = _current.set(log)
+    try:
+        yield log
+    finally:
+        _current.reset(token)
+
+
+def request_sent() -> None:
+    """One more request."""
+    log = _current.get()
+    if log is not None:
+        log.requests += 1
+
+
+def list_read(unreadable: int, *, complete: bool) -> None:
+    """One list was read."""
+    log = _current.get()
+    if log is not None:
+        log.lacks.unreadable += unreadable
+        log.lacks.cut += not complete

@@ -1,0 +1,76 @@
+"""What completes the rows of a list: every row's figures where rows are few, else of those in view.
+
+A list of hundreds would ask the gateway for hundreds of figures that nobody looks at. Sorting and
+filtering need every row's: then all of them are read, at the pace that their cost allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from gwtui.ui.resources.spec import Completion, Scope
+from gwtui.ui.subscriptions import FeedUse
+from gwtui.watch.feed import FeedState
+
+if TYPE_CHECKING:
+    from gwtui.watch.hub import FeedHub
+
+T = TypeVar("T")
+
+FEW = 15
+"""Rows whose figures are all read, in view or not."""
+
+
+class Completing(Generic[T]):
+    """Knows which further feeds a list needs now, and completes its rows with what they gave."""
+
+    def __init__(self, completion: Completion[T]) -> None:
+        self._completion = completion
+        self._whole: Any | None = None
+        self._parts: dict[str, Any] = {}
+
+    def needs(self, rows: Mapping[str, T], in_view: Sequence[str], *, every: bool) -> Sequence[str]:
+        """The rows to be read one by one, by identity; none where all are read at once.
+
+        ``every`` says that what is asked of the list takes every row's figures.
+        """
+        if self._completion.one is None or every or len(rows) <= FEW:
+            return ()
+        return tuple(identity for identity in in_view if identity in rows)
+
+    def uses(
+        self, hub: FeedHub, scope: Scope, one_by_one: Mapping[str, T], changed: Any
+    ) -> list[FeedUse]:
+        """The feeds to watch; ``changed`` is called after one gave something new."""
+        one = self._completion.one
+        if one is None or not one_by_one:
+            return [(self._completion.feed(hub, scope), partial(self._take, changed))]
+        feeds = {identity: one(hub, row) for identity, row in one_by_one.items()}
+        return [
+            (feed, partial(self._take_part, identity, changed))
+            for identity, feed in feeds.items()
+            if feed is not None
+        ]
+
+    def complete(self, rows: Sequence[T]) -> Sequence[T]:
+        """The rows with what is known of them by now."""
+        known = self._whole
+        if self._parts:
+            known = {**(self._whole or {}), **self._parts}
+        if known is None:
+            return rows
+        return [self._completion.complete(row, known) for row in rows]
+
+    def _take(self, changed: Any, state: FeedState[Any]) -> None:
+        if state.value is not None:
+            self._whole = state.value
+            # What was read row by row is older now, or of rows that are gone.
+            self._parts.clear()
+            changed()
+
+    def _take_part(self, identity: str, changed: Any, state: FeedState[Any]) -> None:
+        if state.value is not None and self._parts.get(identity) is not state.value:
+            self._parts[identity] = state.value
+            changed()
