@@ -38,8 +38,8 @@ TEXTS: Mapping[str, str] = (
     CORPUS
     if FULL
     else {
-        **dict(list(SMALL.items())[::5]),
-        **dict(list(HUGE.items())[::5]),
+        **dict(list(SMALL.items())[::12]),
+        **dict(list(HUGE.items())[::9]),
     }
 )
 HALF = re.compile("[\ud800-\udfff]")

@@ -1,0 +1,129 @@
+"""Real screens on a gateway whose every row has texts of its own from the corpus.
+
+One run of the dashboard walks through the places, opens what can be opened there, and is refused in
+hostile words. Nothing dangerous may even reach the last wall: texts are made safe before.
+``GWTUI_HOSTILE=full`` goes everywhere and opens everything.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_sinks import dangerous
+from hostile_site import Hostile
+from hostile_witness import Witness
+from textual.pilot import Pilot
+
+import gwtui.ui.guarded
+from dashboard_kit import settled
+from form_kit import shown
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.resources.registry import PLACES
+
+FULL = os.environ.get("GWTUI_HOSTILE") == "full"
+EVERYTHING = ("v", "ctrl+p", "w", "s", "n", "e", "x", "D", "b", "R", "a", "o", "p", "m")
+SMALL_WALK: Mapping[str, tuple[str, ...]] = {
+    "keys": ("v", "ctrl+p", "w", "e", "D"),
+    "workspaces": ("b",),
+    "guardrails": ("e", "o"),
+    "byok": ("D",),
+    "credits": (),
+    "activity": (),
+    "key": (),
+}
+"""What is opened in each place."""
+WALK = dict.fromkeys(PLACES, EVERYTHING) if FULL else SMALL_WALK
+
+
+@dataclass
+class Walk:
+    """What a walk met; ``leaks`` is what reached the last wall."""
+
+    pilot: Pilot[Any]
+    leaks: list[str]
+    looks: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def app(self) -> GwtuiApp:
+        app = self.pilot.app
+        assert isinstance(app, GwtuiApp)
+        return app
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            await self.pilot.press(key)
+            await settled(self.pilot)
+            self.look(key)
+
+    def look(self, where: str) -> str:
+        screen = type(self.app.screen).__name__
+        self.looks[screen] += 1
+        text = shown(self.app)
+        assert not dangerous(text.replace("\n", "")), (screen, where)
+        assert not self.leaks, (screen, where, self.leaks[:3])
+        return text
+
+    async def close(self) -> None:
+        """Out of whatever was opened, saying yes to leaving it."""
+        for _ in range(6):
+            if self.app.screen is self.app.navigation.screen:
+                return
+            await self.press("escape")
+            deliberate = self.app.screen.query("#deliberate")
+            if deliberate and self.app.screen is not self.app.navigation.screen:
+                deliberate.first().focus()
+                await self.press("enter")
+        raise AssertionError(f"{self.app.screen} cannot be left")
+
+
+@pytest.fixture
+def site(private_home: Path) -> Iterator[Hostile]:
+    place = Hostile()
+    yield place
+    place.close()
+
+
+@pytest.mark.timeout(1200 if FULL else 120)
+async def test_every_place_and_what_opens_there(
+    site: Hostile, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    leaks: list[str] = []
+    monkeypatch.setattr(gwtui.ui.guarded, "_LAST_LOOK", Witness(leaks))
+    app = site.app("keys")
+    async with app.run_test(size=(120, 30), notifications=True, tooltips=True) as pilot:
+        walk = Walk(pilot, leaks)
+        await settled(pilot)
+        for place, keys in WALK.items():
+            await app.open_route(place)
+            await settled(pilot)
+            walk.look(place)
+            for key in keys:
+                await walk.press(key)
+                await walk.close()
+        await refused(site, walk)
+    with capsys.disabled():
+        print(f"\n{walk.looks.total()} looks: {dict(walk.looks)}")
+
+
+async def refused(site: Hostile, walk: Walk) -> None:
+    """A change that is refused is told in a notice, a reading that is refused in the banner."""
+    await walk.app.open_route("keys")
+    await settled(walk.pilot)
+    await walk.press("x", "y")
+    for _ in range(50):
+        if walk.app._notifications:
+            break
+        await walk.pilot.pause(0.02)
+    assert "[@click=app.quit]" in walk.look("refused")
+    site.refusing = True
+    await walk.press("r")
+    assert "418" in walk.look("banner")
+    await walk.app.open_route("zdr")
+    await settled(walk.pilot)
+    assert "could not be read" in walk.look("panel")

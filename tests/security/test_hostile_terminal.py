@@ -1,0 +1,123 @@
+"""The program on a real terminal, on a hostile gateway: only its own sequences come out.
+
+What it writes is taken apart byte by byte: what is no sequence that Textual itself uses must be
+printable text, and the screen of a terminal emulator must show the marks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+import threading
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+from hostile_site import Hostile
+
+from pty_terminal import PtyTerminal, pty_terminal
+
+SEQUENCES = re.compile(
+    r"""
+    \x1b \[ [0-9;:]* m                        # colours
+  | \x1b \[ \d+ ; \d+ H                       # cursor to
+  | \x1b \[ \? (?: 25 | 1000 | 1003 | 1004 | 1006 | 1015 | 1016 | 1049 | 2004 | 2026 | 2048 | 7 )
+      (?: ; \d+ )* [hl]                       # modes: cursor, mouse, focus, screen, paste, updates
+  | \x1b \[ \? \d+ \$ p                       # is a mode known
+  | \x1b \[ [<>]? \d* u | \x1b \[ = \d+ ; \d u  # how keys are told
+  | \x1b \[ 2? [JK] | \x1b \[ H               # erase
+  | \x1b \] 22 ; [a-z-]+ \x07                # shape of the pointer
+  | \x1b \[ c | \x1b \[ 6 n | \x1b \[ \d+ \x20 q
+    """,
+    re.VERBOSE,
+)
+PLAIN_CONTROLS = frozenset("\r\n")
+BAD = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+class Server:
+    """An HTTP server in a thread, which the database belongs to; the program is a process."""
+
+    def __init__(self) -> None:
+        self.token = ""
+        self.base_url = ""
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
+        self._stop: Callable[[], None] = lambda: None
+
+    async def _serve(self) -> None:
+        site = Hostile()
+        try:
+            config = uvicorn.Config(
+                site.answer,
+                host="127.0.0.1",
+                port=0,
+                interface="asgi3",
+                log_level="critical",
+                lifespan="off",
+            )
+            server = uvicorn.Server(config)
+            running = asyncio.create_task(server.serve())
+            while not server.started:  # noqa: ASYNC110 - the server has no event for it
+                await asyncio.sleep(0.01)
+            port = server.servers[0].sockets[0].getsockname()[1]
+            self.base_url = f"http://127.0.0.1:{port}/api/v1"
+            self.token = site.token
+            self._stop = lambda: setattr(server, "should_exit", True)
+            self._ready.set()
+            await running
+        finally:
+            site.close()
+
+    def __enter__(self) -> Server:
+        self._thread.start()
+        assert self._ready.wait(30)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+        self._thread.join(10)
+
+
+@pytest.fixture
+def terminal(private_home: Path) -> Iterator[PtyTerminal]:
+    with Server() as server:
+        command = [sys.executable, "-m", "gwtui", "--base-url", server.base_url, "keys"]
+        environment = {"GWTUI_TOKEN": server.token}
+        with pty_terminal(command, columns=100, rows=30, environment=environment) as found:
+            yield found
+
+
+def test_only_its_own_sequences_come_out(
+    terminal: PtyTerminal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal.wait_for("by name", 60)
+    terminal.settle()
+    marks = 0
+    for keys in ("", "v", "\x1b", "\x10", "\x1b", "e", "\x1b", "4", "d", "G", ":zdr\r", "x", "5"):
+        terminal.send(keys)
+        terminal.settle(0.4)
+        marks += terminal.text.count("\u2039U+") + terminal.text.count("\u241b")
+    terminal.send("\x1b")
+    terminal.settle(0.4)
+    terminal.send("q")
+    assert terminal.wait_exit() == 0
+    text = terminal.raw.decode("utf-8")
+    found = Counter(one.group()[:2] + one.group()[-1] for one in SEQUENCES.finditer(text))
+    rest = SEQUENCES.sub("", text)
+    bad = Counter(
+        char for char in rest if char not in PLAIN_CONTROLS and unicodedata.category(char) in BAD
+    )
+    assert not bad, {ascii(char): _around(rest, char) for char in bad}
+    assert marks > 20
+    with capsys.disabled():
+        print(f"\n{len(terminal.raw)} bytes, {found.total()} sequences, {marks} marks on screens")
+
+
+def _around(text: str, char: str) -> str:
+    at = text.index(char)
+    return ascii(text[max(0, at - 20) : at + 30])
