@@ -1,0 +1,112 @@
+"""Hostile texts around the lists: header, banner, audit log, what a generation read and wrote."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import fields
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hostile_gateway import CLOCK, NOW
+from hostile_sinks import Shown, dangerous, figures, pane, raw, table
+from hostile_strings import CORPUS, HUGE, SMALL
+from pydantic import SecretStr
+
+from gwtui.client import errors
+from gwtui.client.connection import Connection
+from gwtui.contract.activity import GenerationContent
+from gwtui.local.audit import AuditEntry, FieldChange
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.health import Health, trouble
+from gwtui.ui.resources.audit import AUDIT
+from gwtui.ui.screens.content_lines import content_lines
+from gwtui.ui.widgets.header import header_parts
+from gwtui.watch.feed import FeedState
+
+
+def assert_plain(shown: Iterator[Shown]) -> None:
+    for one in shown:
+        if one.sink != "facet":
+            assert not dangerous(one.text), one
+
+
+def test_the_audit_log() -> None:
+    """Its file lies on a disk: whoever can write to it can put anything there."""
+    texts = [field.name for field in fields(AuditEntry) if "str" in str(field.type)]
+    entries = []
+    for number, text in enumerate(SMALL.values()):
+        given: dict[str, Any] = dict.fromkeys(texts, text)
+        given |= {"id": f"{number}", "at": NOW, "outcome": "unknown", "status": None}
+        given |= {"changes": (FieldChange(text, text, text),), "summary": {text: [text]}}
+        entries.append(AuditEntry(**given))
+    assert_plain(table(AUDIT.columns, AUDIT.identity, entries, AUDIT.facets, "x"))
+    for entry in entries[::7]:
+        assert_plain(figures(AUDIT.sections, entry))
+        assert_plain(pane(AUDIT.name(entry), AUDIT.sections, entry))
+        assert_plain(raw(AUDIT.raw(entry), entry))
+
+
+def content_of(text: str) -> GenerationContent:
+    part = {"type": "text", "text": text, text: text}
+    message = {"role": text, "content": [part, text, {text: text}, None, 7], text: text}
+    return GenerationContent.model_validate(
+        {
+            "input": {"prompt": text, "messages": [message, text, None], text: [text]},
+            "output": {"completion": text, "reasoning": text},
+            "error": {"message": text, text: text},
+        }
+    )
+
+
+def test_what_a_generation_read_and_wrote() -> None:
+    for name, text in SMALL.items():
+        for line in content_lines(content_of(text), 60):
+            assert not dangerous(line.plain), (name, line.plain)
+
+
+@pytest.mark.parametrize("name", ["huge newlines", "huge wide", "huge combining"])
+def test_a_huge_generation_is_folded_soon(name: str) -> None:
+    started = time.process_time()
+    lines = content_lines(content_of(HUGE[name]), 76)
+    assert time.process_time() - started < 6
+    assert len(lines) < 210_000
+    assert not any(dangerous(line.plain) for line in lines)
+
+
+def test_the_header_names_a_hostile_place_plainly() -> None:
+    app = GwtuiApp(nullcontext, clock=CLOCK)  # type: ignore[arg-type]
+    for name, text in CORPUS.items():
+        connection = Connection(
+            "https://gateway.test/api/v1", SecretStr("x"), label=text, token_source=text
+        )
+        gate = SimpleNamespace(closed=None)
+        session: Any = SimpleNamespace(connection=connection, gateway=SimpleNamespace(gate=gate))
+        app._connecting.session = session
+        facts = app.header_facts("keys")
+        for width in (80, 200):
+            line = "".join(part.content.plain for part in header_parts(facts, width))
+            assert not dangerous(line), name
+
+
+KINDS: tuple[type[errors.StatusError], ...] = (
+    errors.BadRequestError,
+    errors.UnauthorizedError,
+    errors.ForbiddenError,
+    errors.RateLimitedError,
+    errors.ServerError,
+    errors.StatusError,
+)
+
+
+def test_errors_in_a_few_words() -> None:
+    health = Health()
+    for text in SMALL.values():
+        for kind in KINDS:
+            error = kind(text, status=418, request_id=text, metadata={text: text})
+            state: FeedState[Any] = FeedState(error=error, retry_at=NOW)
+            for line in (trouble(error), health.banner([(text, state)], NOW)):
+                assert not dangerous(line), line
+                assert len(line) < 400
