@@ -1,7 +1,7 @@
 """Upkeep over simulated time: nothing is lost or counted twice, and what is old goes.
 
 ``GWTUI_HISTORY_DAYS`` is how many days the long simulation runs (default 40, a year takes about a
-minute), ``GWTUI_SOAK_TICKS`` how many readings the soak takes (default 2,000; the full proof is
+minute), ``GWTUI_SOAK_TICKS`` how many readings the soak takes (default 1,000; the full proof is
 20,000).
 """
 
@@ -25,7 +25,7 @@ from gwtui.watch.history.upkeep import step
 from history_kit import START, USED, Desk, desk, minutes
 
 DAYS = int(os.environ.get("GWTUI_HISTORY_DAYS", "40"))
-TICKS = int(os.environ.get("GWTUI_SOAK_TICKS", "2000"))
+TICKS = int(os.environ.get("GWTUI_SOAK_TICKS", "1000"))
 
 LATENCY = SeriesKey("endpoint", "lab/model lab", "latency_p50")
 UPTIME = SeriesKey("endpoint", "lab/model lab", "uptime_last_5m")

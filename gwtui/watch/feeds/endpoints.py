@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gwtui.client.reading_log import list_read
 from gwtui.contract.models import Endpoint, ModelEndpoints
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
@@ -79,6 +80,8 @@ def rows_of(model: ModelEndpoints, *, keyless: bool = False) -> tuple[EndpointRo
 async def fetch_endpoints(client: GatewayClient, model_id: str) -> Sequence[EndpointRow]:
     """Every endpoint of a model ("author/slug"). Raises GatewayError."""
     model = await client.catalog.endpoints(model_id)
+    unreadable = sum(field.startswith("endpoints[") for field in model.gaps)
+    list_read(unreadable, complete=model.endpoints is not None)
     return rows_of(model, keyless=client.connection.token is None)
 
 

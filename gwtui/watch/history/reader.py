@@ -34,6 +34,7 @@ class HistoryReader:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._kept_from: dict[int, int] | None = None
 
     # Series -----------------------------------------------------------------------------------
 
@@ -104,14 +105,21 @@ class HistoryReader:
 
     def reading(self, number: int, every: int, at: int) -> Reading:
         """The figure of a series, by its number in the file, as of a second."""
-        for width in WIDTHS:
+        for width in self._reaching(at):
             found = self._last_row(width, number, at)
             if found is None:
-                continue  # older than this tier reaches
+                continue
             if at - found.until > gap_after(every):
                 return GAP
             return _reading(found, at)
         return GAP
+
+    def _reaching(self, at: int) -> list[int]:
+        """The widths whose rows reach back to a second."""
+        if self._kept_from is None:
+            rows = self._connection.execute("SELECT width, kept_from FROM tiers")
+            self._kept_from = {width: kept_from for width, kept_from in rows}
+        return [width for width in WIDTHS if self._kept_from.get(width, 0) <= at]
 
     def _last_row(self, width: int, number: int, at: int | None) -> Stretch | None:
         row = self._connection.execute(

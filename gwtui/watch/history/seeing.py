@@ -163,7 +163,8 @@ def workspaces_seen(found: Mapping[str, Figures], seen: Seen) -> Observation:
         facts = {} if space is None else fields_of(space, _WORKSPACE_FACTS)
         for interval in BUDGET_INTERVALS:
             spent = parts.spent.get(interval)
-            values[figures.usage_figure(interval)] = spent
+            if parts.keys is not None:
+                values[figures.usage_figure(interval)] = spent
             if parts.budgets is None:
                 continue
             budget = parts.budgets.get(interval)
@@ -172,7 +173,8 @@ def workspaces_seen(found: Mapping[str, Figures], seen: Seen) -> Observation:
             if budget is not None:
                 left = None if limit is None or spent is None else limit - spent
                 values[figures.budget_figure(interval)] = limit
-                values[figures.remaining_figure(interval)] = left
+                if parts.keys is not None:
+                    values[figures.remaining_figure(interval)] = left
         gathering.add(identity, values, facts)
     return gathering.observation("workspaces")
 
