@@ -118,7 +118,7 @@ class HistoryReader:
         """The widths whose rows reach back to a second."""
         if self._kept_from is None:
             rows = self._connection.execute("SELECT width, kept_from FROM tiers")
-            self._kept_from = {width: kept_from for width, kept_from in rows}
+            self._kept_from = dict(rows.fetchall())
         return [width for width in WIDTHS if self._kept_from.get(width, 0) <= at]
 
     def _last_row(self, width: int, number: int, at: int | None) -> Stretch | None:
