@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gwtui.contract.pricing import Pricing
 from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.scalars import Number
@@ -49,6 +51,13 @@ class ReasoningSupport(ResponseModel):
     supports_max_tokens: bool | None = wire("whether it can be capped", optional=True)
 
 
+class AliasTarget(ResponseModel):
+    """The model that an alias stands for."""
+
+    name: str | None = wire("display name")
+    slug: str | None = wire("author/slug")
+
+
 class Model(ResponseModel):
     """A model of the catalog (GET /models)."""
 
@@ -69,6 +78,12 @@ class Model(ResponseModel):
     )
     links: dict[str, str] | None = wire("paths of related resources")
     reasoning: ReasoningSupport | None = wire("reasoning", nullable=True, optional=True)
+    alias_target: AliasTarget | None = wire(
+        "what an alias stands for", nullable=True, optional=True
+    )
+    benchmarks: dict[str, Any] | None = wire(
+        "scores; the contract gives no shape", nullable=True, optional=True
+    )
     hugging_face_id: str | None = wire("weights repository", nullable=True, optional=True)
     expiration_date: str | None = wire("day the model is withdrawn", nullable=True, optional=True)
     knowledge_cutoff: str | None = wire("knowledge cut-off", nullable=True, optional=True)

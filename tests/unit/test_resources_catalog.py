@@ -142,3 +142,36 @@ def test_a_model_priced_by_the_image_is_not_called_free() -> None:
     assert cell_of(MODELS, "in", painter, NOW).text == "$0.00"
     assert cell_of(MODELS, "other", painter, NOW).text == "$0.04/image"
     assert cell_of(MODELS, "other", model(), NOW).text == "—"
+
+
+def test_what_else_is_known_of_a_model() -> None:
+    full = model(
+        per_request_limits={"prompt_tokens": 8000, "completion_tokens": None},
+        reasoning={
+            "mandatory": False,
+            "default_enabled": True,
+            "default_effort": "medium",
+            "supported_efforts": ["low", "medium"],
+        },
+        supported_voices=["alto", "bass"],
+        default_parameters={"temperature": Decimal("0.7"), "top_p": None},
+        hugging_face_id="aurora/Glass-2",
+        alias_target={"name": "Glass 3", "slug": "aurora/glass-3"},
+        benchmarks={"intelligence": Decimal("61.5")},
+    )
+    assert set(full.gaps) <= {"links"}
+    shown = {label: row.value.text for label, row in rows_of(MODELS, "Traits", full, NOW).items()}
+    assert shown == {
+        "one request": "8,000 prompt tokens",
+        "reasoning": "on unless switched off",
+        "efforts": "low, medium",
+        "voices": "alto, bass",
+        "defaults": "temperature 0.7",
+        "weights": "aurora/Glass-2",
+        "alias of": "aurora/glass-3",
+        "benchmarks": '{"intelligence": "61.5"}',
+    }
+    bare = model(default_parameters=None)
+    assert rows_of(MODELS, "Traits", bare, NOW)["defaults"].value.text == "none"
+    thinking = model(reasoning={"mandatory": True})
+    assert rows_of(MODELS, "Traits", thinking, NOW)["reasoning"].value.text == "always"

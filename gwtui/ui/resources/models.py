@@ -12,6 +12,7 @@ from gwtui.domain import times
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import figure_column, moment_column, text_column
 from gwtui.ui.resources.gaps import own_honesty_sections
+from gwtui.ui.resources.model_traits import trait_rows
 from gwtui.ui.resources.prices import other_prices, per_million, per_million_cell, price_table
 from gwtui.ui.resources.spec import (
     Cell,
@@ -212,6 +213,7 @@ MODELS: ResourceSpec[Model] = ResourceSpec(
         Section("Prices", _price_section),
         Section("Limits", _limit_rows),
         Section("Architecture", _architecture_rows),
+        Section("Traits", trait_rows),
         Section("Parameters", _parameter_rows),
         Section("Description", _description),
         *own_honesty_sections(Model),
