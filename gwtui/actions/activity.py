@@ -40,4 +40,12 @@ ACTIONS: tuple[Action, ...] = (
         ("a",),
         target=True,
     ),
+    Action(
+        "organization.activity",
+        "Activity",
+        "What the keys of the selected person did in the last 30 completed days",
+        "organization",
+        ("a",),
+        target=True,
+    ),
 )

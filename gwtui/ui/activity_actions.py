@@ -64,9 +64,22 @@ async def _open_activity(context: ActionContext, key_hash: str, name: str) -> No
     await context.app.navigation.open_child(KEYS, key_hash, "activity", name=name)
 
 
+async def activity_of_person(context: ActionContext) -> None:
+    """What the keys did that the selected person made."""
+    from gwtui.ui.resources.organization import ORGANIZATION, PersonRow  # noqa: PLC0415
+
+    row = cast("PersonRow", context.target)
+    if row.person.id:
+        name = ORGANIZATION.name(row)
+        await context.app.navigation.open_child(ORGANIZATION, row.person.id, "activity", name=name)
+    else:
+        context.app.say("The gateway gave this person no id", severity="warning")
+
+
 IMMEDIATE: Mapping[str, Handler] = {
     "activity.group": next_grouping,
     "activity.measure": next_measure,
     "activity.open": open_ranked,
     "keys.activity": activity_of_key,
+    "organization.activity": activity_of_person,
 }

@@ -143,6 +143,28 @@ async def test_a_key_leads_to_its_activity_and_back(tmp_path: Path) -> None:
         assert keys.table.selected_identity == row.identity
 
 
+async def test_a_person_leads_to_what_their_keys_did(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start="organization") as (app, pilot):
+        async with place.connect() as connection, GatewayClient(connection) as client:
+            makers = {
+                key.creator_user_id
+                for space in (await client.workspaces.list()).items
+                for key in (await client.keys.list(workspace_id=space.id)).items
+                if key.usage
+            }
+        people = listing(app)
+        user = next(one for one in people.table.identities if one in makers)
+        people.table.select(user)
+        theirs = tally(await rows_of(place, user_id=user))
+        assert theirs.rows
+        name = people.declared.name(people.table.selected)
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(app.navigation.screen, ActivityScreen), "activity")
+        await until(pilot, lambda: has_data(app), "its figures")
+        assert name in line(screen_of(app), "crumbs")
+        await until(pilot, lambda: f"{usd(theirs.spend)} spent" in text_of(app, "totals"), "sums")
+
+
 async def test_a_model_of_the_ranking_opens(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path, start="activity") as (app, pilot):
         await until(pilot, lambda: ranked(app), "the ranking")

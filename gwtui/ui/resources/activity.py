@@ -67,11 +67,14 @@ class Ranked:
 
 
 async def fetch_activity(
-    client: GatewayClient, workspace: str | None, key_hash: str | None
+    client: GatewayClient, workspace: str | None, key_hash: str | None, user: str | None = None
 ) -> Activity:
-    """The last 30 completed days of the account, one workspace or one key. Raises GatewayError."""
+    """The last 30 completed days of the account, a workspace, a key, or the keys of a user.
+
+    Raises GatewayError.
+    """
     found = await client.activity.list(
-        workspace_id=workspace, api_key_hash=key_hash, by_workspace=True
+        workspace_id=workspace, api_key_hash=key_hash, user_id=user, by_workspace=True
     )
     try:
         spaces = (await client.workspaces.list()).items
@@ -92,6 +95,15 @@ def activity_feed(hub: FeedHub, scope: Scope) -> Feed[Activity]:
         workspace = None  # a key is in one workspace only
     name = ":".join(["activity", workspace or "", *([key] if key else [])])
     return hub.feed(name, lambda client: fetch_activity(client, workspace, key), cadence.ACTIVITY)
+
+
+def user_activity_feed(hub: FeedHub, user: str) -> Feed[Activity]:
+    """What the keys did that one person made, in every workspace."""
+    return hub.feed(
+        f"activity:user:{user}",
+        lambda client: fetch_activity(client, None, None, user),
+        cadence.ACTIVITY,
+    )
 
 
 async def fetch_key_activity(client: GatewayClient, workspace: str | None) -> KeyActivity:

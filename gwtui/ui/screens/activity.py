@@ -29,6 +29,7 @@ from gwtui.ui.resources.activity import (
     key_ranking,
     ranking,
     totals,
+    user_activity_feed,
 )
 from gwtui.ui.resources.spec import ResourceSpec, Scope
 from gwtui.ui.screens.base import GatewayScreen
@@ -43,15 +44,17 @@ if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
 
+PEOPLE = "organization"
+"""The resource whose rows open the activity of a person."""
 _MARGINS = 2
 _TALL = 34
 
 
 class ActivityScreen(GatewayScreen):
-    """The account's activity in the workspace scope, or that of one key.
+    """The account's activity in the workspace scope, or that of one key or person.
 
-    ``parent`` is the hash of the key that was opened to get here, ``parent_name`` what it is
-    called, ``opener`` the resource of keys.
+    ``parent`` is the hash of the key, or the id of the user, that was opened to get here,
+    ``parent_name`` what it is called, ``opener`` the resource of keys or of people.
     """
 
     def __init__(
@@ -64,8 +67,9 @@ class ActivityScreen(GatewayScreen):
         super().__init__(
             "activity", title="Activity", tab="activity" if opener is None else opener.id
         )
-        self._key = parent
-        self._key_name = parent_name or safe_text(parent or "", 60)
+        self._of_person = opener is not None and opener.id == PEOPLE
+        self._of = parent
+        self._of_name = parent_name or safe_text(parent or "", 60)
         self._opener = opener
         self._found: Activity | None = None
         self._keys: KeyActivity | None = None
@@ -93,7 +97,9 @@ class ActivityScreen(GatewayScreen):
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The activity; that of single keys only while they are ranked."""
-        scope = Scope(self.gwtui.scope.workspace, self._key)
+        if self._of is not None and self._of_person:
+            return [(user_activity_feed(hub, self._of), self._show)]
+        scope = Scope(self.gwtui.scope.workspace, self._of)
         uses: list[FeedUse] = [(activity_feed(hub, scope), self._show)]
         if self._grouping == "key":
             uses.append((key_activity_feed(hub, scope), self._show_keys))
@@ -112,7 +118,7 @@ class ActivityScreen(GatewayScreen):
     def status_parts(self) -> Sequence[Content]:
         """The scope, how many days, and what could not be shown."""
         parts: list[Content] = []
-        if self._key is None and self.gwtui.scope_name is not None:
+        if self._of is None and self.gwtui.scope_name is not None:
             parts.append(toned(f"only {self.gwtui.scope_name}", "accent"))
         if self._days:
             parts.append(toned(f"{len(self._days)} completed days, today is not over", "muted"))
@@ -130,10 +136,10 @@ class ActivityScreen(GatewayScreen):
         return parts
 
     def crumbs(self) -> Sequence[str]:
-        """The key, beneath the keys."""
+        """The key beneath the keys, the person beneath the people."""
         if self._opener is None:
             return ()
-        return (self._opener.title, self._key_name, self.heading)
+        return (self._opener.title, self._of_name, self.heading)
 
     def focus_body(self) -> None:
         """The ranking has the keys."""
@@ -155,8 +161,8 @@ class ActivityScreen(GatewayScreen):
         return self._grouping
 
     def next_grouping(self) -> None:
-        """Rank the next: models, providers, workspaces, keys; one key has no keys to rank."""
-        offered = [one for one in GROUPINGS if self._key is None or one != "key"]
+        """Rank the next: models, providers, workspaces, keys; keys for the account only."""
+        offered = self._offered()
         self._grouping = offered[(offered.index(self._grouping) + 1) % len(offered)]
         self.refeed()
         self._show_ranking()
@@ -215,8 +221,8 @@ class ActivityScreen(GatewayScreen):
         self.set_class(event.size.height >= _TALL, "-tall")
         self._show_ranking()
 
-    def _offered(self) -> list[str]:
-        return [one for one in GROUPINGS if self._key is None or one != "key"]
+    def _offered(self) -> list[Grouping]:
+        return [one for one in GROUPINGS if self._of is None or one != "key"]
 
     def _ranked(self, found: Activity) -> Sequence[Ranked]:
         if self._grouping != "key":
