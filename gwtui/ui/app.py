@@ -277,8 +277,20 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         error = event.worker.error
         if isinstance(error, GatewayError):
             self.say(error.message, severity="error")
-        elif isinstance(error, Exception):
+        elif isinstance(error, Exception) and not self._told_as_refused(error):
             self._handle_exception(error)
+
+    def _told_as_refused(self, error: Exception) -> bool:
+        """A request made of what the gateway gave may break the contract: then it is not sent."""
+        from pydantic import ValidationError  # noqa: PLC0415 - loaded with the connection
+
+        from gwtui.contract.request import problems  # noqa: PLC0415
+
+        if not isinstance(error, ValidationError):
+            return False
+        why = "; ".join(map(str, problems(error)))
+        self.say(f"Nothing was sent, the contract forbids it: {why}", severity="error")
+        return True
 
     async def open_route(self, route: str) -> None:
         """Go to a path such as keys/HASH, or say that there is no such place."""

@@ -10,21 +10,30 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hostile_gateway import CLOCK, NOW
+from hostile_gateway import CLOCK, NOW, Poison, Recording, Spoilt
 from hostile_sinks import Shown, dangerous, figures, pane, raw, table
 from hostile_strings import CORPUS, HUGE, SMALL
 from pydantic import SecretStr
+from textual.content import Content
 
 from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.contract.activity import GenerationContent
 from gwtui.local.audit import AuditEntry, FieldChange
 from gwtui.ui.app import GwtuiApp
+from gwtui.ui.forms import byok_actions, workspace_actions
+from gwtui.ui.forms.fields import PickOption, no_choices
+from gwtui.ui.forms.guardrail_choices import sources as guardrail_sources
+from gwtui.ui.forms.search import Offer, option_line, title_width
 from gwtui.ui.health import Health, trouble
 from gwtui.ui.resources.audit import AUDIT
+from gwtui.ui.resources.spec import Scope
 from gwtui.ui.screens.content_lines import content_lines
 from gwtui.ui.widgets.header import header_parts
 from gwtui.watch.feed import FeedState
+from gwtui.watch.hub import FeedHub
+
+TEXTS = tuple(SMALL.values())
 
 
 def assert_plain(shown: Iterator[Shown]) -> None:
@@ -110,3 +119,40 @@ def test_errors_in_a_few_words() -> None:
             for line in (trouble(error), health.banner([(text, state)], NOW)):
                 assert not dangerous(line), line
                 assert len(line) < 400
+
+
+def test_an_option_without_a_name_shows_its_value_plainly() -> None:
+    for text in CORPUS.values():
+        option = PickOption(text)
+        width = title_width([option], 60)
+        assert not dangerous(option_line(Content(""), option, width).plain)
+        assert not dangerous(Offer(no_choices).title(text))
+
+
+async def test_what_can_be_picked() -> None:
+    recording = Recording()
+    poison = Poison(lambda name, value: TEXTS[len(name + value) % len(TEXTS)], deep=True)
+    client = Spoilt(recording, poison, poison.real).client()
+    hub = FeedHub(client, CLOCK)
+    app = SimpleNamespace(hub=hub, scope=Scope(), gateway=client, connection=client.connection)
+    context: Any = SimpleNamespace(app=app)
+    own, rails = byok_actions._sources(context), guardrail_sources(context)
+    found = []
+    for choices in (
+        own.providers,
+        own.models,
+        own.members,
+        own.keys,
+        rails.models,
+        rails.providers,
+    ):
+        options = await choices()
+        assert options
+        found += options
+    found += await workspace_actions._models(context, "text")
+    for option in found:
+        assert not dangerous(option.title)
+        assert not dangerous(option.note)
+    await hub.close()
+    await client.close()
+    recording.close()

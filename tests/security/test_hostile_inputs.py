@@ -16,11 +16,14 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.widgets import Input
 
-from form_kit import HostApp, ScriptedSubmit, form, shown, until
-from gwtui.actions.plan import Refused
+from form_kit import FACTS, HostApp, ScriptedSubmit, form, shown, until
+from gwtui.actions.plan import Outcome, Refused
 from gwtui.client.errors import NotSentError
+from gwtui.contract.budgets import PutBudgetRequest
+from gwtui.contract.request import RequestModel
 from gwtui.domain.safe_text import safe_characters
 from gwtui.ui.forms.editors import ChoiceEditor, PickEditor, TextEditor
+from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.key_form import edit_form as key_form
 from gwtui.ui.forms.text_area import LinesEditor
 from gwtui.ui.forms.workspace_form import Catalog
@@ -145,6 +148,22 @@ async def test_half_a_character_is_refused_in_words() -> None:
         await pilot.pause()
         assert "half a character" in shown(app)
         assert submit.bodies == []
+
+
+async def test_a_request_that_an_answer_made_illegal_is_refused() -> None:
+    """A budget that the gateway gave as negative is sent again with a flag: it cannot be."""
+
+    async def submit(_: RequestModel) -> Outcome[Any]:
+        PutBudgetRequest.model_validate({"limit_usd": -5})
+        raise AssertionError("the model refuses it")
+
+    screen: FormScreen[Any] = FormScreen(key_form(key(), NOW), FACTS, submit)
+    app = HostApp(screen)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: app.screen is screen, "the form")
+        await pilot.press("end", "r", "ctrl+s")
+        await until(pilot, lambda: "must not be negative" in shown(app), "the refusal")
+        assert app.screen is screen
 
 
 async def test_only_what_can_be_typed_is_offered() -> None:

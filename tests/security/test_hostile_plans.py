@@ -119,7 +119,8 @@ def made(kind: Any, text: str) -> Any:
     elif origin in SEQUENCES:
         found = [made(parts[0], text)] * 2
     elif origin in {dict, Mapping}:
-        found = {text: safe_line(text, 60)}  # names, fit to be shown
+        # Names, fit to be shown; or values of a form, which are checked already.
+        found = {} if parts[1] is Any else {text: safe_line(text, 60)}
     elif kind in simple:
         found = simple[kind]
     elif issubclass(kind, ResponseModel):

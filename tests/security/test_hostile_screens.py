@@ -23,6 +23,7 @@ from textual.pilot import Pilot
 import gwtui.ui.guarded
 from dashboard_kit import settled
 from form_kit import shown
+from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.resources.registry import PLACES
 
@@ -111,16 +112,29 @@ async def test_every_place_and_what_opens_there(
         print(f"\n{walk.looks.total()} looks: {dict(walk.looks)}")
 
 
+async def illegal() -> None:
+    """An action that makes a request of an amount that the gateway should not have given."""
+    PutBudgetRequest.model_validate({"limit_usd": -5})
+
+
 async def refused(site: Hostile, walk: Walk) -> None:
     """A change that is refused is told in a notice, a reading that is refused in the banner."""
+    walk.app.narrow(None, None)
     await walk.app.open_route("keys")
     await settled(walk.pilot)
+    walk.app.clear_notifications()
     await walk.press("x", "y")
     for _ in range(50):
         if walk.app._notifications:
             break
         await walk.pilot.pause(0.02)
     assert "[@click=app.quit]" in walk.look("refused")
+    walk.app.run_worker(illegal(), group="actions", exit_on_error=False)
+    for _ in range(50):
+        if "contract forbids" in shown(walk.app):
+            break
+        await walk.pilot.pause(0.02)
+    assert "must not be negative" in walk.look("illegal")
     site.refusing = True
     await walk.press("r")
     assert "418" in walk.look("banner")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import ClassVar, Generic, TypeVar
 
+from pydantic import ValidationError
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -14,7 +15,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from gwtui.actions.plan import Applied, Outcome, Refused, Unknown
-from gwtui.contract.request import RequestModel
+from gwtui.client.errors import InvalidRequestError
+from gwtui.contract.request import RequestModel, problems
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.forms.fields import Facts, FormSpec
 from gwtui.ui.forms.progress import ProgressLine
@@ -220,7 +222,7 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
         self.app.run_worker(self._send(request), name="form", group="forms")
 
     async def _send(self, request: RequestModel) -> None:
-        outcome = await self._submit(request)
+        outcome = await self._outcome(request)
         match outcome:
             case Applied():
                 self._sending = False
@@ -236,6 +238,14 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
             self._only_close()
         elif outcome is not None:
             self._focus_problem()
+
+    async def _outcome(self, request: RequestModel) -> Outcome[T] | None:
+        """What became of the request. One made in part of what the gateway gave may be illegal."""
+        try:
+            return await self._submit(request)
+        except ValidationError as error:
+            refusals = problems(error)
+        return Refused(InvalidRequestError(refusals))
 
     def _hold(self, sending: bool) -> None:
         """Freeze the form while its request is under way."""
