@@ -53,7 +53,7 @@ async def items_soon(reading: Awaitable[Listing[T]]) -> tuple[T, ...] | None:
 
 def unread(*parts: str) -> Uses:
     """The sentence on parts that are not known."""
-    return (f"Could not be read in time: {several(parts)}.",) if parts else ()
+    return (f"Could not be read: {several(parts)}.",) if parts else ()
 
 
 # A key ------------------------------------------------------------------------------------------
@@ -263,7 +263,8 @@ async def guardrail_bindings(
     client: GatewayClient, identity: str
 ) -> tuple[Sequence[KeyAssignment] | None, Sequence[MemberAssignment] | None]:
     """The keys and the members that a guardrail is assigned to now; None what is not known."""
-    return await asyncio.gather(
+    keys, members = await asyncio.gather(
         items_soon(client.guardrails.key_assignments(identity)),
         items_soon(client.guardrails.member_assignments(identity)),
     )
+    return keys, members

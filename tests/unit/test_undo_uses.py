@@ -1,0 +1,171 @@
+"""What uses a thing, as its plan says it: read from the real embedded gateway, never waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from fault_world import NOW, FaultWorld
+from gwtui.actions import byok_plans, key_plans, uses, workspace_plans
+from gwtui.actions.uses import WorkspaceContents
+from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.transport import Transport
+from gwtui.contract.activity import ActivityRow
+from gwtui.contract.byok import ByokCredential, CreateByokRequest
+from gwtui.contract.keys import ApiKey, CreateKeyRequest
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[FaultWorld]:
+    world = FaultWorld()
+    yield world
+    world.close()
+
+
+@pytest.fixture
+async def world(shared: FaultWorld) -> AsyncIterator[tuple[FaultWorld, GatewayClient]]:
+    shared.begin()
+    where = Connection("http://localhost", token=shared.token)
+    transport = Transport(where, http=httpx.ASGITransport(shared.gateway.asgi))
+    async with GatewayClient(where, transport=transport) as client:
+        yield shared, client
+
+
+World = tuple[FaultWorld, GatewayClient]
+
+
+async def credential(client: GatewayClient, *keys: ApiKey, **more: Any) -> ByokCredential:
+    hashes = [key.hash or "" for key in keys] or None
+    return await client.byok.create(
+        CreateByokRequest(
+            provider="openai",
+            key=SecretStr("sk-provider-5555555555"),
+            name="mine",
+            allowed_api_key_hashes=hashes,
+            **more,
+        )
+    )
+
+
+async def test_what_uses_a_key(world: World) -> None:
+    site, client = world
+    assert await uses.key_uses(client, site.other_key, NOW) == ("No activity in the last 7 days.",)
+    await credential(client, site.key)
+    said = await uses.key_uses(client, await client.keys.get(site.key.hash or ""), NOW)
+    assert said == (
+        "No activity in the last 7 days.",
+        "Guardrail “PII” is assigned to it.",
+        "Provider key “mine” names it as allowed.",
+        "No other key may use provider key “mine”.",
+    )
+    plan = key_plans.plan_delete(site.key, NOW, said)
+    assert set(said) <= set(plan.effects)
+    assert set(said) <= set(key_plans.plan_set_disabled(site.key, True, NOW, said).effects)
+
+
+def test_only_the_last_days_count_as_recent() -> None:
+    def row(days: int, **more: Any) -> ActivityRow:
+        day = (NOW - timedelta(days=days)).date().isoformat()
+        return ActivityRow.model_validate({"date": day, "requests": 2, "usage": 1.5, **more})
+
+    rows = [row(1), row(7), row(8), row(1, date="soon"), row(2, usage=None, requests=None)]
+    assert uses._spent(rows, NOW) == "Last 7 days: 4 requests, $3.00 in credits."
+    own = [row(1, byok_usage_inference=2)]
+    assert "and $2.00 on provider keys" in uses._spent(own, NOW)
+    assert uses._spent([row(9)], NOW) == "No activity in the last 7 days."
+
+
+async def test_who_may_use_a_credential(world: World) -> None:
+    site, client = world
+    person = site.people[0]
+    made = await credential(
+        client,
+        site.key,
+        site.other_key,
+        allowed_user_ids=[person.id or ""],
+        allowed_models=["openai/gpt-4o"],
+    )
+    assert await uses.credential_uses(client, made) == (
+        "Only 2 keys may use it: “first” and “second”.",
+        f"Only 1 member may use it: “{person.full_name}”.",
+        "Only 1 model may use it: openai/gpt-4o.",
+    )
+    anyone = await uses.credential_uses(client, site.credential)
+    assert anyone == ("Every key, member and model of its workspace may use it.",)
+    nobody = ByokCredential.model_validate({**site.credential.raw, "allowed_models": []})
+    assert await uses.credential_uses(client, nobody) == ("No model may use it.",)
+    assert set(anyone) <= set(byok_plans.plan_delete(site.credential, [], anyone).effects)
+
+
+async def test_what_a_workspace_holds(world: World) -> None:
+    site, client = world
+    space = site.workspace.id or ""
+    await client.keys.create(CreateKeyRequest(name="there", workspace_id=space))
+    await credential(client, workspace_id=space)
+    contents = await uses.workspace_contents(client, space)
+    assert uses.workspace_uses(contents, NOW) == (
+        "It holds 1 key (1 active), 1 budget, 0 guardrails, 1 provider key and 1 member.",
+    )
+    plan = workspace_plans.plan_delete(site.workspace, contents, NOW)
+    assert plan.obstacles == ("1 active key must be moved, disabled or deleted first: “there”.",)
+    said = "\n".join(plan.effects)
+    assert "Its budgets go with it: $100.00 monthly." in said
+    assert "Its provider keys are no longer used: “mine”." in said
+    assert "1 member loses access to it." in said
+    assert uses.budget_uses(contents.keys, NOW) == ("1 active key draws on it: $0.00 this month.",)
+    assert uses.budget_uses([], NOW) == ("No active key draws on it.",)
+
+
+def test_what_is_not_known_is_said() -> None:
+    (line,) = uses.workspace_uses(WorkspaceContents(), NOW)
+    assert line.startswith("Could not be read: its keys, its budgets,")
+    assert uses.budget_uses(None, NOW)[0].startswith("Could not be read")
+
+
+async def test_a_gateway_that_never_answers_holds_nothing_up(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site, client = world
+
+    async def never(*_given: Any, **_options: Any) -> Any:
+        await asyncio.Event().wait()
+
+    for service, method in (
+        (client.activity, "list"),
+        (client.guardrails, "key_assignments"),
+        (client.guardrails, "member_assignments"),
+        (client.byok, "list"),
+        (client.keys, "list"),
+        (client.organization, "members"),
+    ):
+        monkeypatch.setattr(service, method, never)
+    monkeypatch.setattr(uses.soon, "__defaults__", (0.05,))
+    async with asyncio.timeout(2):
+        assert await uses.key_uses(client, site.key, NOW) == (
+            "Could not be read: what it spent lately, the guardrail on it "
+            "and the provider keys that name it.",
+        )
+        bound = await uses.guardrail_bindings(client, site.guardrail.id or "")
+        limited = ByokCredential.model_validate(
+            {**site.credential.raw, "allowed_api_key_hashes": ["a" * 64]}
+        )
+        said = await uses.credential_uses(client, limited)
+    assert bound == (None, None)
+    assert said[-1] == "Could not be read: names of keys."
+    assert uses.PATIENCE == 1.5
+
+
+async def test_a_refusal_is_not_known_either(world: World) -> None:
+    site, _ = world
+    where = Connection("http://localhost", token=SecretStr("gw-v1-nobody"))
+    transport = Transport(where, http=httpx.ASGITransport(site.gateway.asgi))
+    async with GatewayClient(where, transport=transport) as stranger:
+        (line,) = await uses.key_uses(stranger, site.key, NOW)
+    assert line.startswith("Could not be read")
