@@ -11,7 +11,9 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Static
 
@@ -21,7 +23,8 @@ from gwtui.domain.safe_text import safe_characters
 class QuietInput(Input):
     """An input whose cursor does not blink: a blink costs bytes and attention.
 
-    Its value may hold anything, also what came from the gateway; what it shows cannot disturb.
+    It is as wide as its place, so that no key that is typed lays out the screen anew. Its value
+    may hold anything, also what came from the gateway; what it shows cannot disturb.
     """
 
     DEFAULT_CSS = """
@@ -30,9 +33,15 @@ class QuietInput(Input):
     }
     """
 
+    virtual_size = Reactive(Size(0, 0), layout=False)
+
     def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
         super().__init__(id=id, placeholder=placeholder, compact=True)
         self.cursor_blink = False
+
+    def watch_virtual_size(self) -> None:
+        """Leave no more room behind a text that became shorter than it needs."""
+        self.scroll_x = self.validate_scroll_x(self.scroll_x)
 
     @property
     def _value(self) -> Text:
