@@ -29,9 +29,14 @@ from gwtui.watch.history.standing import TOTAL_USAGE, standing
 from gwtui.watch.history.upkeep import step
 from gwtui.watch.history.writer import HistoryWriter
 
-NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
-END = int(NOW.timestamp()) // 3600 * 3600
-TIERS = ((0, 60, 48 * 3600), (300, 300, 30 * 86400), (3600, 3600, 365 * 86400))
+NOW = datetime(2026, 11, 26, 0, 5, tzinfo=UTC)
+END = int(NOW.timestamp()) // (7 * 86400) * 7 * 86400
+TIERS = (
+    (0, 60, 48 * 3600),
+    (300, 300, 30 * 86400),
+    (3600, 3600, 365 * 86400),
+    (86400, 86400, 365 * 86400),
+)
 """Width, seconds between rows, how far back."""
 CHANGES = 20_000
 ROUNDS = 5
@@ -94,7 +99,7 @@ def quiet_rows(number: int) -> list[tuple[object, ...]]:
     """One value throughout: a row for each stretch that may be one."""
     return [
         (width, number, at, at + whole - 60, whole // 60, None, "50", None, None)
-        for (width, _, back), whole in zip(TIERS, (300, 3600, 86400), strict=True)
+        for (width, _, back), whole in zip(TIERS, (300, 3600, 86400, 7 * 86400), strict=True)
         for at in range(END - back, END, whole)
     ]
 

@@ -102,13 +102,14 @@ def check_exact(history: Desk, world: World, since: datetime, until: datetime, w
 def test_a_week_is_exact_in_every_tier(history: Desk) -> None:
     world, end = World(), START + 7 * DAY
     run(history, world, end, minutes(10))
-    for width in (300, 3600):
+    for width in (300, 3600, 86400):
         assert history.sums(width) == (
             sum(value is not None for _, told in world.told for value in told.values()),
             sum(value is None for _, told in world.told for value in told.values()),
         )
     check_exact(history, world, START, end, 3600)
     check_exact(history, world, START, end, 14_400)
+    check_exact(history, world, START + 5 * HOUR, end, 86_400)
     check_exact(history, world, end - 30 * HOUR, end, 600)
 
 
@@ -131,9 +132,10 @@ def test_what_never_changes_takes_a_row_an_hour_then_a_row_a_day(history: Desk) 
     history.keep_up(START + 3 * DAY + HOUR)
     assert history.rows(300) == 72
     assert history.rows(3600) == 3
-    curve = history.reader.points(LIMIT, START, START + 3 * DAY, resolution=300)
-    assert curve is not None
-    assert {(point.state, point.samples) for point in curve.points} == {("value", 1)}
+    for width, samples in ((300, 1), (600, 2), (3600, 12), (86400, 288)):
+        curve = history.reader.points(LIMIT, START, START + 3 * DAY, resolution=width)
+        assert curve is not None
+        assert {(point.state, point.samples) for point in curve.points} == {("value", samples)}
 
 
 def test_a_long_time_keeps_what_it_should_and_no_more(tmp_path: Path) -> None:
@@ -163,11 +165,11 @@ def test_a_long_time_keeps_what_it_should_and_no_more(tmp_path: Path) -> None:
         days_kept = min(DAYS, 366)
         assert counted >= (days_kept - 1) * DAY / every
         check_exact(history, world, max(START, end - 300 * DAY), end, 86400)
-        rows = sum(history.rows(width) for width in (0, 300, 3600))
+        rows = sum(history.rows(width) for width in (0, 300, 3600, 86400))
         history.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         assert path.stat().st_size <= rows * ROW_BYTES + 300_000
         # Per changing series: 96 buckets a day for 30 days, 24 an hour tier's for a year.
-        assert rows <= 3 * (48 * 4 + 31 * 96 + min(DAYS, 366) * 24) * 1.2 + 2_000
+        assert rows <= 3 * (48 * 4 + 31 * 96 + min(DAYS, 372) * 25) * 1.2 + 2_000
 
 
 def test_the_file_shrinks_when_much_of_it_goes(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 from gwtui.watch.history.model import Curve, Point, Reading, Series, State
 from gwtui.watch.history.numbers import EXACT, mean_of, moment_of, seconds_of
@@ -148,13 +149,19 @@ def _parts(connection: sqlite3.Connection, span: Span) -> Iterator[_Part]:
     bounds = sorted({begin, end, *(at for pair in reach.values() for at in pair)})
     fine = [tier for tier in reversed(WIDTHS) if tier <= span.width and tier in reach]
     coarse = [tier for tier in WIDTHS if tier > span.width and tier in reach]
-    for left, right in pairwise(bounds):
-        if left < begin or left >= end:
-            continue
-        for tier in (*fine, *coarse):
-            if reach[tier][0] <= left < reach[tier][1]:
-                yield _Part(tier, left, right)
-                break
+    spans = [(left, right) for left, right in pairwise(bounds) if begin <= left < end]
+    chosen = (
+        (next((tier for tier in (*fine, *coarse) if _holds(reach[tier], left)), RAW), left, right)
+        for left, right in spans
+    )
+    # Neighbours of one tier are one part: a row may lie in both.
+    for tier, parts in groupby(chosen, key=itemgetter(0)):
+        whole = list(parts)
+        yield _Part(tier, whole[0][1], whole[-1][2])
+
+
+def _holds(reach: tuple[int, int], moment: int) -> bool:
+    return reach[0] <= moment < reach[1]
 
 
 def _stretches(connection: sqlite3.Connection, number: int, part: _Part) -> Iterator[Stretch]:

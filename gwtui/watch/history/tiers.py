@@ -13,11 +13,12 @@ RAW = 0
 FIVE_MINUTES = 300
 HOUR = 3600
 DAY = 86400
-WIDTHS = (RAW, FIVE_MINUTES, HOUR)
-"""From fine to coarse, in seconds."""
-PARENT = {RAW: FIVE_MINUTES, FIVE_MINUTES: HOUR, HOUR: DAY}
+WEEK = 7 * DAY
+WIDTHS = (RAW, FIVE_MINUTES, HOUR, DAY)
+"""From fine to coarse, in seconds. Days are kept as long as hours: a year of them reads fast."""
+PARENT = {RAW: FIVE_MINUTES, FIVE_MINUTES: HOUR, HOUR: DAY, DAY: WEEK}
 """The boundary that no row of a width crosses."""
-KEPT = {RAW: HOUR, FIVE_MINUTES: DAY, HOUR: DAY}
+KEPT = {RAW: HOUR, FIVE_MINUTES: DAY, HOUR: WEEK, DAY: WEEK}
 """What is kept of a width begins at such a boundary, which no row of the next one crosses."""
 
 Row = tuple[int, int, int, int, str | None, str | None, str | None, str | None]

@@ -16,6 +16,7 @@ from gwtui.watch.history.model import Retention
 from gwtui.watch.history.numbers import seconds_of
 from gwtui.watch.history.tiers import (
     COLUMNS,
+    DAY,
     FIVE_MINUTES,
     HOUR,
     KEPT,
@@ -159,6 +160,7 @@ def _forget(connection: sqlite3.Connection, retention: Retention, now: int) -> b
         (RAW, retention.raw),
         (FIVE_MINUTES, retention.five_minutes),
         (HOUR, retention.hours),
+        (DAY, retention.hours),
     ):
         limit = _limit(connection, width, kept, now)
         if limit > _kept_from(connection, width):
@@ -218,7 +220,7 @@ def _forget_facts(connection: sqlite3.Connection, limit: int) -> bool:
         removed += connection.execute(statement, (value,)).rowcount
     removed += connection.execute(
         "DELETE FROM series WHERE NOT EXISTS (SELECT 1 FROM stretches "
-        "WHERE series = series.id AND width IN (?, ?, ?))",
+        "WHERE series = series.id AND width IN (?, ?, ?, ?))",
         WIDTHS,
     ).rowcount
     return removed > 0
