@@ -107,7 +107,7 @@ class UndoList:
 def _marked(back: Plan[Any], undone: Done) -> Plan[Any]:
     """The plan as what it is: the undoing of another one."""
     parts = tuple(replace(part, undoes=undone.plan_id, undo=None) for part in back.parts)
-    title = f"Undo “{undone.title}”"
+    title = f"Undo: {undone.title}"
     return replace(back, title=title, undoes=undone.plan_id, undo=None, parts=parts)
 
 

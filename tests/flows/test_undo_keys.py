@@ -76,7 +76,7 @@ async def test_the_last_change_is_taken_back(desk: Desk) -> None:
     assert (await desk.read()).disabled is True
     await desk.pilot.press("U")
     said = await desk.wait_for(ConfirmScreen)
-    assert "Undo “Disable key" in said
+    assert "Undo: Disable key" in said
     assert "disabled → enabled" in said
     await desk.pilot.press("y")
     await until(desk.pilot, lambda: "Undone: Disable key" in notices(desk.app), "the undo")

@@ -290,7 +290,7 @@ async def test_the_way_back_leaves_no_trace(world: FaultWorld, name: str) -> Non
         assert back.undoes == plan.id
         assert all(part.undoes == plan.id for part in back.parts)
         assert back.undo is None
-        assert back.title == f"Undo “{plan.title}”"
+        assert back.title == f"Undo: {plan.title}"
         assert back.changes or back.danger == "high", "it says what it does"
         await send(client, back)
         assert await look(world, client) == before
@@ -462,7 +462,7 @@ async def test_the_undo_goes_down_the_road_and_names_what_it_undoes(
         newest, first = road.books.audit.entries()
         assert newest.undoes == first.id == plan.id
         assert first.undoes is None
-        assert newest.title.startswith("Undo")
+        assert newest.title.startswith("Undo: ")
 
 
 def undoable(title: str) -> Plan[str]:

@@ -104,8 +104,8 @@ def _changes(entry: AuditEntry, _now: datetime) -> Sequence[DetailRow]:
 
 AUDIT: ResourceSpec[AuditEntry] = ResourceSpec(
     id="audit",
-    title="Audit log",
-    singular="change",
+    title="Audit entries",
+    singular="audit entry",
     identity=lambda entry: f"{entry.id}/{entry.outcome}/{entry.at.timestamp()}",
     name=lambda entry: cells.text(entry.title).text,
     columns=COLUMNS,

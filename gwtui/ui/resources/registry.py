@@ -71,7 +71,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("activity", "Activity", "gwtui.ui.screens.activity:ActivityScreen", screen=True),
     Entry("providers", "Providers", "gwtui.ui.resources.providers:PROVIDERS", tab=False),
     Entry("zdr", "Models under ZDR", "gwtui.ui.resources.zdr:ZDR", tab=False, short="ZDR"),
-    Entry("audit", "Audit log", "gwtui.ui.resources.audit:AUDIT", tab=False, short="Audit"),
+    Entry("audit", "Audit entries", "gwtui.ui.resources.audit:AUDIT", tab=False, short="Audit"),
     Entry(
         "generation",
         "Generation",

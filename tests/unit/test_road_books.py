@@ -1,0 +1,112 @@
+"""What is written down of writes: nothing private, nothing forgotten, nothing twice."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwtui.actions import generation_plans
+from gwtui.actions.books import NOT_WRITTEN, Books
+from gwtui.actions.plan import Change, Consent, Plan
+from gwtui.client.connection import Connection
+from gwtui.client.errors import NoAnswerError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.activity import FeedbackRequest
+from gwtui.domain.clock import Clock
+from gwtui.local.journal import DIED, Entry, Journal
+
+NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+
+
+def books(folder: Path) -> Books:
+    connection = Connection("https://gateway.test", label="work")
+    return Books(connection, Journal(folder / "journal.jsonl"), None, Clock(now=lambda: NOW))
+
+
+def consent(**more: Any) -> Consent[None]:
+    return Consent(Plan("keys.edit", "Change key “ci”", "keys", "h", _never, **more), "dialog")
+
+
+async def _never(_client: GatewayClient) -> None:
+    raise AssertionError("nothing is sent here")
+
+
+def test_what_a_dead_program_left_is_told_once(tmp_path: Path) -> None:
+    before = books(tmp_path)
+    agreed = consent(changes=(Change("Name", "ci", "laptop"),))
+    before.announce(agreed)
+    before.tidy()
+    assert list(before.audit.entries()) == [], "its program still runs"
+    (line,) = before.journal.entries()
+    gone = {**line.details, "process": {**line.details["process"], "began": "another life"}}  # type: ignore[dict-item]
+    before.journal.path.unlink()
+    before.journal.record(Entry(line.id, "intent", NOW, gone))
+    for _ in range(2):
+        books(tmp_path).tidy()
+    (told,) = before.audit.entries()
+    assert (told.id, told.outcome, told.message) == (agreed.plan.id, "unknown", DIED)
+    assert (told.title, told.profile, told.consent) == ("Change key “ci”", "work", "dialog")
+    assert [one.after for one in told.changes] == ["laptop"]
+    (left,) = before.journal.open_intents()
+    assert left.answer_lost
+    assert left.changes == ({"field": "Name", "before": "ci", "after": "laptop"},)
+
+
+def test_a_person_closes_a_write_in_doubt(tmp_path: Path) -> None:
+    one = books(tmp_path)
+    agreed = consent()
+    one.announce(agreed)
+    one.unknown(agreed, NoAnswerError("lost"), None)
+    (left,) = one.journal.open_intents()
+    one.resolve(left, "the key is there: it happened")
+    assert one.journal.open_intents() == ()
+    resolved, unknown = one.audit.entries()
+    assert (resolved.id, resolved.outcome) == (unknown.id, "resolved")
+    assert resolved.message == "the key is there: it happened"
+    assert resolved.title == unknown.title
+    assert unknown.message == "lost"
+
+
+def test_a_private_change_is_not_written_down(tmp_path: Path) -> None:
+    said = "the answer quoted a customer: sentinel-of-a-prompt"
+    request = FeedbackRequest(generation_id="gen-1", category="incoherence", comment=said)
+    plan = generation_plans.plan_feedback(request)
+    assert any(change.after == said for change in plan.changes), "it is shown"
+    one = books(tmp_path)
+    agreed = Consent(plan, "form")
+    one.announce(agreed)
+    one.applied(agreed, None, "req-1")
+    for path in (one.journal.path, one.audit.path):
+        assert "sentinel" not in path.read_text()
+    (line,) = one.audit.entries()
+    assert NOT_WRITTEN in [change.after for change in line.changes]
+
+
+def test_a_fault_is_known_until_the_next_line_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = books(tmp_path)
+    agreed = consent()
+    one.announce(agreed)
+
+    def full(*_given: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("gwtui.local.lines.write_all", full)
+        one.applied(agreed, None, None)
+    assert one.journal_fault == one.audit_fault == "No space left on device"
+    assert len(one.journal.open_intents()) == 1, "what is not written down stays open"
+    one.applied(agreed, None, None)
+    assert one.journal_fault is one.audit_fault is None
+    assert len(list(one.audit.entries())) == 1
+
+
+def test_a_journal_that_cannot_be_tidied_is_known(tmp_path: Path) -> None:
+    (tmp_path / "journal.jsonl").mkdir()
+    one = books(tmp_path)
+    one.tidy()
+    assert one.journal_fault is not None
