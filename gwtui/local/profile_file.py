@@ -1,27 +1,18 @@
 """Writing ``profiles.toml``: the person's own file, so only the lines that change are touched.
 
-Every edit reads the file anew under a lock, so that two programs lose nothing of each other's, and
-puts the new one in its place in one step. The mode stays; behind a symbolic link, it is the linked
-file that changes.
+How that is done without losing anything is in ``user_file``.
 """
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
-import stat
-import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from gwtui.local.durable import replace_file
-from gwtui.local.paths import PrivateDirectoryError, ensure_private
-from gwtui.local.profile_text import parse_profiles, read_profile_text
+from gwtui.local.profile_text import parse_profiles
 from gwtui.local.profiles import ProfileError
 from gwtui.local.toml_editor import TomlEditError, TomlEditor, Value
+from gwtui.local.user_file import UserFileError, edit_user_file
 
-_PRIVATE = 0o600
 _PROFILES = "profiles"
 _DEFAULT = "default"
 
@@ -80,61 +71,8 @@ def _require(editor: TomlEditor, name: str) -> None:
 
 def _edit(path: Path, change: Callable[[TomlEditor], None]) -> None:
     try:
-        if not path.parent.is_dir():
-            ensure_private(path.parent)
-        with _locked(path):
-            _edit_locked(path.resolve(), change)
-    except (PrivateDirectoryError, TomlEditError) as error:
-        raise ProfileError(f"{path}: {error}; change it by hand") from None
-    except OSError as error:
-        raise ProfileError(f"{path}: {error.strerror or 'cannot be written'}") from None
-
-
-def _edit_locked(path: Path, change: Callable[[TomlEditor], None]) -> None:
-    before = _stat(path)
-    if before is not None and before.st_uid != os.geteuid():
-        raise ProfileError(f"{path}: belongs to another user")
-    text = read_profile_text(path)
-    try:
-        editor = TomlEditor(text)
-        change(editor)
-        changed = editor.text()
-    except (tomllib.TOMLDecodeError, TomlEditError):
-        # Where it is the file that is broken, this says where.
-        parse_profiles(path, text, keep_unknown=True)
-        raise
-    # Whatever stands in the file from now on is understood at the next start.
-    parse_profiles(path, changed, keep_unknown=True)
-    if changed == text:
-        return
-    if _version(_stat(path)) != _version(before):
-        raise ProfileError(f"{path}: was changed by another program just now; try again")
-    if before is None:
-        replace_file(path, changed.encode(), mode=_PRIVATE)
-    else:
-        mode = stat.S_IMODE(before.st_mode)
-        replace_file(path, changed.encode(), mode=mode, group=before.st_gid)
-
-
-def _stat(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except FileNotFoundError:
-        return None
-
-
-def _version(found: os.stat_result | None) -> tuple[int, int, int] | None:
-    return None if found is None else (found.st_ino, found.st_mtime_ns, found.st_size)
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """A file of its own carries the lock: the profile file is exchanged at every edit."""
-    lock = path.with_name(f".{path.name}.lock")
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(lock, flags, _PRIVATE)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+        edit_user_file(
+            path, change, lambda text: parse_profiles(path.resolve(), text, keep_unknown=True)
+        )
+    except UserFileError as error:
+        raise ProfileError(str(error)) from None

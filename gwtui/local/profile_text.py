@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
-import re
-import stat
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,12 +14,8 @@ from gwtui.contract.request import problems
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.profiles import FIELDS, Profile, ProfileBook, ProfileError
 from gwtui.local.toml_editor import line_of
+from gwtui.local.user_file import UserFileError, not_toml, read_user_text
 
-_MAX_BYTES = 1024 * 1024
-_WORLD_WRITABLE = 0o002
-_PLACE = re.compile(r" \(at line (\d+), column \d+\)$")
-_HEADER = re.compile(r"\s*\[([^]#]{1,200})")
-_KEY = re.compile(r"\s*([\w.\"'-]{1,200})\s*=")
 _SECRETS = frozenset({"token", "key", "api_key", "secret", "password"})
 
 
@@ -38,20 +31,9 @@ def load_profiles(path: Path, *, keep_unknown: bool = False) -> ProfileBook:
 def read_profile_text(path: Path) -> str:
     """The text of the profile file, empty when it is absent. Raises ProfileError."""
     try:
-        with path.open("rb") as file:
-            _refuse_foreign(path, os.fstat(file.fileno()))
-            content = file.read(_MAX_BYTES + 1)
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise ProfileError(f"{path}: {error.strerror or 'cannot be read'}") from None
-    if len(content) > _MAX_BYTES:
-        raise ProfileError(f"{path}: is larger than a file of profiles can be")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ProfileError(f"{path}:{line}: is not UTF-8 text") from None
+        return read_user_text(path)
+    except UserFileError as error:
+        raise ProfileError(str(error)) from None
 
 
 def parse_profiles(path: Path, text: str, *, keep_unknown: bool = False) -> ProfileBook:
@@ -59,7 +41,7 @@ def parse_profiles(path: Path, text: str, *, keep_unknown: bool = False) -> Prof
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ProfileError(f"{path}{_broken(text, str(error))}") from None
+        raise ProfileError(not_toml(path, text, error)) from None
     return _Reader(path, text, keep_unknown).book(content)
 
 
@@ -120,23 +102,3 @@ def _hint(name: str, known: frozenset[str]) -> str:
         return ": no secret is kept in this file, see gwtui login --help"
     close = difflib.get_close_matches(name, known, 1)
     return f"; is {close[0]} meant?" if close else ""
-
-
-def _broken(text: str, message: str) -> str:
-    """Line, field and fault of a text that is not TOML; no value is repeated."""
-    lines = text.split("\n")
-    found = _PLACE.search(message)
-    line = int(found[1]) if found else len(lines)
-    table = next((m[1] for one in reversed(lines[: line - 1]) if (m := _HEADER.match(one))), "")
-    key = _KEY.match(lines[line - 1])
-    where = ".".join(part.strip() for part in (table, key[1] if key else "") if part)
-    fault = f"is not valid TOML: {_PLACE.sub('', message)}"
-    return f":{line}: {safe_line(where, 120)}: {fault}" if where else f":{line}: {fault}"
-
-
-def _refuse_foreign(path: Path, found: os.stat_result) -> None:
-    """Whoever can write the file can have a command run and a token sent elsewhere."""
-    if found.st_uid not in {os.geteuid(), 0}:
-        raise ProfileError(f"{path}: belongs to another user")
-    if stat.S_IMODE(found.st_mode) & _WORLD_WRITABLE:
-        raise ProfileError(f"{path}: can be written by everyone, run: chmod 600 {path}")
