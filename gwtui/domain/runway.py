@@ -124,6 +124,15 @@ def outlook(
     return Outlook(_date(now, soonest), _date(now, likely), _date(now, latest), chosen.window)
 
 
+def likely_hours(balance: Decimal, found: Sequence[Burn]) -> float | None:
+    """Hours until the balance is gone, as ``outlook`` takes to be most likely.
+
+    None when nothing is being used, or too little was seen to tell.
+    """
+    rated = [burn for burn in found if burn.share >= ENOUGH and _uses(burn)]
+    return _hours(balance, _telling(balance, rated)) if rated else None
+
+
 class _Step(NamedTuple):
     used: Decimal
     over: timedelta

@@ -1,0 +1,155 @@
+"""When a condition becomes an alert and when it stops being one. Pure; time comes in with readings.
+
+A condition has two bounds: it is *bad* beyond the one, *good* beyond the other and neither between
+them (hysteresis), so that a figure that trembles around a bound does not fire again and again. Bad
+must last for a while before the alert fires, good before it clears.
+
+What nobody read is no evidence. No traffic (null) and a gap neither fire nor clear, and the time
+they take does not count: only the time between readings that follow each other closely does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+State = Literal["quiet", "pending", "firing", "clearing"]
+"""Nothing wrong; bad, but not for long enough; an alert; good again, but not for long enough."""
+Evidence = Literal["bad", "good", "between"]
+"""What one reading says about a condition."""
+Direction = Literal["below", "above"]
+"""On which side of its bound a figure is bad."""
+Transition = Literal["fired", "cleared"]
+
+ALERTING = frozenset[State]({"firing", "clearing"})
+"""The states in which there is an alert."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Where a figure is bad and where it is good again.
+
+    "below": bad under ``fires_at``, good from ``clears_at`` on. "above": bad from ``fires_at`` on,
+    good up to ``clears_at``. Raises ValueError when the two are the wrong way round.
+    """
+
+    direction: Direction
+    fires_at: Decimal
+    clears_at: Decimal
+
+    def __post_init__(self) -> None:
+        margin = self.clears_at - self.fires_at
+        if (margin < 0) if self.direction == "below" else (margin > 0):
+            raise ValueError(
+                "the bound that clears must lie on the good side of the one that fires"
+            )
+
+    def evidence(self, value: Decimal) -> Evidence:
+        """What a figure says."""
+        if self.direction == "below":
+            if value < self.fires_at:
+                return "bad"
+            return "good" if value >= self.clears_at else "between"
+        if value >= self.fires_at:
+            return "bad"
+        return "good" if value <= self.clears_at else "between"
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long bad must last before an alert fires, and good before it clears."""
+
+    fire_after: timedelta = timedelta()
+    clear_after: timedelta = timedelta()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one condition stands.
+
+    ``since`` is when this state began. ``held`` is how much of the time since then was seen;
+    ``seen`` is the last reading with evidence.
+    """
+
+    state: State = "quiet"
+    since: datetime | None = None
+    held: timedelta = timedelta()
+    seen: datetime | None = None
+
+    @property
+    def alerting(self) -> bool:
+        """Whether there is an alert."""
+        return self.state in ALERTING
+
+
+QUIET = Standing()
+
+_TURNS: Mapping[tuple[State, Evidence], State] = {
+    ("quiet", "bad"): "pending",
+    ("pending", "good"): "quiet",
+    ("pending", "between"): "quiet",
+    ("firing", "good"): "clearing",
+    # It never stopped: the alert is the one that fired before.
+    ("clearing", "bad"): "firing",
+    ("clearing", "between"): "firing",
+}
+"""What a reading turns a state into at once; in all other cases it lasts."""
+
+
+class Step(NamedTuple):
+    """A condition after a reading, and what happened with it, if anything."""
+
+    standing: Standing
+    transition: Transition | None = None
+
+
+def step(
+    before: Standing, evidence: Evidence | None, at: datetime, timing: Timing, patience: timedelta
+) -> Step:
+    """Take one reading into account; None is a reading without evidence.
+
+    Readings that are further apart than ``patience`` leave a gap between them. One that is not
+    newer than the last changes nothing, unless the clock was put back by more than that.
+    """
+    late = timedelta() if before.seen is None else before.seen - at
+    if evidence is None or (before.seen is not None and timedelta() <= late <= patience):
+        return Step(before)
+    turned = _TURNS.get((before.state, evidence))
+    standing = _seen(before, at, patience) if turned is None else _begin(turned, at)
+    return _due(standing, timing)
+
+
+def occur(at: datetime) -> Step:
+    """Something happened that is an alert by itself, such as a changed price."""
+    return Step(_begin("firing", at), "fired")
+
+
+def lapse(before: Standing, at: datetime, after: timedelta) -> Step:
+    """What happened stops being news after a time."""
+    if before.state == "firing" and before.since is not None and at - before.since >= after:
+        return Step(_begin("quiet", at), "cleared")
+    return Step(before)
+
+
+def _begin(state: State, at: datetime) -> Standing:
+    return Standing(state, since=at, seen=at)
+
+
+def _seen(before: Standing, at: datetime, patience: timedelta) -> Standing:
+    """The same state with the time that was seen of it."""
+    passed = timedelta() if before.seen is None else at - before.seen
+    held = before.held + (passed if timedelta() < passed <= patience else timedelta())
+    return replace(before, held=held, seen=at)
+
+
+def _due(standing: Standing, timing: Timing) -> Step:
+    """Fire or clear once it lasted for long enough."""
+    assert standing.seen is not None  # noqa: S101 - set with every reading
+    if standing.state == "pending" and standing.held >= timing.fire_after:
+        return Step(_begin("firing", standing.seen), "fired")
+    if standing.state == "clearing" and standing.held >= timing.clear_after:
+        return Step(_begin("quiet", standing.seen), "cleared")
+    return Step(standing)
