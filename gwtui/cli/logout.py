@@ -9,10 +9,10 @@ from gwtui.cli import exits
 from gwtui.cli.forgetting import forget_everywhere
 from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option
 from gwtui.cli.output import narrate
+from gwtui.local.environment import TOKEN_VARIABLE
 from gwtui.local.paths import Paths
 from gwtui.local.profile_text import load_profiles
 from gwtui.local.profiles import FILE_NAME, ProfileError
-from gwtui.local.tokens import TOKEN_VARIABLE
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

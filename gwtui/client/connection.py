@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 from pydantic import SecretStr
 
 from gwtui.contract.dialects import GENERIC, Dialect
+from gwtui.domain.known_secrets import remember
 
 API_PATH = "/api/v1"
 """Path of the API below the host: contract "Versioning"."""
@@ -51,6 +52,7 @@ class Connection:
     """What new keys are sealed with on this machine where the token itself does not last."""
 
     def __post_init__(self) -> None:
+        remember(self.token, self.lasting_secret)
         object.__setattr__(self, "base_url", normalise_base_url(self.base_url))
         if self.token is not None and not _TOKEN.match(self.token.get_secret_value()):
             raise InvalidConnectionError(

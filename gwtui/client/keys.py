@@ -8,6 +8,7 @@ from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.client.reading import confirm_deleted, read_one, read_rows, read_whole
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, CurrentKey, UpdateKeyRequest
 from gwtui.contract.paging import KEYS_PAGE
+from gwtui.domain.known_secrets import remember
 
 _KEY = "/keys/{hash}"
 
@@ -61,6 +62,7 @@ class KeysService:
         body = checked(request, CreateKeyRequest)
         answer = await self._caller.call(Call("POST", "/keys", body=body))
         created = read_whole(answer, CreatedKey)
+        remember(created.key)
         if created.data is None and created.key is None:
             raise UnreadableAnswerError(
                 "the answer to the creation holds neither the key nor its description",

@@ -23,7 +23,13 @@ import httpx
 from pydantic import SecretStr
 
 from gwtui import __version__
-from gwtui.client.answers import read_json, redirect_error, request_id_of, status_error
+from gwtui.client.answers import (
+    read_json,
+    redacted,
+    redirect_error,
+    request_id_of,
+    status_error,
+)
 from gwtui.client.call import Answer, Call
 from gwtui.client.connection import Connection
 from gwtui.client.errors import (
@@ -37,6 +43,7 @@ from gwtui.client.gate import WriteGate
 from gwtui.client.receipts import answered
 from gwtui.client.skew import ClockSkew
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.domain.known_secrets import hider, is_short, remember
 
 logger = logging.getLogger("gwtui.client")
 
@@ -46,7 +53,6 @@ _MAX_ERROR_BODY = 64 * 1024
 _COMPRESSIONS = ("gzip", "deflate")
 """One of them at a time: each unpacks to a thousand times its size at most, so that the bound on an
 answer is met before the memory is. Others, or one inside another, know no such measure."""
-_REDACTED = "[redacted]"
 _NEVER_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -141,7 +147,7 @@ class Transport:
                 elapsed = self._clock.monotonic() - started
                 self.skew.observe(response.headers, self._clock.now(), elapsed)
                 try:
-                    return await self._read(response, self._redactor(call))
+                    return await self._read(response, call)
                 finally:
                     await response.aclose()
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError) as error:
@@ -156,9 +162,8 @@ class Transport:
             "headers": {"Content-Type": "application/json"},
         }
 
-    async def _read(
-        self, response: httpx.Response, redact: Callable[[str], str]
-    ) -> Answer | GatewayError:
+    async def _read(self, response: httpx.Response, call: Call) -> Answer | GatewayError:
+        redact = self._redactor(call)
         status = response.status_code
         headers = {name.lower(): redact(text) for name, text in response.headers.items()}
         if status >= HTTPStatus.BAD_REQUEST:
@@ -184,6 +189,12 @@ class Transport:
         outcome = read_json(body, headers, self._connection.dialect)
         if isinstance(outcome, GatewayError):
             return outcome
+        given = call.body.secrets() if call.body is not None else []
+        if given:
+            # A service that repeats what it was given must not bring it onto a screen. A very
+            # short one could be anything in the answer.
+            long = [secret for secret in given if not is_short(secret.get_secret_value())]
+            outcome = redacted(outcome, hider(long))
         return Answer(status, outcome, request_id_of(headers))
 
     async def _error_body(self, response: httpx.Response) -> bytes:
@@ -215,13 +226,8 @@ class Transport:
         token = self._connection.token
         secrets = [token] if token else []
         secrets += call.body.secrets() if call.body is not None else []
-
-        def redact(text: str) -> str:
-            for secret in secrets:
-                text = text.replace(secret.get_secret_value(), _REDACTED)
-            return text
-
-        return redact
+        remember(*secrets)
+        return hider(secrets)
 
     def _log(self, call: Call, outcome: Answer | GatewayError, seconds: float) -> None:
         failed = isinstance(outcome, GatewayError)

@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from gwtui.contract.scalars import timestamp_text
+from gwtui.domain.known_secrets import remember
 
 _VERSION = 1
 _PURPOSE = b"gwtui: sealed value of a new API key, version 1"
@@ -61,6 +62,9 @@ class SealedKey:
     name: str
     made_at: datetime
     value: SecretStr
+
+    def __post_init__(self) -> None:
+        remember(self.value)
 
     @property
     def id(self) -> str:

@@ -19,10 +19,10 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from gwtui.local import keyring_store
+from gwtui.local.environment import take_token
 from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
 from gwtui.local.profiles import Profile
 
-TOKEN_VARIABLE = "GWTUI_TOKEN"  # noqa: S105 - the variable's name
 COMMAND_LIMIT = 10.0
 """Seconds for a token command."""
 MAX_BYTES = 64 * 1024
@@ -70,7 +70,7 @@ async def find_token(
 
 def take_from_environment(environ: MutableMapping[str, str]) -> SecretStr | None:
     """GWTUI_TOKEN, removed once read so that no child process inherits it."""
-    text = environ.pop(TOKEN_VARIABLE, "").strip()
+    text = take_token(environ)
     return SecretStr(text) if text else None
 
 

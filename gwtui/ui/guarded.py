@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rich.segment import Segment, Segments
 from textual.app import App
 from textual.filter import LineFilter
 from textual.notifications import SeverityLevel
 
+from gwtui.domain.failures import crash_report
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.crash import crash_report
 from gwtui.ui.line_filter import ControlCharacterFilter
 
 _LAST_LOOK = ControlCharacterFilter()
@@ -18,6 +19,9 @@ _LAST_LOOK = ControlCharacterFilter()
 
 class GuardedApp(App[int], inherit_bindings=False):
     """An app that shows no markup from data, no control character and no value in a crash."""
+
+    crash: str | None = None
+    """The report of the failure that ended the program, None while there was none."""
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Every line passes the control character filter on its way to the terminal."""
@@ -41,10 +45,16 @@ class GuardedApp(App[int], inherit_bindings=False):
             markup=False,
         )
 
+    def panic(self, *_renderables: Any) -> None:
+        """End the program; what an error has to show of itself may hold values."""
+        self._fatal_error()
+
     def _fatal_error(self) -> None:
         """Print where it happened; Textual's own report prints values, tokens among them."""
+        if self.crash is not None:
+            return
         self.bell()
         error = self._exception
-        report = crash_report(error) if error is not None else "gwtui stopped.\n"
-        self._exit_renderables.append(Segments([Segment(report)]))
+        self.crash = crash_report(error) if error is not None else "gwtui stopped.\n"
+        self._exit_renderables.append(Segments([Segment(self.crash)]))
         self._close_messages_no_wait()

@@ -13,8 +13,8 @@ from textual.color import Color
 from textual.theme import Theme
 
 from gwtui.actions.action import APP, LIST
+from gwtui.domain.failures import crash_report
 from gwtui.ui.commands import offered
-from gwtui.ui.crash import crash_report
 from gwtui.ui.line_filter import ControlCharacterFilter
 from gwtui.ui.resources.registry import RESOURCES
 from gwtui.ui.screens.too_small import TooSmallScreen

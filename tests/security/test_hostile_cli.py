@@ -17,7 +17,7 @@ from gwtui.cli.gateway import _narrate
 from gwtui.cli.key_facts import in_short, key_json, key_rows
 from gwtui.cli.output import narrate, print_json, print_table
 from gwtui.contract.keys import CurrentKey
-from gwtui.ui.crash import crash_report
+from gwtui.domain.failures import crash_report
 
 PRINTERS = frozenset({"output.py", "asking.py"})
 """Modules that may print a text that they were given: they make it safe, or it is a question."""

@@ -1,0 +1,112 @@
+"""What holds for the whole process, whichever command runs: log, crash reports, no core dump."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import threading
+    from typing import Protocol
+
+    class Unraisable(Protocol):
+        """What the interpreter tells of an error that nobody can catch."""
+
+        exc_value: BaseException | None
+
+
+LOG_OPTION = "--log-level"
+_SAYS_ONLY = frozenset({"-h", "--help", "--version"})
+_NO_CORE = 1
+"""Bytes. The kernel takes this limit, other than 0, as a word to handlers of dumps as well."""
+
+
+def take_over(words: Sequence[str]) -> None:
+    """At the start of a process with this command line: before anything can know a secret."""
+    no_core_dump()
+    sys.excepthook = _died
+    sys.unraisablehook = _could_not_be_raised
+    if _SAYS_ONLY.isdisjoint(words):
+        _open_log(words)
+
+
+def no_core_dump() -> None:
+    """A dump of the memory would hold the token and every key that was shown."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource  # noqa: PLC0415 - not on every system
+
+        _, most = resource.getrlimit(resource.RLIMIT_CORE)
+        size = 0 if most == 0 else _NO_CORE
+        resource.setrlimit(resource.RLIMIT_CORE, (size, size))
+
+
+def report_failure(error: BaseException) -> None:
+    """Tell a failure of the program on stderr, and keep the report."""
+    from gwtui.domain.failures import crash_report  # noqa: PLC0415 - seldom needed
+
+    report = crash_report(error)
+    print(report, end="", file=sys.stderr)
+    keep_report(report)
+
+
+def keep_report(report: str) -> None:
+    """Write a report of a failure down and say where it is."""
+    from gwtui.cli.output import narrate  # noqa: PLC0415 - seldom needed
+    from gwtui.local import crash_file  # noqa: PLC0415
+
+    path = crash_file.keep_report(_state(), report)
+    narrate(f"this report is in {path}" if path else "this report could not be written down")
+
+
+def _open_log(words: Sequence[str]) -> None:
+    import threading  # noqa: PLC0415 - not needed to say the version
+
+    from gwtui.local.log import open_log  # noqa: PLC0415
+
+    open_log(_state(), _level(words))
+    threading.excepthook = _thread_died
+
+
+def _level(words: Sequence[str]) -> str:
+    """The level that was asked for. A wrong one is refused where the command line is read."""
+    from gwtui.local.log import DEFAULT_LEVEL, LEVELS  # noqa: PLC0415
+
+    level = DEFAULT_LEVEL
+    for word, following in zip(words, (*words[1:], ""), strict=True):
+        name, given, value = word.partition("=")
+        if name == LOG_OPTION:
+            level = value if given else following
+    return level if level in LEVELS else DEFAULT_LEVEL
+
+
+def _state() -> Path:
+    from gwtui.local.paths import Paths  # noqa: PLC0415 - not needed to say the version
+
+    return Paths.of_user().state
+
+
+def _died(_kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:
+    """In the place of the interpreter's own report, which quotes messages."""
+    with contextlib.suppress(Exception):
+        report_failure(error)
+
+
+def _thread_died(arguments: threading.ExceptHookArgs) -> None:
+    _note("a thread failed", arguments.exc_value)
+
+
+def _could_not_be_raised(unraisable: Unraisable) -> None:
+    _note("a failure could not be raised", unraisable.exc_value)
+
+
+def _note(what: str, error: BaseException | None) -> None:
+    """Into the log alone: a dashboard may be on the screen."""
+    with contextlib.suppress(Exception):
+        import logging  # noqa: PLC0415 - loaded by then, or nothing is logged
+
+        info = None if error is None else (type(error), error, error.__traceback__)
+        logging.getLogger("gwtui").error(what, exc_info=info)

@@ -1,0 +1,104 @@
+"""The secrets that this process knows, so that nothing it writes down can repeat one.
+
+Nothing is kept alive by being known: a secret is forgotten with the last object that holds it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import Protocol
+from urllib.parse import quote
+from weakref import WeakValueDictionary
+
+HIDDEN = "[redacted]"
+"""Stands where a secret was."""
+_SHORT = 8
+_ALIGNMENTS = 3
+_MASKED = 4
+
+
+class Secret(Protocol):
+    """What holds a secret text, such as pydantic's ``SecretStr``."""
+
+    def get_secret_value(self) -> str:
+        """The text itself."""
+
+
+_known: WeakValueDictionary[int, Secret] = WeakValueDictionary()
+
+_LIKELY = (
+    re.compile(
+        r"(?i)\b(authorization[\"']?\s*[=:]\s*[\"']?(?:(?:bearer|basic|token)\s+)?)"
+        r"[^\s,;'\"]{4,}"
+    ),
+    re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}"),
+    re.compile(
+        r"(?i)((?:api[_-]?key|token|secret|passw(?:or)?d|credential)[\"']?\s*[=:]\s*[\"']?)"
+        r"[^\s,;&'\"}\]]{4,}"
+    ),
+    re.compile(r"(?<![A-Za-z0-9])((?:sk|pk|rk|gw)-)[A-Za-z0-9_-]{12,}"),
+    re.compile(r"(://)[^/\s@]+@"),
+)
+"""What looks like a secret, whoever it belongs to; the first group stays."""
+
+
+def remember(*secrets: Secret | None) -> None:
+    """Let ``without_secrets`` hide these from now on, for as long as they are in use."""
+    for secret in secrets:
+        if secret is not None:
+            _known[id(secret)] = secret
+
+
+def without_secrets(text: str) -> str:
+    """The text without any secret that this process knows, and without what looks like one."""
+    text = hider(list(_known.values()))(text)
+    for pattern in _LIKELY:
+        text = pattern.sub(lambda found: f"{found[1]}{HIDDEN}", text)
+    return text
+
+
+def hider(secrets: Iterable[Secret]) -> Callable[[str], str]:
+    """Takes these secrets out of a text, as they are and as they are usually encoded.
+
+    A text that holds a very short one goes as a whole: cutting it out of words would tell it.
+    """
+    values = sorted({secret.get_secret_value() for secret in secrets}, key=len, reverse=True)
+    known = [(form, is_short(value)) for value in values if value for form in _forms(value)]
+
+    def hide(text: str) -> str:
+        for form, short in known:
+            if form in text:
+                if short:
+                    return HIDDEN
+                text = text.replace(form, HIDDEN)
+        return text
+
+    return hide
+
+
+def is_short(secret: str) -> bool:
+    """Whether it may be part of ordinary words."""
+    return len(secret) < _SHORT
+
+
+def _forms(secret: str) -> list[str]:
+    forms = [secret, json.dumps(secret)[1:-1], quote(secret, safe="", errors="replace")]
+    forms.append(repr(secret)[1:-1])
+    if not is_short(secret):
+        forms += _base64_forms(secret.encode("utf-8", "surrogatepass"))
+    return list(dict.fromkeys(forms))
+
+
+def _base64_forms(data: bytes) -> Iterable[str]:
+    """What stands in base64 for the data, wherever in a longer text it begins."""
+    for shift in range(_ALIGNMENTS):
+        encoded = base64.b64encode(bytes(shift) + data).decode("ascii")
+        # The characters at the ends mix with what stands before and behind.
+        inner = encoded[_MASKED if shift else 0 : -_MASKED]
+        yield from (inner, inner.translate(_URL_SAFE))
+
+
+_URL_SAFE = str.maketrans("+/", "-_")

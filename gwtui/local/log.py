@@ -1,0 +1,167 @@
+"""The log: what this program has to say of itself, in a private file, never on the screen.
+
+No secret gets into it. Of a record, only plain values are written, without any secret that is
+known; of an error, its type and where it happened; of a record of another library, who said it and
+where, for its text may repeat anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+import stat
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from gwtui.domain.failures import places
+from gwtui.domain.known_secrets import without_secrets
+from gwtui.domain.safe_text import safe_line
+from gwtui.local.paths import PrivateDirectoryError, ensure_private
+
+FILE_NAME = "gwtui.log"
+"""Below the state directory."""
+FULL = 512 * 1024
+"""Bytes of a file before it is set aside."""
+KEPT = 3
+"""Files set aside; the oldest goes."""
+LEVELS = ("off", "error", "warning", "info", "debug")
+DEFAULT_LEVEL = "info"
+
+_OURS = "gwtui"
+_PRIVATE = 0o600
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_LONGEST = 2000
+_LONGEST_VALUE = 300
+_PLAIN = (int, float, Decimal, date, Path)
+_KNOWN_WORDS = (
+    "Task exception was never retrieved",
+    "Future exception was never retrieved",
+    "Task was destroyed but it is pending!",
+    "Exception in callback",
+    "Exception in ASGI application",
+)
+"""How records of other libraries begin that are worth a word."""
+
+
+class LogFile(logging.Handler):
+    """Writes each record to the end of a file that it opens anew, so that processes can share it.
+
+    Nothing is made before there is something to write. Never raises and never prints: a record
+    that cannot be written is lost.
+    """
+
+    def __init__(self, path: Path, *, full: int = FULL, kept: int = KEPT) -> None:
+        super().__init__()
+        self.path = path
+        self._full = full
+        self._kept = kept
+        self._is_private = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Add one record."""
+        with contextlib.suppress(Exception):
+            data = (line_of(record) + "\n").encode("utf-8", "backslashreplace")
+            descriptor = self._open()
+            try:
+                os.write(descriptor, data)
+                if os.fstat(descriptor).st_size > self._full:
+                    self._set_aside(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def _open(self) -> int:
+        if not self._is_private:
+            ensure_private(self.path.parent)
+            self._is_private = True
+        descriptor = os.open(self.path, _FLAGS, _PRIVATE)
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            os.close(descriptor)
+            raise PrivateDirectoryError(f"{self.path} is not a file of this user")
+        if stat.S_IMODE(found.st_mode) != _PRIVATE:
+            os.fchmod(descriptor, _PRIVATE)
+        return descriptor
+
+    def _set_aside(self, descriptor: int) -> None:
+        """Number the files anew: gwtui.log.1 is the newest of those set aside."""
+        # Another process may be at it: then it is done already.
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(os.fstat(descriptor), self.path.lstat()):
+            return
+        for number in range(self._kept, 0, -1):
+            before = self._aside(number - 1) if number > 1 else self.path
+            with contextlib.suppress(FileNotFoundError):
+                before.rename(self._aside(number))
+
+    def _aside(self, number: int) -> Path:
+        return self.path.with_name(f"{self.path.name}.{number}")
+
+
+def open_log(state: Path, level: str = DEFAULT_LEVEL) -> LogFile | None:
+    """Write what is logged to the file in the state directory; None with the level "off".
+
+    From here on nothing that is logged reaches stdout or stderr, whatever is configured besides.
+    """
+    root, ours = logging.getLogger(), logging.getLogger(_OURS)
+    logging.raiseExceptions = False
+    if level == "off":
+        root.addHandler(logging.NullHandler())
+        ours.setLevel(logging.CRITICAL)
+        return None
+    handler = LogFile(state / FILE_NAME)
+    root.addHandler(handler)
+    # Other libraries have a say from warnings on: below, they tell of every request.
+    ours.setLevel(level.upper())
+    return handler
+
+
+def line_of(record: logging.LogRecord) -> str:
+    """A record as lines of text, without any secret. Never raises."""
+    moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+    head = f"{moment.removesuffix('+00:00')}Z {record.levelname} [{record.process}] {record.name}"
+    lines = [safe_line(f"{head}: {_said(record)}", _LONGEST)]
+    error = record.exc_info[1] if record.exc_info else None
+    if error is not None:
+        lines += [f"    {line}" for line in places(error) if line]
+    return "\n".join(lines)
+
+
+def _said(record: logging.LogRecord) -> str:
+    if record.name.partition(".")[0] != _OURS:
+        begins = (words for words in _KNOWN_WORDS if str(record.msg).startswith(words))
+        return f"{next(begins, 'said something')} ({record.module}:{record.lineno})"
+    try:
+        text = record.msg if isinstance(record.msg, str) else _value(record.msg)
+        return without_secrets(text % _values(record.args) if record.args else text)
+    except Exception as error:
+        return f"said what cannot be written ({record.module}:{record.lineno}, {_kind(error)})"
+
+
+def _values(arguments: Any) -> Any:
+    if isinstance(arguments, tuple):
+        return tuple(map(_value, arguments))
+    return {name: _value(value) for name, value in arguments.items()}
+
+
+def _value(value: Any) -> Any:
+    """What may be written of a value: only that of plain ones, the kind of any other."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        # Before it is cut, for half a secret would not be known again.
+        return safe_line(without_secrets(value), _LONGEST_VALUE)
+    if isinstance(value, _PLAIN):
+        return safe_line(str(value), _LONGEST_VALUE)
+    if isinstance(value, OSError):
+        return f"{_kind(value)}: {value.strerror}"
+    if isinstance(value, Exception) and type(value).__module__.partition(".")[0] == _OURS:
+        return safe_line(without_secrets(f"{_kind(value)}: {value}"), _LONGEST_VALUE)
+    return f"<{_kind(value)}>"
+
+
+def _kind(value: object) -> str:
+    return type(value).__qualname__
