@@ -68,6 +68,7 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
         self._sending = False
         self._lost: Unknown | None = None
         self._said = Content("")
+        self._rows: list[FieldRow] = []
 
     def compose(self) -> ComposeResult:
         """Title, fields, what the gateway said, buttons."""
@@ -80,7 +81,8 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
                         title = toned(group.title, "accent", bold=True)
                         yield Static(title, id=f"part-{at}", classes="part")
                     for field in group.fields:
-                        yield FieldRow(field, self.state)
+                        self._rows.append(FieldRow(field, self.state))
+                        yield self._rows[-1]
             yield Static(Content(""), id="form-message")
             with Horizontal(id="form-buttons"):
                 yield Button(Content(self.spec.submit), id="submit", compact=True)
@@ -274,7 +276,7 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
     # Showing --------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        for row in self.query(FieldRow):
+        for row in self._rows:
             row.show_state()
         self._show_message()
         self._show_progress()

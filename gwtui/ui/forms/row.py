@@ -41,15 +41,18 @@ class FieldRow(Vertical):
         self.field = field
         self._state = state
         self._note: Content | None = None
+        self._note_line = Static(Content(""), classes="note")
+        self._counter = OneLine(id="counter")
+        self._made: Widget | None = None
 
     def compose(self) -> ComposeResult:
         """Label, editor and counter on a line, the note below."""
         with Horizontal(classes="line"):
             yield Static(toned(self.field.label, "muted"), classes="label")
-            yield self._editor()
+            yield self.editor
             if self._counted:
-                yield OneLine(id="counter")
-        yield Static(Content(""), classes="note")
+                yield self._counter
+        yield self._note_line
 
     @property
     def _counted(self) -> bool:
@@ -66,7 +69,9 @@ class FieldRow(Vertical):
     @property
     def editor(self) -> Widget:
         """What takes the keys."""
-        return self.query_one(".editor")
+        if self._made is None:
+            self._made = self._editor()
+        return self._made
 
     def show_state(self) -> None:
         """Bring counter and note up to date; what did not change is not repainted."""
@@ -74,13 +79,13 @@ class FieldRow(Vertical):
         note = self._content()
         if self._note is None or not note.is_same(self._note):
             self._note = note
-            self.query_one(".note", Static).update(note)
+            self._note_line.update(note)
             if self.has_class("-current"):
                 # It may have more lines now.
                 self.call_after_refresh(self.scroll_visible, animate=False)
         if self._counted:
             counter = self._state.counter(self.field.name) or Cell("")
-            self.query_one("#counter", OneLine).show(cell_content(counter))
+            self._counter.show(cell_content(counter))
 
     def _follow_suggestion(self) -> None:
         """Show what the form filled in from other fields."""
