@@ -138,6 +138,6 @@ async def refused(site: Hostile, walk: Walk) -> None:
     site.refusing = True
     await walk.press("r")
     assert "418" in walk.look("banner")
-    await walk.app.open_route("zdr")
+    await walk.app.open_route("members/nowhere")
     await settled(walk.pilot)
     assert "could not be read" in walk.look("panel")
