@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from gwtui.cli.process import DEFAULT_LOG_LEVEL, LOG_LEVELS, LOG_OPTION
 from gwtui.contract.dialects import DIALECTS
 
 
@@ -19,4 +20,11 @@ def add_connection_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--read-only", action="store_true", help="never send anything that changes something"
+    )
+    # Read before anything else can be logged, by ``process.take_over``: here it is checked.
+    parser.add_argument(
+        LOG_OPTION,
+        choices=LOG_LEVELS,
+        default=DEFAULT_LOG_LEVEL,
+        help=f"how much goes to the log file in the state directory ({DEFAULT_LOG_LEVEL})",
     )

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 LOG_OPTION = "--log-level"
+LOG_LEVELS = ("off", "error", "warning", "info", "debug")
+DEFAULT_LOG_LEVEL = "info"
 _SAYS_ONLY = frozenset({"-h", "--help", "--version"})
 _NO_CORE = 1
 """Bytes. The kernel takes this limit, other than 0, as a word to handlers of dumps as well."""
@@ -73,14 +75,12 @@ def _open_log(words: Sequence[str]) -> None:
 
 def _level(words: Sequence[str]) -> str:
     """The level that was asked for. A wrong one is refused where the command line is read."""
-    from gwtui.local.log import DEFAULT_LEVEL, LEVELS  # noqa: PLC0415
-
-    level = DEFAULT_LEVEL
+    level = DEFAULT_LOG_LEVEL
     for word, following in zip(words, (*words[1:], ""), strict=True):
         name, given, value = word.partition("=")
         if name == LOG_OPTION:
             level = value if given else following
-    return level if level in LEVELS else DEFAULT_LEVEL
+    return level if level in LOG_LEVELS else DEFAULT_LOG_LEVEL
 
 
 def _state() -> Path:

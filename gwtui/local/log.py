@@ -28,8 +28,6 @@ FULL = 512 * 1024
 """Bytes of a file before it is set aside."""
 KEPT = 3
 """Files set aside; the oldest goes."""
-LEVELS = ("off", "error", "warning", "info", "debug")
-DEFAULT_LEVEL = "info"
 
 _OURS = "gwtui"
 _PRIVATE = 0o600
@@ -101,8 +99,10 @@ class LogFile(logging.Handler):
         return self.path.with_name(f"{self.path.name}.{number}")
 
 
-def open_log(state: Path, level: str = DEFAULT_LEVEL) -> LogFile | None:
+def open_log(state: Path, level: str) -> LogFile | None:
     """Write what is logged to the file in the state directory; None with the level "off".
+
+    ``level`` is a name of the standard library's, in lower case, or "off".
 
     From here on nothing that is logged reaches stdout or stderr, whatever is configured besides.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
@@ -16,6 +17,8 @@ from gwtui.ui.session import Link, Session, open_session, reason
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.local.journal import Journal
+
+_log = logging.getLogger(__name__)
 
 _FIRST_WAIT = 2.0
 _LONGEST_WAIT = 60.0
@@ -76,6 +79,7 @@ class Connecting:
                 await self._hold()
             except Exception as error:
                 self.session = None
+                _log.warning("not connected", exc_info=error)
                 retry_at = self._clock.now() + timedelta(seconds=wait)
                 self.link = Link(reason(error), retry_at)
                 self._changed()
@@ -89,6 +93,7 @@ class Connecting:
         ):
             self.session = session
             self.link = Link()
+            _log.info("connected to %s, token from %s", connection.where, connection.token_source)
             self._changed()
             learning = asyncio.create_task(self._learn_rights(session), name="rights")
             try:

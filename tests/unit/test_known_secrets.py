@@ -1,0 +1,110 @@
+"""Secrets taken out of texts: known ones in every usual form, likely ones by their looks."""
+
+from __future__ import annotations
+
+import base64
+import gc
+import json
+from urllib.parse import quote
+
+import pytest
+from pydantic import SecretStr
+
+from gwtui.domain.known_secrets import HIDDEN, hider, remember, without_secrets
+
+VALUES = (
+    "plain-SENTINEL-0123456789",
+    "with spaces/and?=&%+ SENTINEL",
+    "quotes\"and'back\\slash-SENTINEL",
+    "ünïcode-日本-SENTINEL",
+    "two\nlines-SENTINEL",
+)
+
+
+def forms(value: str) -> dict[str, str]:
+    return {
+        "plain": value,
+        "json": json.dumps({"key": value}),
+        "url": quote(value, safe=""),
+        "repr": repr(value),
+        **{
+            f"base64 {before}": base64.b64encode(before + value.encode() + b"; end").decode()
+            for before in (b"", b"u", b"u:", b"Basic ")
+        },
+        "url-safe base64": base64.urlsafe_b64encode(b"u:" + value.encode()).decode(),
+    }
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_known_secret_is_hidden_in_every_form(value: str) -> None:
+    secret = SecretStr(value)
+    remember(secret)
+    for form, text in forms(value).items():
+        shown = without_secrets(f"cannot send {text} to host")
+        assert HIDDEN in shown, form
+        assert "SENTINEL" not in shown
+        assert shown.startswith("cannot send ")
+        assert shown.endswith(" to host")
+
+
+def test_a_secret_is_forgotten_with_who_held_it() -> None:
+    secret = SecretStr("forgotten-value")
+    remember(secret)
+    assert without_secrets("forgotten-value") == HIDDEN
+    del secret
+    gc.collect()
+    assert without_secrets("forgotten-value") == "forgotten-value"
+
+
+def test_the_same_secret_twice_is_known_until_the_last_is_gone() -> None:
+    one, two = SecretStr("held-by-two"), SecretStr("held-by-two")
+    remember(one, two, None)
+    del one
+    gc.collect()
+    assert without_secrets("held-by-two") == HIDDEN
+    assert two.get_secret_value() == "held-by-two"
+
+
+def test_a_longer_secret_goes_before_its_own_beginning() -> None:
+    hide = hider([SecretStr("abcdefgh"), SecretStr("abcdefghijkl")])
+    assert hide("abcdefghijkl, abcdefgh") == f"{HIDDEN}, {HIDDEN}"
+
+
+def test_a_text_with_a_very_short_secret_goes_as_a_whole() -> None:
+    hide = hider([SecretStr("abc"), SecretStr("")])
+    assert hide("the alphabcet") == HIDDEN
+    assert hide("something else") == "something else"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Authorization: Bearer SENTINEL",
+        "{'authorization': 'Bearer SENTINEL'}",
+        "(b'Authorization', b'Basic SENTINEL')",
+        "bearer SENTINEL",
+        '{"api_key": "SENTINEL"}',
+        "api-key=SENTINEL&x=1",
+        "password: SENTINEL",
+        "GWTUI_TOKEN=SENTINEL",
+        "sk-or-v1-SENTINEL00",
+        "gw-mgmt-v1-SENTINEL",
+        "https://user:SENTINEL@host/path",
+    ],
+)
+def test_what_looks_like_a_secret_is_hidden(text: str) -> None:
+    assert "SENTINEL" not in without_secrets(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GET /keys/{hash} -> 401 in 12 ms",
+        "connected to gateway.example, token from token command",
+        "feed keys: unexpected ValueError",
+        "https://gateway.example/api/v1",
+        "the keyring has no token for profile work",
+    ],
+)
+def test_what_is_harmless_stays(text: str) -> None:
+    assert without_secrets(text) == text
