@@ -1,0 +1,173 @@
+"""Long forms in parts: texts of several lines, switches, numbers, and finding the way."""
+
+from __future__ import annotations
+
+from field_desk import Desk, models, one
+
+from form_kit import until
+from gwtui.contract.workspaces import CreateWorkspaceRequest
+from gwtui.ui.forms.editors import ChoiceEditor, TickEditor
+from gwtui.ui.forms.fields import (
+    FieldGroup,
+    FormField,
+    FormSpec,
+    IntegerListField,
+    ModelField,
+    PercentField,
+    TextAreaField,
+    ThreeWayField,
+)
+from gwtui.ui.forms.progress import ProgressLine
+from gwtui.ui.forms.row import FieldRow
+from gwtui.ui.forms.text_area import LinesEditor
+
+LONG = FormSpec(
+    "New workspace",
+    CreateWorkspaceRequest,
+    (
+        FieldGroup(
+            "Basics",
+            (
+                FormField("name", "Name", "text"),
+                FormField(
+                    "slug", "Slug", "text", suggest=lambda values: values.get("name", "").lower()
+                ),
+                TextAreaField("description", "Description"),
+            ),
+        ),
+        FieldGroup(
+            "Models",
+            (
+                ModelField("default_text_model", "Text model", choices=models),
+                ModelField("default_image_model", "Image model", choices=models),
+                FormField("default_provider_sort", "Provider order", "choice"),
+            ),
+        ),
+        FieldGroup(
+            "Logging",
+            (
+                FormField("is_observability_io_logging_enabled", "Log", "switch"),
+                PercentField("io_logging_sampling_rate", "Sampling rate"),
+                IntegerListField("io_logging_api_key_ids", "Key ids", empty="every key"),
+            ),
+        ),
+    ),
+    "Create workspace",
+)
+
+
+def in_sight(desk: Desk) -> bool:
+    """Whether the field with the keys is on the screen with its note."""
+    focused = desk.form.focused
+    assert focused is not None
+    (row,) = [node for node in focused.ancestors_with_self if isinstance(node, FieldRow)]
+    return desk.form.query_one("#form-fields").region.contains_region(row.region)
+
+
+async def test_every_field_of_a_long_form_is_in_sight_when_it_has_the_keys() -> None:
+    async with Desk(LONG) as desk:
+        fields = list(LONG.every_field())
+        for field in fields:
+            await until(desk.pilot, lambda: in_sight(desk), f"{field.name} in sight")
+            assert field.label in desk.shown()
+            assert "Create workspace" in desk.shown()
+            await desk.press("tab")
+        await desk.press(*["shift+tab"] * len(fields))
+        assert in_sight(desk)
+        assert "Basics" in desk.shown()
+
+
+async def test_a_text_of_several_lines() -> None:
+    async with Desk(LONG) as desk:
+        await desk.press(*"W", "tab", "tab")
+        assert isinstance(desk.form.focused, LinesEditor)
+        await desk.press(*"one", "enter", *"two")
+        assert "7/500" in desk.shown()
+        assert desk.form.state.value("description") == "one\ntwo"
+        await desk.press("up")
+        assert isinstance(desk.form.focused, LinesEditor), "from the second line to the first"
+        await desk.press("up")
+        assert desk.form.focused is desk.form.query_one("#field-slug", FieldRow).editor
+        await desk.press("down", "down", "down")
+        assert (
+            desk.form.focused is desk.form.query_one("#field-default_text_model", FieldRow).editor
+        )
+
+
+async def test_the_parts_of_a_long_form_are_gone_through_by_pages() -> None:
+    async with Desk(LONG) as desk:
+        progress = desk.form.query_one(ProgressLine)
+        assert progress.text.startswith("1/3  ▸Basics …2  Models  Logging")
+        await desk.press(*"Web", "tab", "tab", "pagedown")
+        assert progress.text.startswith("2/3  Basics •2  ▸Models  Logging")
+        await desk.press("pagedown", "down", *"7", "tab")
+        assert progress.text.startswith("3/3  Basics •2  Models  ▸Logging ✗1")
+        await desk.press("pagedown")
+        assert progress.text.startswith("3/3"), "there is no fourth"
+        await desk.press("pageup", "pageup")
+        assert desk.form.focused is desk.form.query_one("#field-name", FieldRow).editor
+        await desk.pilot.click(ProgressLine, offset=(progress.text.index("Logging") + 1, 0))
+        assert progress.text.startswith("3/3")
+
+
+async def test_a_slug_is_suggested_while_the_name_is_typed_fast() -> None:
+    async with Desk(LONG) as desk:
+        for letter in "Production":
+            desk.app.simulate_key(letter)
+        slug = desk.form.query_one("#field-slug", FieldRow).editor
+        await until(desk.pilot, lambda: slug.value == "production", "the slug")  # type: ignore[attr-defined]
+        assert "slug" not in desk.form.state._touched
+        assert (await desk.send())["slug"] == "production"
+
+
+async def test_a_long_form_sends_what_was_filled_in() -> None:
+    async with Desk(LONG) as desk:
+        await desk.press(*"W", "pagedown", "pagedown", "space", "tab", *"25 %", "tab", *"3, 4")
+        body = await desk.send()
+        assert body["io_logging_sampling_rate"] == 0.25
+        assert body["io_logging_api_key_ids"] == [3, 4]
+        assert body["is_observability_io_logging_enabled"] is True
+
+
+async def test_a_switch_with_three_values_says_its_state_in_words_and_signs() -> None:
+    field = ThreeWayField("enforce_zdr_vendor_a", "vendor A")
+    async with Desk(one(field, enforce_zdr_vendor_a=None)) as desk:
+        assert "● inherit  ○ on  ○ off" in desk.shown()
+        await desk.press("tab", "right")
+        assert "○ inherit  ● on  ○ off" in desk.shown()
+        await desk.press("o")
+        assert "○ inherit  ○ on  ● off" in desk.shown()
+        assert (await desk.send()) == {"enforce_zdr_vendor_a": False}
+
+
+async def test_a_switch_that_nobody_told_is_called_unknown() -> None:
+    async with Desk(one(ThreeWayField("enforce_zdr_vendor_a", "vendor A"))) as desk:
+        assert "● unknown  ○ inherit  ○ on  ○ off" in desk.shown()
+        await desk.press("tab", "right")
+        assert (await desk.send()) == {"enforce_zdr_vendor_a": None}
+
+
+async def test_choices_that_do_not_fit_go_on_to_the_next_line() -> None:
+    words = [f"choice-{number}" for number in range(9)]
+
+    async with Desk(LONG) as desk:
+        editor = ChoiceEditor([(word, word) for word in words], "choice-8")
+        await desk.form.query_one("#form-fields").mount(editor, before=0)
+        await desk.pilot.pause()
+        assert all(word in desk.shown() for word in words)
+        assert editor.size.height == 2
+        await desk.pilot.click(ChoiceEditor, offset=(3, 1))
+        assert editor.value == "choice-6"
+
+
+async def test_a_tick_box_tells_its_state_by_sign() -> None:
+    async with Desk(LONG) as desk:
+        tick = TickEditor("I have read it")
+        await desk.form.query_one("#form-fields").mount(tick, before=0)
+        tick.focus()
+        await desk.press("i", "r")
+        assert "[ ] I have read it" in desk.shown(), "letters tick nothing"
+        await desk.press("space")
+        assert "[x] I have read it" in desk.shown()
+        await desk.pilot.click(TickEditor)
+        assert tick.value is False

@@ -1,0 +1,195 @@
+"""Workspaces, members, budgets, guardrails, credentials, activity: what comes in."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+from management_calls import ID, KEYS, PEOPLE, SECRET, USERS, Act, asked
+from pydantic import SecretStr
+from service_kit import data, everything_said, refusal, rig
+
+from gwtui.client import errors
+from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
+from gwtui.contract.guardrails import CreateGuardrailRequest
+from gwtui.contract.workspaces import UpdateWorkspaceRequest
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, errors.BadRequestError),
+        (401, errors.UnauthorizedError),
+        (403, errors.ForbiddenError),
+        (404, errors.NotFoundError),
+        (409, errors.ConflictError),
+    ],
+)
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda g: g.workspaces.update(ID, UpdateWorkspaceRequest(name="x")),
+        lambda g: g.workspaces.members(ID),
+        lambda g: g.organization.settings(),
+        lambda g: g.guardrails.get(ID),
+        lambda g: g.byok.update(ID, UpdateByokRequest(key=SecretStr(SECRET))),
+        lambda g: g.activity.list(),
+        lambda g: g.generations.get("gen-1"),
+    ],
+)
+async def test_a_refusal_says_why_and_changed_nothing(
+    act: Act, status: int, kind: type[errors.StatusError]
+) -> None:
+    with pytest.raises(kind, match="because of the moon") as caught:
+        await act(rig(refusal(status, "because of the moon")).client)
+    assert caught.value.effect == "none"
+
+
+@pytest.mark.parametrize("body", [{}, {"deleted": False}, []])
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda g: g.workspaces.delete(ID),
+        lambda g: g.workspaces.delete_budget(ID, "daily"),
+        lambda g: g.guardrails.delete(ID),
+        lambda g: g.byok.delete(ID),
+        lambda g: g.workspaces.add_members(ID, USERS),
+        lambda g: g.workspaces.remove_members(ID, USERS),
+        lambda g: g.guardrails.assign_keys(ID, KEYS),
+        lambda g: g.guardrails.unassign_members(ID, PEOPLE),
+        lambda g: g.guardrails.create(CreateGuardrailRequest(name="x")),
+    ],
+)
+async def test_a_write_that_is_not_confirmed_is_unknown(act: Act, body: Any) -> None:
+    with pytest.raises(errors.UnreadableAnswerError) as caught:
+        await act(rig(httpx.Response(200, json=body)).client)
+    assert caught.value.effect == "unknown"
+
+
+@pytest.mark.parametrize("count", [-1, True, "2", None, 1.5])
+async def test_a_count_that_is_none_confirms_nothing(count: Any) -> None:
+    it = rig(httpx.Response(200, json={"assigned_count": count}))
+    with pytest.raises(errors.UnreadableAnswerError, match="assigned_count"):
+        await it.client.guardrails.assign_keys(ID, KEYS)
+
+
+async def test_the_counts_of_bulk_writes() -> None:
+    member = {
+        "id": ID,
+        "workspace_id": ID,
+        "user_id": "u",
+        "role": "owner",
+        "created_at": "2026-11-01T00:00:00Z",
+    }
+    it = rig(
+        httpx.Response(200, json={"added_count": 1, "data": [member]}),
+        httpx.Response(200, json={"removed_count": 0}),
+        httpx.Response(200, json={"assigned_count": 3}),
+    )
+    added = await it.client.workspaces.add_members(ID, USERS)
+    assert added.added_count == 1
+    assert [one.role for one in added.data or ()] == ["owner"]
+    removed = await it.client.workspaces.remove_members(ID, USERS)
+    assert removed.removed_count == 0
+    assert await it.client.guardrails.assign_members(ID, PEOPLE) == 3
+
+
+# Tolerant reading ---------------------------------------------------------------------------------
+
+
+async def test_what_is_garbled_marks_its_field_and_never_the_list() -> None:
+    rows = [
+        {
+            "id": "1",
+            "name": 7,
+            "allowed_models": ["a/b", None],
+            "content_filters": [{"action": "x"}],
+        },
+        "no row",
+        {"id": "2", "name": "two", "invented": {"deep": [1]}, "limit_usd": "12.50"},
+    ]
+    listing = await rig(data(rows, total_count=3)).client.guardrails.list()
+    first, second = listing.items
+    assert listing.unreadable == 1
+    assert {"name", "allowed_models[1]"} <= set(first.gaps)
+    assert first.allowed_models == ["a/b"]
+    assert second.unknown_fields == ("invented",)
+    assert second.limit_usd == Decimal("12.50")
+
+
+async def test_equal_rows_of_activity_are_all_counted() -> None:
+    row = {"date": "2026-11-20", "model": "acme/m", "requests": 3, "usage": 0.1}
+    listing = await rig(data([row, row, {**row, "requests": 4}])).client.activity.list()
+    assert [one.requests for one in listing.items] == [3, 3, 4]
+    assert listing.items[0].usage == Decimal("0.1")
+
+
+async def test_endpoints_without_an_identifier_stay_apart() -> None:
+    offer = {"name": "Acme | acme/m", "tag": "acme"}
+    listing = await rig(data([offer, offer])).client.catalog.zdr_endpoints()
+    assert len(listing.items) == 2
+
+
+async def test_members_are_read_page_by_page_and_once() -> None:
+    people = [{"id": f"m{n}", "user_id": f"u{n}"} for n in range(230)]
+
+    def page(request: httpx.Request) -> httpx.Response:
+        start, size = (int(request.url.params[name]) for name in ("offset", "limit"))
+        return data(people[start : start + size], total_count=len(people))
+
+    it = rig(page, max_answer=100_000)
+    listing = await it.client.workspaces.members("team-a")
+    assert [one.user_id for one in listing.items] == [f"u{n}" for n in range(230)]
+    assert (listing.total, listing.complete) == (230, True)
+    assert {r.url.path for r in it.script.requests} == {"/api/v1/workspaces/team-a/members"}
+
+
+# Secrets ------------------------------------------------------------------------------------------
+
+REPEATING = (
+    httpx.Response(
+        400,
+        json={"error": {"code": 400, "message": f"bad {SECRET}", "metadata": {SECRET: [SECRET]}}},
+        headers={"x-request-id": SECRET},
+    ),
+    httpx.Response(500, text=SECRET),
+    httpx.Response(200, json=[SECRET]),
+    httpx.ConnectError(SECRET),
+)
+"""Answers that repeat what was sent."""
+
+
+@pytest.mark.parametrize("number", range(len(REPEATING)))
+async def test_a_provider_key_is_in_no_error(number: int) -> None:
+    request = CreateByokRequest(provider="openai", key=SecretStr(SECRET))
+    with pytest.raises(errors.GatewayError) as caught:
+        await rig(REPEATING[number]).client.byok.create(request)
+    assert SECRET not in everything_said(caught.value)
+
+
+async def test_a_refusal_is_told_without_the_key_that_it_repeats() -> None:
+    request = UpdateByokRequest(key=SecretStr(SECRET))
+    with pytest.raises(errors.BadRequestError) as caught:
+        await rig(REPEATING[0]).client.byok.update(ID, request)
+    assert caught.value.message == "bad [redacted]"
+    assert caught.value.metadata == {"[redacted]": ["[redacted]"]}
+    assert caught.value.request_id == "[redacted]"
+
+
+async def test_the_catalog_is_counted() -> None:
+    it = rig(data({"count": 42}))
+    assert await it.client.catalog.count() == 42
+    (request,) = it.script.requests
+    assert asked(request) == "/models/count?output_modalities=all"
+    with pytest.raises(errors.UnreadableAnswerError):
+        await rig(data({"count": "many"})).client.catalog.count()
+
+
+@pytest.mark.parametrize("wrong", ["", "atlas-large", "northwind/", "/atlas", "northwind/.."])
+async def test_what_is_no_model_identifier_is_not_asked_for(wrong: str) -> None:
+    it = rig(data({}))
+    with pytest.raises(errors.InvalidRequestError):
+        await it.client.catalog.model(wrong)
+    assert it.script.requests == []
