@@ -193,7 +193,7 @@ def _price_section(model: Model, _now: datetime) -> Sequence[DetailRow | DetailT
         return [DetailRow("prices", cells.NOTHING)]
     return [
         *price_table(model.pricing),
-        DetailRow("", Cell("Enter shows what each endpoint asks; p calculates", "muted")),
+        cells.hint("each endpoint has prices of its own"),
     ]
 
 
