@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 import sys
 import warnings
@@ -9,6 +10,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
+
+
+_MOST_BYTES = 64 * 1024
 
 
 class NoAnswerGivenError(Exception):
@@ -46,6 +50,40 @@ def read_line(prompt: str) -> str:
     if not line:
         raise NoAnswerGivenError("nothing was given")
     return line
+
+
+def read_secret(prompt: str) -> str:
+    """A text that is typed without being shown, or all of stdin when that is no terminal.
+
+    It may have several lines. Raises NoAnswerGivenError.
+    """
+    if sys.stdin.isatty():
+        text = _typed(prompt)
+    else:
+        content = sys.stdin.buffer.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise NoAnswerGivenError("that is far more than a secret")
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:
+            raise NoAnswerGivenError("what came on stdin is not UTF-8 text") from None
+    if not text.strip():
+        raise NoAnswerGivenError("nothing came on stdin")
+    return text.strip()
+
+
+async def await_line(prompt: str) -> str:
+    """A line typed on the terminal, empty when nothing was; an interrupt ends the waiting."""
+    print(prompt, end="", file=sys.stderr, flush=True)
+    loop = asyncio.get_running_loop()
+    typed = asyncio.Event()
+    # Not in a thread: nothing could end it while it waits for a key.
+    loop.add_reader(sys.stdin.fileno(), typed.set)
+    try:
+        await typed.wait()
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
+    return sys.stdin.readline().strip()
 
 
 def _typed(prompt: str) -> str:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import json
-import os
-import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.output import narrate, print_json, print_table
+from gwtui.cli.output import (
+    FORMS,
+    add_output_option,
+    narrate,
+    print_csv,
+    print_json,
+    print_ndjson,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from gwtui.local.audit import AuditEntry
 
-_FORMATS = ("table", "json", "ndjson", "csv")
 _OUTCOMES = ("applied", "refused", "unknown", "resolved")
-_FORMULA = ("=", "+", "-", "@")
-"""What a spreadsheet would run when a text begins so."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,9 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--action", metavar="ID", help="only this action, or those of a resource (keys)"
     )
     parser.add_argument("--file", type=Path, metavar="FILE", help="another log than your own")
-    parser.add_argument(
-        "--output", choices=_FORMATS, default="table", help="form of the answer (table)"
-    )
+    add_output_option(parser, FORMS)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -67,16 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         return exits.FAILED
     found.reverse()
     narrate(f"{len(found)} {'change' if len(found) == 1 else 'changes'} in {path}")
-    return _print(found, arguments.output)
-
-
-def _print(found: list[AuditEntry], form: str) -> int:
-    try:
-        _WRITERS[form](found)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read stdout has enough; nothing more may be written to it at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _WRITERS[arguments.output](found)
     return exits.OK
 
 
@@ -130,34 +120,22 @@ def _json(found: Iterable[AuditEntry]) -> None:
 
 
 def _ndjson(found: Iterable[AuditEntry]) -> None:
-    for entry in found:
-        print(json.dumps(entry.as_json(), separators=(",", ":")))
+    print_ndjson(entry.as_json() for entry in found)
 
 
 def _csv(found: Iterable[AuditEntry]) -> None:
     from gwtui.local.audit import one_line, summary_text  # noqa: PLC0415
 
-    writer = None
-    for entry in found:
-        line: dict[str, Any] = {
+    lines = [
+        {
             **entry.as_json(),
             "changes": one_line(entry.changes),
             "summary": summary_text(entry.summary),
         }
-        if writer is None:
-            writer = csv.DictWriter(sys.stdout, list(line), lineterminator="\n")
-            writer.writeheader()
-        writer.writerow({name: _csv_cell(value) for name, value in line.items()})
-
-
-def _csv_cell(value: Any) -> Any:
-    """Fit for a terminal and for a spreadsheet, which must not run a name as a formula."""
-    from gwtui.domain.safe_text import safe_text  # noqa: PLC0415
-
-    if not isinstance(value, str):
-        return value
-    text = safe_text(value, 100_000)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+        for entry in found
+    ]
+    if lines:
+        print_csv([*lines[0]], [[*line.values()] for line in lines])
 
 
 _WRITERS = {"table": _table, "json": _json, "ndjson": _ndjson, "csv": _csv}

@@ -9,5 +9,19 @@ USAGE = 2
 """The command line or the configuration is wrong; nothing was tried."""
 IN_USE = 3
 """Another process holds what is needed: a database, a port."""
+INCOMPLETE = 4
+"""What could be read was printed, but it is not all there is; stderr says what is missing."""
+UNKNOWN = 5
+"""A change was sent and its answer was lost: it may have happened or not."""
 INTERRUPTED = 130
 """Ended by SIGINT, as shells count it."""
+TERMINATED = 143
+"""Ended by SIGTERM."""
+
+
+class CommandError(Exception):
+    """A command ends here; the message is for stderr, ``code`` is the exit code."""
+
+    def __init__(self, message: str, code: int = FAILED) -> None:
+        super().__init__(message)
+        self.code = code

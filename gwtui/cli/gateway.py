@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
 from gwtui.cli.faults import add_fault_option, list_faults, switchboard, wants_list
+from gwtui.cli.reach import missing_extra
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.contract.scalars import timestamp_text
 
@@ -77,11 +78,6 @@ def run(arguments: argparse.Namespace) -> int:
         return _failed(error.message, exits.IN_USE)
     except GatewayStartError as error:
         return _failed(error.message, exits.FAILED)
-
-
-def missing_extra(error: ModuleNotFoundError) -> str:
-    """What to install when the embedded gateway's libraries are not there."""
-    return f"the embedded gateway needs {error.name}: install gwtui with its extra 'demo'"
 
 
 def _serve(arguments: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Sequence
 
 from gwtui import __version__
@@ -11,21 +12,50 @@ from gwtui.cli import exits
 from gwtui.cli.commands import COMMANDS, Command
 from gwtui.cli.faults import add_fault_option
 from gwtui.cli.options import add_connection_options
+from gwtui.cli.output import OutputLostError, narrate
+from gwtui.cli.parsing import command_parser, positionals
+from gwtui.cli.process import take_over
+from gwtui.cli.resources import RESOURCES
 
-_VALUE_OPTIONS = frozenset({"--profile", "--base-url", "--dialect", "--theme", "--fault"})
+_HELP = frozenset({"-h", "--help"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``gwtui``; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
-    position = _first_positional(words)
-    command = COMMANDS.get(words[position]) if position is not None else None
+    if argv is None:
+        take_over(words)
     try:
-        if command is None or position is None:
-            return _dashboard(words)
-        return _command(command, words[:position] + words[position + 1 :])
+        return _run(words)
     except KeyboardInterrupt:
         return exits.INTERRUPTED
+    except exits.CommandError as error:
+        narrate(str(error))
+        return error.code
+    except OutputLostError as error:
+        if error.left:
+            return exits.OK
+        narrate(str(error))
+        return exits.FAILED
+
+
+def _run(words: Sequence[str]) -> int:
+    places = positionals(words)
+    first = words[places[0]] if places else ""
+    command = COMMANDS.get(first)
+    if command is not None:
+        return _command(command, _without(words, places[:1]))
+    resource = RESOURCES.get(first)
+    if resource is not None and (len(places) > 1 or _HELP & set(words)):
+        from gwtui.cli.verbs import run_verb  # noqa: PLC0415 - heavier than --version needs
+
+        verb = words[places[1]] if len(places) > 1 else None
+        return run_verb(resource, verb, _without(words, places[:2]))
+    return _dashboard(words)
+
+
+def _without(words: Sequence[str], places: Sequence[int]) -> list[str]:
+    return [word for index, word in enumerate(words) if index not in places]
 
 
 def _dashboard(words: Sequence[str]) -> int:
@@ -36,32 +66,21 @@ def _dashboard(words: Sequence[str]) -> int:
 
 
 def _command(command: Command, words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog=f"gwtui {command.name}", description=command.help, allow_abbrev=False
-    )
-    add_connection_options(parser)
+    parser = command_parser(f"gwtui {command.name}", command.help)
     command.configure(parser)
     return command.run(parser.parse_args(words))
 
 
-def _first_positional(words: Sequence[str]) -> int | None:
-    skip = False
-    for index, word in enumerate(words):
-        if skip:
-            skip = False
-        elif word in _VALUE_OPTIONS:
-            skip = True
-        elif not word.startswith("-"):
-            return index
-    return None
-
-
 def _dashboard_parser() -> argparse.ArgumentParser:
     commands = "\n".join(f"  {command.name:<12} {command.help}" for command in COMMANDS.values())
+    resources = textwrap.fill(", ".join(RESOURCES), initial_indent="  ", subsequent_indent="  ")
     parser = argparse.ArgumentParser(
         prog="gwtui",
         description="A full-screen dashboard for administering and watching an AI-model gateway.",
-        epilog=f"commands:\n{commands}\n\n'gwtui COMMAND --help' explains one.",
+        epilog=f"commands:\n{commands}\n\n"
+        "without the dashboard, 'gwtui RESOURCE VERB', such as 'gwtui keys list' for:\n"
+        f"{resources}\n\n"
+        "'gwtui COMMAND --help' and 'gwtui RESOURCE --help' explain one.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

@@ -3,38 +3,125 @@
 from __future__ import annotations
 
 import argparse
-import json
+import contextlib
+import csv
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
-from gwtui.domain.safe_text import safe_line
+from gwtui.domain.exact_json import exact_json
+from gwtui.domain.safe_text import safe_line, safe_text
+
+FORMS = ("table", "json", "ndjson", "csv")
+"""Forms of a list: one for people, three for programs."""
 
 _CELL = 300
 _LINE = 1000
+_CSV_CELL = 100_000
+_FORMULA = ("=", "+", "-", "@")
+"""What a spreadsheet would run when a text begins so."""
 
 
-def add_output_option(parser: argparse.ArgumentParser) -> None:
-    """``--output table`` for people, ``--output json`` for programs."""
+class OutputLostError(Exception):
+    """What was printed did not reach its reader; ``left`` when that reader has gone by itself."""
+
+    def __init__(self, reason: str, *, left: bool) -> None:
+        super().__init__(f"the answer could not be written: {reason}")
+        self.left = left
+
+
+def add_output_option(
+    parser: argparse.ArgumentParser, forms: Sequence[str] = ("table", "json")
+) -> None:
+    """``--output table`` for people, the other forms for programs."""
     parser.add_argument(
-        "--output", choices=("table", "json"), default="table", help="form of the answer (table)"
+        "--output", choices=forms, default="table", help="form of the answer (table)"
     )
 
 
+@contextlib.contextmanager
+def data_on_stdout() -> Iterator[None]:
+    """What is printed inside has left this program at the end. Raises OutputLostError."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):
+            # Nothing more may be written to it: the interpreter would complain at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        left = isinstance(error, BrokenPipeError)
+        raise OutputLostError(error.strerror or "stdout is closed", left=left) from None
+
+
 def narrate(message: str) -> None:
-    """One line for the person, on stderr."""
-    print(f"gwtui: {safe_line(message, _LINE)}", file=sys.stderr, flush=True)
+    """One line for the person, on stderr; lost where nobody reads it."""
+    with contextlib.suppress(OSError):
+        print(f"gwtui: {safe_line(message, _LINE)}", file=sys.stderr, flush=True)
+
+
+def narrate_lines(lines: Iterable[str]) -> None:
+    """Lines for the person that belong together, on stderr."""
+    with contextlib.suppress(OSError):
+        for line in lines:
+            print(safe_text(line, _LINE), file=sys.stderr, flush=True)
 
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout."""
-    print(json.dumps(value, indent=2, allow_nan=False))
+    with data_on_stdout():
+        print(exact_json(value, indent=2))
 
 
-def print_table(rows: Sequence[Sequence[str]]) -> None:
-    """Rows in columns on stdout; the last column is as wide as it likes."""
+def print_ndjson(values: Iterable[Any]) -> None:
+    """One line of JSON for each value."""
+    with data_on_stdout():
+        for value in values:
+            print(exact_json(value))
+
+
+def print_table(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> None:
+    """Rows in columns on stdout; the last column is as wide as it likes.
+
+    ``right`` says for each column whether it holds figures, which end below each other.
+    """
     shown = [[safe_line(cell, _CELL) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    for row in shown:
-        padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        print("  ".join(padded).rstrip())
+    sides = right or [False] * len(widths)
+    with data_on_stdout():
+        for row in shown:
+            padded = [
+                cell.rjust(width) if figures else cell.ljust(width)
+                for cell, width, figures in zip(row, widths, sides, strict=True)
+            ]
+            print("  ".join(padded).rstrip())
+
+
+def print_csv(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Values for another program, below their names."""
+    with data_on_stdout():
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(titles)
+        writer.writerows([_csv_cell(value) for value in row] for row in rows)
+
+
+def _csv_cell(value: Any) -> Any:
+    """As machines read it; text fit for a spreadsheet, which must not run a name as a formula."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, datetime):
+        return _timestamp(value)
+    if not isinstance(value, str):
+        return value
+    text = safe_text(value, _CSV_CELL)
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _timestamp(moment: datetime) -> str:
+    from gwtui.contract.scalars import timestamp_text  # noqa: PLC0415 - loads pydantic
+
+    return timestamp_text(moment)

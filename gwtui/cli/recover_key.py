@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections.abc import Sequence
 
 from gwtui.actions.sealed_keys import what_else
 from gwtui.cli import exits
-from gwtui.cli.output import narrate
-from gwtui.cli.target import NoTargetError, open_target
+from gwtui.cli.new_value import print_value
+from gwtui.cli.output import OutputLostError, narrate
+from gwtui.cli.reach import NoTargetError
+from gwtui.cli.target import open_target
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import utc
 from gwtui.local.paths import Paths, ensure_private
 from gwtui.local.seal import SealedKey
 from gwtui.local.sealed_keys import SealedKeys, sealed_keys
-
-_LONGEST = 4096
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -83,14 +80,10 @@ def _described(key: SealedKey) -> str:
 
 def _print(key: SealedKey, sealed: SealedKeys, *, acknowledge: bool) -> int:
     narrate(_described(key))
-    value = key.value.get_secret_value()
     try:
-        # On a terminal the value of a hostile gateway could do more than be read.
-        print(safe_text(value, _LONGEST) if sys.stdout.isatty() else value, flush=True)
-    except OSError as error:
-        # Else the interpreter complains once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        narrate(f"the value could not be written, nothing was wiped: {error.strerror}")
+        print_value(key.value)
+    except OutputLostError as error:
+        narrate(f"{error}, nothing was wiped")
         return exits.FAILED
     if not acknowledge:
         until = utc(key.label.until)

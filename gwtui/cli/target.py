@@ -9,19 +9,12 @@ import os
 from gwtui.cli import exits
 from gwtui.cli.asking import NoAnswerGivenError, read_token
 from gwtui.cli.output import narrate
+from gwtui.cli.reach import NoTargetError
 from gwtui.client.connection import Connection
 from gwtui.local.paths import Paths
 from gwtui.local.profile_text import load_profiles
 from gwtui.local.profiles import FILE_NAME, Profile, ProfileError, resolve
 from gwtui.local.tokens import TokenError, find_token
-
-
-class NoTargetError(Exception):
-    """There is no gateway to talk to, or no key for it; ``code`` is the exit code."""
-
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 def open_target(

@@ -11,12 +11,11 @@ from typing import Any
 from textual.content import Content
 
 from gwtui.contract.response import ResponseModel
+from gwtui.domain.exact_json import MASK, looks_secret
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.resources.gaps import every_gap, every_unknown
 from gwtui.ui.tones import toned
 
-_SECRET = frozenset({"key", "secret", "token", "password", "authorization", "api_key"})
-_MASK = "********"
 _INDENT = "  "
 _TEXT = 4000
 
@@ -60,9 +59,8 @@ class _Writer:
             self._line(depth, f"{head}{{", mark)
             last = len(value) - 1
             for number, (name, part) in enumerate(value.items()):
-                hidden = str(name).lower() in _SECRET and isinstance(part, str)
                 self._value(
-                    _MASK if hidden else part,
+                    MASK if looks_secret(name, part) else part,
                     path=f"{path}.{name}" if path else str(name),
                     depth=depth + 1,
                     head=f"{_scalar(str(name))}: ",

@@ -19,7 +19,6 @@ from gwtui.ui.resources.gaps import honesty_sections
 from gwtui.ui.resources.guardrail_row import display_name
 from gwtui.ui.resources.people import shown_person
 from gwtui.ui.resources.spec import (
-    Cell,
     Column,
     DetailRow,
     ResourceSpec,
@@ -159,7 +158,7 @@ def _rows(row: AssignmentRow, now: datetime) -> Sequence[DetailRow]:
         cells.moment_row("assigned", one.created_at, now),
         DetailRow("assigned by", cells.text(one.assigned_by)),
         DetailRow("id", cells.text(one.id)),
-        DetailRow("", Cell("D takes it away; the workspace's default one still binds", "muted")),
+        cells.hint("D takes it away; the workspace's default one still binds"),
     ]
 
 

@@ -97,6 +97,11 @@ def moment_row(
     return DetailRow(label, Cell(times.utc(moment)), times.relative(moment, now))
 
 
+def hint(text: str) -> DetailRow:
+    """A line about keys of the dashboard."""
+    return DetailRow("", Cell(text, "muted"), hint=True)
+
+
 def from_unix(seconds: int | None) -> datetime | None:
     """A Unix timestamp as a moment; None when it is outside the calendar."""
     if seconds is None:

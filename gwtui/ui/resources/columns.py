@@ -33,7 +33,17 @@ def text_column(  # noqa: PLR0913 - a column has as many properties
         found = value(item)
         return None if found is None else found.casefold()
 
-    return Column(name, title, cell, key, width, priority, grow=priority == 0, help=help)
+    return Column(
+        name,
+        title,
+        cell,
+        key,
+        width,
+        priority,
+        grow=priority == 0,
+        help=help,
+        export=lambda item, _now: value(item),
+    )
 
 
 def usd_column(

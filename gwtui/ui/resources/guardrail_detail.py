@@ -80,7 +80,7 @@ def _routing_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
         DetailRow("never models", _entries(row, "ignored_models", "none")),
         DetailRow("providers", _entries(row, "allowed_providers", "every provider")),
         DetailRow("never providers", _entries(row, "ignored_providers", "none")),
-        DetailRow("", Cell("o shows which endpoints remain", "muted")),
+        cells.hint("o shows which endpoints remain"),
     ]
 
 

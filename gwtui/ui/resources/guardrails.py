@@ -55,6 +55,7 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
         17,
         1,
         help="a default one binds its workspace, any other the keys and members it is assigned to",
+        export=lambda row, _now: binds_cell(row).text,
     ),
     figure_column(
         "cap",
@@ -157,7 +158,11 @@ GUARDRAILS: ResourceSpec[GuardrailRow] = ResourceSpec(
     columns=COLUMNS,
     sections=SECTIONS,
     feed=guardrails_feed,
-    completion=Completion(lambda hub, _scope: bindings_feed(hub), _complete),
+    completion=Completion(
+        lambda hub, _scope: bindings_feed(hub),
+        _complete,
+        columns=frozenset({"binds", "keys", "members"}),
+    ),
     raw=lambda row: row.guardrail.raw if row.made else {},
     empty="No guardrails in this scope yet: press n to create one.",
     scoped=True,

@@ -55,5 +55,5 @@ def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailR
     elif default is not None:
         rows.append(DetailRow("default", Cell("not made yet", "muted")))
     if binding.target is not None:
-        rows.append(DetailRow("", Cell("R goes to it", "muted")))
+        rows.append(cells.hint("R goes to it"))
     return rows

@@ -173,7 +173,9 @@ KEYS: ResourceSpec[KeyRow] = ResourceSpec(
     columns=COLUMNS,
     sections=SECTIONS,
     feed=keys_feed,
-    completion=Completion(lambda hub, _scope: bindings_feed(hub), _bind),
+    completion=Completion(
+        lambda hub, _scope: bindings_feed(hub), _bind, columns=frozenset({"guardrail"})
+    ),
     raw=lambda row: row.key.raw,
     empty="No keys in this scope yet: press n to create one.",
     scoped=True,

@@ -135,7 +135,7 @@ def _verdict_rows(one: OnModel, now: datetime) -> Sequence[DetailRow]:
         DetailRow("workspace", cells.text(one.row.workspace_name)),
         DetailRow("model", cells.text(one.effect.model.name)),
         DetailRow("leaves", verdict_cell(one.effect, now), one.effect.verdict.why),
-        DetailRow("", Cell("R goes to the guardrail", "muted")),
+        cells.hint("R goes to the guardrail"),
     ]
 
 

@@ -179,7 +179,7 @@ ORGANIZATION: ResourceSpec[PersonRow] = ResourceSpec(
         *honesty_sections(lambda row: row.person),
     ),
     feed=people_feed,
-    completion=Completion(_places_feed, _complete),
+    completion=Completion(_places_feed, _complete, columns=frozenset({"workspaces"})),
     raw=lambda row: row.person.raw,
     empty="The organization has no members that this key may see.",
     default_sort=("name", False),

@@ -32,7 +32,8 @@ class Column(Generic[T]):
 
     ``priority`` 0 is always shown (the name); higher numbers give way first when the terminal is
     narrow. ``width`` is in cells; ``grow`` columns share what is left. ``cell`` gets the item and
-    the present moment.
+    the present moment. ``export`` is what another program is given, where that is neither what
+    rows are sorted by nor what is shown.
     """
 
     id: str
@@ -44,15 +45,20 @@ class Column(Generic[T]):
     right: bool = False
     grow: bool = False
     help: str = ""
+    export: Callable[[T, datetime], SortValue] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DetailRow:
-    """A labelled figure of the detail pane; ``note`` explains a unit, a rule or a gap."""
+    """A labelled figure of the detail pane; ``note`` explains a unit, a rule or a gap.
+
+    A ``hint`` tells which key does what: it is of use in the dashboard only.
+    """
 
     label: str
     value: Cell
     note: str = ""
+    hint: bool = False
 
 
 @dataclass(frozen=True, slots=True)

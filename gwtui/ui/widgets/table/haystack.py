@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from gwtui.ui.resources.row_fields import row_text
+
 if TYPE_CHECKING:
     from gwtui.ui.resources.spec import Column
 
@@ -69,7 +71,6 @@ class Haystacks(Generic[T]):
         ]
 
     def _read(self, identity: str, item: T, now: datetime) -> str:
-        # A separator that no query can contain keeps words from matching across cells.
-        text = "\n".join([cell(item, now).text for cell in self._cells]).casefold()
+        text = row_text(self._cells, item, now)
         self._known[identity] = (item, now, text)
         return text

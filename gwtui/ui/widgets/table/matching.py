@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gwtui.domain.filters import Query
+from gwtui.ui.resources.row_fields import Facets, RowFields
 from gwtui.ui.widgets.table.haystack import Haystacks
 
 if TYPE_CHECKING:
-    from gwtui.ui.resources.spec import Column, SortValue
+    from gwtui.ui.resources.spec import Column
 
 T = TypeVar("T")
-
-Facets = Mapping[str, Callable[[T, datetime], str]]
-"""Further names that the filter understands, over those of the columns."""
-
-
-class RowFields(dict[str, Callable[[], "SortValue"]], Generic[T]):
-    """The named values of one row for ``Query.matches``: every column, and facets over them.
-
-    One object serves every row in turn: ``item`` is set before each match, because making a
-    mapping for each of 10,000 rows would cost more than matching them.
-    """
-
-    item: T
-
-    def __init__(self, columns: Sequence[Column[T]], facets: Facets[T], now: datetime) -> None:
-        super().__init__()
-        for column in columns:
-            self._offer(column.id, column.sort, now)
-        for name, value in facets.items():
-            self._offer(name, value, now)
-
-    def _offer(self, name: str, value: Callable[[T, datetime], SortValue], now: datetime) -> None:
-        self[name] = lambda: value(self.item, now)
 
 
 class Matcher(Generic[T]):

@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gwtui.domain.filters import parse
+from gwtui.domain.ordering import ordered
+from gwtui.ui.resources.row_fields import Facets
 from gwtui.ui.widgets.table.frame import Frame, Row
 from gwtui.ui.widgets.table.haystack import Haystacks
 from gwtui.ui.widgets.table.layout import Layout
-from gwtui.ui.widgets.table.matching import Facets, Matcher
-from gwtui.ui.widgets.table.ordering import ordered
+from gwtui.ui.widgets.table.matching import Matcher
 from gwtui.ui.widgets.table.selection import Lost, Selection
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from textual.binding import BindingType
 from textual.scrollbar import ScrollDown, ScrollTo, ScrollUp
 from textual.timer import Timer
 
+from gwtui.ui.resources.row_fields import Facets
 from gwtui.ui.widgets.table import keys, messages
-from gwtui.ui.widgets.table.matching import Facets
 from gwtui.ui.widgets.table.model import TableModel
 from gwtui.ui.widgets.table.selection import Lost
 from gwtui.ui.widgets.table.view import HEADER, TableView

@@ -1,0 +1,54 @@
+"""Changes of a workspace's budgets: extended contract section 3. Each budget is one request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gwtui.actions.budget_series import BudgetLimits, known_limits, plan_series, together
+from gwtui.actions.plan import Plan
+from gwtui.actions.uses import budget_uses, items_soon
+from gwtui.cli.changes.change import Change, NothingToDoError, Operand
+from gwtui.cli.changes.desk import Desk
+from gwtui.cli.exits import USAGE, CommandError
+from gwtui.contract.budgets import BUDGET_INTERVALS
+from gwtui.domain.diffs import ABSENT
+
+_WORKSPACE = Operand("workspace", "its id, slug or name")
+_INTERVALS = Operand("interval", f"which ones: {', '.join(BUDGET_INTERVALS)}", many=True)
+
+
+async def _set(desk: Desk) -> Plan[Any]:
+    request = await desk.request(BudgetLimits)
+    return await _plan(desk, {name: getattr(request, name) for name in request.model_fields_set})
+
+
+async def _remove(desk: Desk) -> Plan[Any]:
+    intervals = desk.arguments.interval
+    unknown = [one for one in intervals if one not in BUDGET_INTERVALS]
+    if unknown:
+        raise CommandError(
+            f"{unknown[0]!r} is no interval (known: {', '.join(BUDGET_INTERVALS)})", USAGE
+        )
+    return await _plan(desk, dict.fromkeys(intervals))
+
+
+async def _plan(desk: Desk, given: Mapping[str, Any]) -> Plan[Any]:
+    if not given:
+        raise CommandError("say what to change with --set or --unset", USAGE)
+    space = await desk.workspace(desk.arguments.workspace)
+    budgets = (await desk.gateway.workspaces.budgets(space.id or "")).items
+    known = known_limits(budgets, space)
+    wanted = {name: value for name, value in given.items() if known.get(name, ABSENT) != value}
+    if not wanted:
+        raise NothingToDoError("the budgets are like this already")
+    plan = together(space, plan_series(space, budgets, wanted, desk.now), known, wanted)
+    keys = await items_soon(desk.gateway.keys.list(workspace_id=space.id))
+    return replace(plan, effects=(*plan.effects, *budget_uses(keys, desk.now)))
+
+
+CHANGES = (
+    Change("set", "set budgets, by interval in USD", _set, (_WORKSPACE,), BudgetLimits),
+    Change("remove", "take budgets away", _remove, (_WORKSPACE, _INTERVALS)),
+)

@@ -1,0 +1,250 @@
+"""The verbs that change something: plan, consent, one road, and what became of it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gwtui.actions.plan import Applied, Plan, Refused, Unknown
+from gwtui.cli import exits
+from gwtui.cli.asking import NoAnswerGivenError, read_secret
+from gwtui.cli.changes.change import Change, NothingToDoError
+from gwtui.cli.changes.consent import consent, refuse_without_terminal
+from gwtui.cli.changes.desk import Desk
+from gwtui.cli.changes.hand_over import hand_over
+from gwtui.cli.changes.sending import Sent, send
+from gwtui.cli.changes.telling import made_by, outcome_json, plan_json, plan_lines
+from gwtui.cli.changes.values import (
+    field_schemas,
+    is_secret,
+    put,
+    read_values,
+    stdin_value,
+    validated,
+)
+from gwtui.cli.exits import CommandError
+from gwtui.cli.output import (
+    add_output_option,
+    data_on_stdout,
+    narrate,
+    print_json,
+)
+from gwtui.cli.reach import add_demo_option, reach
+from gwtui.cli.resources import Resource
+from gwtui.cli.running import run_async
+from gwtui.contract.keys import CreatedKey
+from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.local.paths import Paths
+
+if TYPE_CHECKING:
+    from gwtui.contract.request import RequestModel
+    from gwtui.ui.session import Session
+
+_LOOK = "It is not sent again: look at what is there before you try again."
+_SCOPE = "workspace_id"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeVerb:
+    """One declared change as a verb of the command line."""
+
+    resource: Resource
+    change: Change
+
+    @property
+    def name(self) -> str:
+        """How it is called."""
+        return self.change.name
+
+    @property
+    def help(self) -> str:
+        """What it does."""
+        return self.change.help
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """What it takes, and how far to go."""
+        for operand in self.change.operands:
+            if operand.option:
+                parser.add_argument(
+                    f"--{operand.name}", action="append", default=[], help=operand.help
+                )
+            else:
+                many = "+" if operand.many else None
+                parser.add_argument(
+                    operand.name, metavar=operand.name.upper(), nargs=many, help=operand.help
+                )
+        self._add_fields(parser)
+        parser.add_argument(
+            "--plan", action="store_true", help="print what would be done, and send nothing"
+        )
+        parser.add_argument("--yes", action="store_true", help="do it without asking")
+        add_output_option(parser)
+        add_demo_option(parser)
+
+    def _add_fields(self, parser: argparse.ArgumentParser) -> None:
+        model, notes = self.change.model, [*self.change.notes]
+        parser.set_defaults(set=[], unset=[], stdin=None)
+        if model is not None and self._typed_fields():
+            parser.add_argument(
+                "--set",
+                action="append",
+                default=[],
+                metavar="FIELD=VALUE",
+                help="a field and its value; may be repeated",
+            )
+            parser.add_argument(
+                "--unset",
+                action="append",
+                default=[],
+                metavar="FIELD",
+                help="a field that is to have no value; may be repeated",
+            )
+            parser.add_argument(
+                "--stdin", metavar="FIELD", help="the field whose value is read from stdin"
+            )
+            notes += ["fields:", *_described(model, self._typed_fields())]
+        parser.epilog = "\n".join(notes) or None
+
+    def _fields(self) -> tuple[str, ...]:
+        model = self.change.model
+        return self.change.fields or (() if model is None else tuple(model.model_fields))
+
+    def _typed_fields(self) -> tuple[str, ...]:
+        """The fields that are given by option, not by stdin."""
+        return tuple(name for name in self._fields() if name != self.change.secret)
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Plan it, ask, do it; returns an exit code."""
+        if not arguments.plan:
+            refuse_without_terminal(yes=arguments.yes)
+        given = self._given(arguments)
+        connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+
+        async def work() -> int:
+            from gwtui.ui.session import open_session  # noqa: PLC0415 - only what is needed
+
+            async with (
+                connect() as connection,
+                open_session(connection, None, SYSTEM_CLOCK) as session,
+            ):
+                return await self._work(Desk(session, arguments, given, SYSTEM_CLOCK.now()))
+
+        return run_async(work)
+
+    def _given(self, arguments: argparse.Namespace) -> Mapping[str, Any]:
+        """What was typed, by field. Raises CommandError."""
+        model, fields = self.change.model, self._fields()
+        if model is None:
+            return {}
+        given = read_values(
+            model, self._typed_fields(), arguments.set, arguments.unset, SYSTEM_CLOCK.now()
+        )
+        secret = self.change.secret or arguments.stdin
+        if not self.change.secret and not given and not secret and self.name == "update":
+            raise CommandError("say what to change with --set or --unset", exits.USAGE)
+        # What is wrong is told before anything secret is typed; names of workspaces come later.
+        known = {name: value for name, value in given.items() if name != _SCOPE}
+        if not secret:
+            validated(model, known)
+            return given
+        try:
+            text = read_secret(f"{secret} (not shown): ")
+        except NoAnswerGivenError as error:
+            raise CommandError(f"{secret}: {error}", exits.USAGE) from None
+        put(given, secret, stdin_value(model, fields, secret, text))
+        validated(model, {name: value for name, value in given.items() if name != _SCOPE})
+        return given
+
+    async def _work(self, desk: Desk) -> int:
+        learning = asyncio.ensure_future(_learn_rights(desk.session))
+        try:
+            plan = await self.change.plan(desk)
+        except NothingToDoError as nothing:
+            narrate(f"nothing to do: {nothing}")
+            return exits.OK
+        finally:
+            await learning
+        return await self._decide(desk, plan)
+
+    async def _decide(self, desk: Desk, plan: Plan[Any]) -> int:
+        arguments, session = desk.arguments, desk.session
+        as_json = arguments.output == "json"
+        if arguments.plan:
+            _print_plan(plan, as_json=as_json)
+            return exits.FAILED if plan.obstacles else exits.OK
+        held_back = session.gateway.gate.closed
+        reasons = [*plan.obstacles, *([f"Nothing is sent: {held_back}."] if held_back else [])]
+        if reasons:
+            narrate(f"refused: {plan.title}: {' '.join(reasons)}")
+            return exits.FAILED
+        agreed = await consent(plan, session.connection, yes=arguments.yes)
+        if agreed is None:
+            narrate("not carried out")
+            return exits.FAILED
+        sent = await send(session.road, agreed)
+        for part, outcome in sent:
+            _tell(part, outcome)
+        return self._finish(session, plan, sent, as_json=as_json)
+
+    def _finish(self, session: Session, plan: Plan[Any], sent: list[Sent], *, as_json: bool) -> int:
+        part, outcome = sent[-1]
+        if isinstance(outcome, Applied) and isinstance(outcome.value, CreatedKey):
+            return hand_over(session.sealed, plan, outcome, as_json=as_json)
+        if as_json:
+            print_json(outcome_json(plan, sent))
+        elif isinstance(outcome, Applied) and self.change.makes:
+            with data_on_stdout():
+                print(made_by(part, outcome) or "")
+        if isinstance(outcome, Applied):
+            return exits.OK
+        return exits.FAILED if isinstance(outcome, Refused) else exits.UNKNOWN
+
+
+async def _learn_rights(session: Session) -> None:
+    """Whose key it is, for the audit log, and whether it may change anything at all."""
+    from gwtui.ui.resources.current_key import current_key_feed  # noqa: PLC0415
+    from gwtui.ui.resources.spec import Scope  # noqa: PLC0415
+
+    await current_key_feed(session.hub, Scope()).refresh()
+
+
+def _print_plan(plan: Plan[Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(plan_json(plan))
+        return
+    with data_on_stdout():
+        for line in plan_lines(plan):
+            print(line)
+
+
+def _tell(plan: Plan[Any], outcome: Any) -> None:
+    match outcome:
+        case Applied():
+            narrate(f"done: {plan.title}")
+        case Refused(error):
+            narrate(f"refused: {plan.title}: {error.message}")
+        case Unknown(error):
+            narrate(f"unknown: {plan.title}: {error.message} It may have happened or not. {_LOOK}")
+
+
+def _described(model: type[RequestModel], fields: tuple[str, ...]) -> list[str]:
+    """Each field with what it takes."""
+    schemas = {
+        name: schema
+        for name, schema in field_schemas(model).items()
+        if name.partition(".")[0] in fields and schema.get("type") != "object"
+    }
+    width = max(map(len, schemas))
+    return [f"  {name:<{width}}  {_takes(schema)}" for name, schema in schemas.items()]
+
+
+def _takes(schema: Mapping[str, Any]) -> str:
+    said = str(schema.get("description", ""))
+    if is_secret(schema):
+        return f"{said}; secret: --stdin"
+    choices = schema.get("enum") or schema.get("items", {}).get("enum")
+    return f"{said}: {', '.join(map(str, choices))}" if choices else said

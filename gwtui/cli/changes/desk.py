@@ -1,0 +1,104 @@
+"""What the planner of a change works with: the connection, what was typed, and look-ups."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gwtui.cli.changes.change import NothingToDoError
+from gwtui.cli.changes.values import validated
+from gwtui.cli.lists.lookup import find_row, find_workspace
+from gwtui.cli.lists.reading import Readings
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.request import RequestModel
+from gwtui.contract.workspaces import Workspace
+from gwtui.domain.diffs import ABSENT
+from gwtui.ui.resources.spec import ResourceSpec, Scope
+from gwtui.watch.feeds.workspaces import workspaces_feed
+
+if TYPE_CHECKING:
+    from gwtui.ui.session import Session
+
+R = TypeVar("R", bound=RequestModel)
+T = TypeVar("T")
+
+_WHOLE = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""An identifier that the gateway itself understands: the hash of a key, a UUID."""
+_WORKSPACE = "workspace_id"
+
+
+class Desk:
+    """One change on its way to a plan. ``given`` are the values by field, validated."""
+
+    def __init__(
+        self, session: Session, arguments: Namespace, given: Mapping[str, Any], now: datetime
+    ) -> None:
+        self.session = session
+        self.arguments = arguments
+        self.given = dict(given)
+        self.now = now
+        self.readings = Readings(session.hub)
+
+    @property
+    def gateway(self) -> GatewayClient:
+        """The services."""
+        return self.session.gateway
+
+    @property
+    def dialect(self) -> Dialect:
+        """The names that the gateway uses."""
+        return self.session.connection.dialect
+
+    # What is named ------------------------------------------------------------------------------
+
+    async def identity(self, spec: ResourceSpec[Any], wanted: str) -> str:
+        """The identifier of what is called so. Raises CommandError and GatewayError."""
+        if _WHOLE.fullmatch(wanted):
+            return wanted
+        return spec.identity(await self.row(spec, wanted))
+
+    async def row(self, spec: ResourceSpec[T], wanted: str) -> T:
+        """The row of a list that is called so. Raises CommandError and GatewayError."""
+        rows = await self.readings.value(spec.feed(self.session.hub, Scope()))
+        return find_row(spec, rows, wanted)
+
+    async def workspace(self, wanted: str) -> Workspace:
+        """A workspace, read anew. Raises CommandError and GatewayError."""
+        known = wanted if _WHOLE.fullmatch(wanted) else None
+        identity = known or (await find_workspace(self.readings, wanted)).id or ""
+        return await self.gateway.workspaces.get(identity)
+
+    async def workspace_names(self) -> dict[str, str]:
+        """Workspace id -> name; empty where they cannot be read."""
+        spaces = await self.readings.value_or_nothing(
+            workspaces_feed(self.session.hub, Scope()), "names of workspaces"
+        )
+        return {one.id: one.name or one.slug or one.id for one in spaces or () if one.id}
+
+    # What is wanted -----------------------------------------------------------------------------
+
+    async def request(self, model: type[R]) -> R:
+        """The given values as a request. Raises CommandError and GatewayError."""
+        workspace = self.given.get(_WORKSPACE)
+        if isinstance(workspace, str) and not _WHOLE.fullmatch(workspace.lower()):
+            self.given[_WORKSPACE] = (await find_workspace(self.readings, workspace)).id
+        return validated(model, self.given)
+
+    async def update(self, model: type[R], known: Mapping[str, Any]) -> R:
+        """The given values that differ from what is known of a resource.
+
+        Raises NothingToDoError where none does, CommandError and GatewayError.
+        """
+        request = await self.request(model)
+        wanted = {
+            name: getattr(request, name)
+            for name in request.model_fields_set
+            if known.get(name, ABSENT) != getattr(request, name)
+        }
+        if not wanted:
+            raise NothingToDoError("it is like this already")
+        return validated(model, wanted)

@@ -1,0 +1,185 @@
+"""Changes of guardrails, and of what they are assigned to: extended contract section 5."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from gwtui.actions.assignment_plans import (
+    plan_assign_keys,
+    plan_assign_members,
+    plan_unassign_keys,
+    plan_unassign_members,
+)
+from gwtui.actions.guardrail_plans import (
+    Reach,
+    plan_create,
+    plan_delete,
+    plan_first_update,
+    plan_update,
+)
+from gwtui.actions.guardrail_words import editable, known_values
+from gwtui.actions.plan import Plan, bundle
+from gwtui.actions.undo import each_back
+from gwtui.actions.uses import guardrail_bindings, people_names
+from gwtui.cli.changes.change import Change, NothingToDoError, Operand
+from gwtui.cli.changes.desk import Desk
+from gwtui.cli.changes.members import find_person
+from gwtui.cli.changes.values import complaint
+from gwtui.cli.exits import USAGE, CommandError
+from gwtui.cli.lists.lookup import find
+from gwtui.contract.dialects import GENERIC
+from gwtui.contract.guardrail_rules import guardrail_problems
+from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
+from gwtui.ui.resources.guardrail_row import display_name
+from gwtui.ui.resources.guardrails import GUARDRAILS
+from gwtui.ui.resources.keys import KEYS
+from gwtui.ui.resources.people import shown_person
+from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
+
+_GUARDRAIL = Operand("id", "its id, how that begins, or its name")
+_KEYS = Operand("key", "hash or name of a key; may be repeated", option=True)
+_MEMBERS = Operand("member", "user id, mail address or name; may be repeated", option=True)
+
+
+async def _create(desk: Desk) -> Plan[Guardrail]:
+    request = await desk.request(CreateGuardrailRequest)
+    _refuse(guardrail_problems(request, desk.dialect))
+    return plan_create(request, desk.dialect, desk.now, await desk.workspace_names())
+
+
+async def _update(desk: Desk) -> Plan[Guardrail]:
+    row = await desk.row(GUARDRAILS, desk.arguments.id)
+    fresh = await desk.gateway.guardrails.get(row.identity) if row.made else row.guardrail
+    request = await desk.update(UpdateGuardrailRequest, known_values(fresh, desk.dialect))
+    _refuse(guardrail_problems(request, desk.dialect))
+    if not row.made and row.workspace is not None:
+        return plan_first_update(row.workspace, request, desk.dialect, desk.now)
+    return plan_update(fresh, request, await _reach(desk, row), desk.dialect, desk.now)
+
+
+async def _delete(desk: Desk) -> Plan[Any]:
+    row = await _made(desk)
+    fresh = await desk.gateway.guardrails.get(row.identity)
+    return plan_delete(fresh, await _reach(desk, row))
+
+
+async def _assign(desk: Desk) -> Plan[Any]:
+    _refuse_nobody(desk)
+    row = await _made(desk)
+    fresh = await desk.gateway.guardrails.get(row.identity)
+    bindings = (await bindings_feed(desk.session.hub).refresh()).value or Bindings()
+    names = {identity: display_name(one) for identity, one in (bindings.guardrails or {}).items()}
+    plans: list[Plan[Any]] = []
+    if desk.arguments.key:
+        keys = [(await desk.row(KEYS, wanted)).key for wanted in desk.arguments.key]
+        plans.append(plan_assign_keys(fresh, keys, bindings.keys, names))
+    if desk.arguments.member:
+        people = (await desk.gateway.organization.members()).items
+        found = [find_person(people, wanted) for wanted in desk.arguments.member]
+        called = {one.id or "": shown_person(one, one.id) for one in found}
+        plans.append(plan_assign_members(fresh, [*called], bindings.members, names, called))
+    held = {**bindings.by_key(), **bindings.by_member()}
+    if all(held.get(identity) == row.identity for plan in plans for identity in _named(plan)):
+        raise NothingToDoError("it is assigned to them already")
+    return _one(plans, "Assign a guardrail in 2 requests")
+
+
+async def _unassign(desk: Desk) -> Plan[Any]:
+    _refuse_nobody(desk)
+    row = await _made(desk)
+    fresh = await desk.gateway.guardrails.get(row.identity)
+    plans: list[Plan[Any]] = []
+    if desk.arguments.key:
+        of_keys = (await desk.gateway.guardrails.key_assignments(row.identity)).items
+        plans.append(
+            plan_unassign_keys(
+                fresh,
+                [
+                    find(of_keys, wanted, "key", lambda one: (one.key_hash, one.key_name))
+                    for wanted in desk.arguments.key
+                ],
+            )
+        )
+    if desk.arguments.member:
+        of_members = (await desk.gateway.guardrails.member_assignments(row.identity)).items
+        people = (await desk.gateway.organization.members()).items
+        called = {one.id or "": shown_person(one, one.id) for one in people}
+        users = [_user(people, wanted) for wanted in desk.arguments.member]
+        chosen = [find(of_members, user, "member", lambda one: (one.user_id,)) for user in users]
+        plans.append(plan_unassign_members(fresh, chosen, called))
+    return _one(plans, "Take a guardrail away in 2 requests")
+
+
+# What they share --------------------------------------------------------------------------------
+
+
+async def _made(desk: Desk) -> GuardrailRow:
+    row = await desk.row(GUARDRAILS, desk.arguments.id)
+    if not row.made:
+        raise CommandError(
+            "this default guardrail is not made yet: it comes to exist with its first update"
+        )
+    return row
+
+
+async def _reach(desk: Desk, row: GuardrailRow) -> Reach:
+    """Whom the guardrail binds now; what cannot be read in time is not known."""
+    (keys, members), people = await asyncio.gather(
+        guardrail_bindings(desk.gateway, row.identity), people_names(desk.gateway)
+    )
+    return Reach(keys, members, row.workspace if row.is_default else None, people or {})
+
+
+def _user(people: Sequence[Any], wanted: str) -> str:
+    """A user id; somebody who left the organization goes by that alone."""
+    try:
+        return find_person(tuple(people), wanted).id or ""
+    except CommandError:
+        return wanted
+
+
+def _named(plan: Plan[Any]) -> list[str]:
+    """The keys or members that an assignment is for."""
+    return [str(one) for part in plan.summary.values() if isinstance(part, list) for one in part]
+
+
+def _one(plans: Sequence[Plan[Any]], title: str) -> Plan[Any]:
+    first = plans[0]
+    if len(plans) == 1:
+        return first
+    return bundle(
+        title,
+        plans,
+        action=first.action,
+        resource=first.resource,
+        identity=first.identity,
+        undo=each_back(plans),
+    )
+
+
+def _refuse(problems: Sequence[Any]) -> None:
+    if problems:
+        raise complaint(problems)
+
+
+def _refuse_nobody(desk: Desk) -> None:
+    if not (desk.arguments.key or desk.arguments.member):
+        raise CommandError("say for what with --key or --member", USAGE)
+
+
+CHANGES = (
+    Change("create", "make one", _create, model=CreateGuardrailRequest, makes=True),
+    Change(
+        "update",
+        "change its fields; a default one comes to exist with that",
+        _update,
+        (_GUARDRAIL,),
+        UpdateGuardrailRequest,
+        editable(GENERIC),
+    ),
+    Change("delete", "delete it for good", _delete, (_GUARDRAIL,)),
+    Change("assign", "bind keys and members", _assign, (_GUARDRAIL, _KEYS, _MEMBERS)),
+    Change("unassign", "take it from keys and members", _unassign, (_GUARDRAIL, _KEYS, _MEMBERS)),
+)

@@ -1,0 +1,26 @@
+"""Changes of the organization's settings: extended contract section 4."""
+
+from __future__ import annotations
+
+from gwtui.actions.organization_plans import LABELS, known_values, plan_update
+from gwtui.actions.plan import Plan
+from gwtui.cli.changes.change import Change
+from gwtui.cli.changes.desk import Desk
+from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
+
+
+async def _update(desk: Desk) -> Plan[OrganizationSettings]:
+    fresh = await desk.gateway.organization.settings()
+    request = await desk.update(UpdateOrganizationSettingsRequest, known_values(fresh))
+    return plan_update(fresh, request)
+
+
+CHANGES = (
+    Change(
+        "update",
+        "change them, for every member at once",
+        _update,
+        model=UpdateOrganizationSettingsRequest,
+        fields=tuple(LABELS),
+    ),
+)

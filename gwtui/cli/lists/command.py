@@ -1,0 +1,196 @@
+"""The verbs that read: ``list`` and ``get``, the same for every resource."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import import_module
+from typing import Any
+
+from gwtui.cli import exits
+from gwtui.cli.exits import CommandError
+from gwtui.cli.lists.detail import print_detail
+from gwtui.cli.lists.lookup import find_parent, find_row, find_workspace
+from gwtui.cli.lists.query import ListQuery, list_query
+from gwtui.cli.lists.reading import Readings
+from gwtui.cli.lists.show import raw_object, show_list
+from gwtui.cli.output import FORMS, add_output_option, narrate, print_json, print_ndjson
+from gwtui.cli.reach import add_demo_option, reach
+from gwtui.cli.resources import Resource
+from gwtui.cli.running import reading_hub, run_async
+from gwtui.local.paths import Paths
+from gwtui.ui.resources.spec import ResourceSpec, Scope
+from gwtui.watch.feed import Feed
+
+_MACHINE = ("json", "ndjson")
+_COMPLETING = "what completes the rows"
+
+
+def declaration(resource: Resource) -> ResourceSpec[Any]:
+    """What the dashboard draws of it."""
+    module, _, name = resource.declaration.partition(":")
+    spec: ResourceSpec[Any] = getattr(import_module(module), name)
+    return spec
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """What every verb that only reads takes."""
+    add_output_option(parser, FORMS)
+    add_demo_option(parser)
+
+
+def _add_parent(parser: argparse.ArgumentParser, resource: Resource) -> None:
+    if resource.parent is None:
+        return
+    said = f"the {resource.parent} whose rows are meant"
+    if resource.any_parent:
+        parser.add_argument(f"--{resource.parent}", dest="parent", metavar="ID", help=said)
+    else:
+        parser.add_argument("parent", metavar=resource.parent.upper(), help=said)
+
+
+@dataclass(frozen=True, slots=True)
+class ListVerb:
+    """Every row, or those that a filter lets through."""
+
+    resource: Resource
+    name: str = "list"
+
+    @property
+    def help(self) -> str:
+        """What it does."""
+        return "print it" if self.resource.single else "print them all, or those that match"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Which rows, in which order and form."""
+        spec = declaration(self.resource)
+        _add_parent(parser, self.resource)
+        parser.add_argument(
+            "--filter", metavar="QUERY", help="only rows that match, as in the dashboard's filter"
+        )
+        parser.add_argument("--sort", metavar="COLUMN[:desc]", help="order of the rows")
+        parser.add_argument(
+            "--columns", metavar="A,B", help="columns of a table or of CSV; 'all' for every one"
+        )
+        if spec.scoped:
+            parser.add_argument("--workspace", metavar="ID", help="only of it: id, slug or name")
+        add_reading_options(parser)
+        width = max(len(column.id) for column in spec.columns)
+        lines = [f"  {column.id:<{width}}  {column.help}" for column in spec.columns]
+        parser.epilog = "columns:\n" + "\n".join(lines)
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Print the rows; returns an exit code."""
+        spec = declaration(self.resource)
+        if arguments.columns is not None and arguments.output in _MACHINE:
+            raise CommandError("--columns goes with table and csv", exits.USAGE)
+        asked = list_query(spec, arguments.filter, arguments.sort, arguments.columns)
+        connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+
+        async def work() -> int:
+            async with reading_hub(connect) as hub:
+                readings = Readings(hub)
+                rows = await self._rows(readings, asked, arguments)
+                now = hub.clock.now()
+                found = asked.apply(rows, now)
+                if arguments.output == "table":
+                    narrate(_counted(len(found), len(rows), spec))
+                show_list(found, asked, arguments.output, now)
+                return readings.exit_code
+
+        return run_async(work)
+
+    async def _rows(
+        self, readings: Readings, asked: ListQuery, arguments: argparse.Namespace
+    ) -> Sequence[Any]:
+        scope = await _scope(readings, self.resource, arguments)
+        rows = await readings.value(asked.spec.feed(readings.hub, scope))
+        completion = asked.spec.completion
+        every = arguments.output not in _MACHINE
+        if completion is None or self.resource.brief or not asked.shown(every=every):
+            return rows
+        feed = completion.feed(readings.hub, scope)
+        more = await readings.value_or_nothing(feed, _COMPLETING)
+        return rows if more is None else [completion.complete(row, more) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class GetVerb:
+    """One row with everything that is known of it."""
+
+    resource: Resource
+    name: str = "get"
+
+    @property
+    def help(self) -> str:
+        """What it does."""
+        return "print everything that is known of it" if self.resource.single else "print one"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Which one, and in which form."""
+        _add_parent(parser, self.resource)
+        if not self.resource.single:
+            parser.add_argument("id", metavar="ID", help="its identifier, how that begins, or name")
+        if declaration(self.resource).scoped:
+            parser.add_argument("--workspace", metavar="ID", help="look there: id, slug or name")
+        add_reading_options(parser)
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Print it; returns an exit code."""
+        connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+
+        async def work() -> int:
+            async with reading_hub(connect) as hub:
+                readings = Readings(hub)
+                row = await self._row(readings, arguments)
+                self._show(row, arguments.output, hub.clock.now())
+                return readings.exit_code
+
+        return run_async(work)
+
+    async def _row(self, readings: Readings, arguments: argparse.Namespace) -> Any:
+        spec = declaration(self.resource)
+        scope = await _scope(readings, self.resource, arguments)
+        rows = await readings.value(spec.feed(readings.hub, scope))
+        row = rows[0] if self.resource.single else find_row(spec, rows, arguments.id)
+        completion = spec.completion
+        if completion is None or arguments.output in _MACHINE:
+            return row
+        feed: Feed[Any] | None = completion.feed(readings.hub, scope)
+        if completion.one is not None:
+            feed = completion.one(readings.hub, row)
+        more = None if feed is None else await readings.value_or_nothing(feed, _COMPLETING)
+        if more is None:
+            return row
+        known = more if completion.one is None else {spec.identity(row): more}
+        return completion.complete(row, known)
+
+    def _show(self, row: Any, form: str, now: datetime) -> None:
+        spec = declaration(self.resource)
+        if form == "table":
+            print_detail(spec, row, now)
+        elif form == "csv":
+            show_list([row], list_query(spec, None, None, None), form, now)
+        elif form == "json":
+            print_json(raw_object(spec, row))
+        else:
+            print_ndjson([raw_object(spec, row)])
+
+
+async def _scope(readings: Readings, resource: Resource, arguments: argparse.Namespace) -> Scope:
+    """What part of the account is meant. Raises CommandError and GatewayError."""
+    workspace = parent = None
+    wanted = getattr(arguments, "workspace", None)
+    if wanted is not None:
+        workspace = (await find_workspace(readings, wanted)).id
+    if resource.parent is not None and arguments.parent is not None:
+        parent = await find_parent(readings, resource.parent, arguments.parent)
+    return Scope(workspace, parent)
+
+
+def _counted(shown: int, every: int, spec: ResourceSpec[Any]) -> str:
+    noun = spec.singular if shown == 1 else f"{spec.singular}s"
+    return f"{shown} {noun}" if shown == every else f"{shown} {noun} of {every}"

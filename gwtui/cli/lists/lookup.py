@@ -1,0 +1,79 @@
+"""From what a person calls something to the row that is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from gwtui.cli.exits import CommandError
+from gwtui.cli.lists.reading import Readings
+from gwtui.cli.resources import Parent
+from gwtui.contract.workspaces import Workspace
+from gwtui.domain.safe_text import safe_line
+from gwtui.ui.resources.spec import ResourceSpec, Scope
+from gwtui.watch.feeds.workspaces import workspaces_feed
+
+T = TypeVar("T")
+
+SHORTEST_BEGINNING = 6
+"""Characters of an identity that stand for all of it, as long as they mean only one."""
+_SHOWN = 5
+_NAME = 60
+
+
+def find(
+    rows: Iterable[T], wanted: str, noun: str, names: Callable[[T], Sequence[str | None]]
+) -> T:
+    """The one row that is called so. Raises CommandError when there is none, or several.
+
+    ``names`` gives the identity first, then what else a row goes by. The beginning of an identity
+    will do where no other begins so.
+    """
+    named = [(row, names(row)) for row in rows]
+    found = [row for row, known in named if known[0] == wanted]
+    if not found:
+        found = [row for row, known in named if wanted in known]
+    if not found and len(wanted) >= SHORTEST_BEGINNING:
+        found = [row for row, known in named if (known[0] or "").startswith(wanted)]
+    if len(found) == 1:
+        return found[0]
+    called = safe_line(wanted, _NAME)
+    if not found:
+        raise CommandError(f"there is no {noun} {called!r} that this key may see")
+    identities = [safe_line(names(row)[0] or "", _NAME) for row in found[:_SHOWN]]
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    raise CommandError(
+        f"{len(found)} {noun}s are called {called!r}; name one by its identifier: "
+        f"{', '.join(identities)}{more}"
+    )
+
+
+def find_row(spec: ResourceSpec[T], rows: Iterable[T], wanted: str) -> T:
+    """The row of a declared list that is called so. Raises CommandError."""
+    return find(rows, wanted, spec.singular, lambda row: (spec.identity(row), spec.name(row)))
+
+
+async def find_workspace(readings: Readings, wanted: str) -> Workspace:
+    """A workspace by its id, slug or name. Raises CommandError and GatewayError."""
+    spaces = await readings.value(workspaces_feed(readings.hub, Scope()))
+    return find(spaces, wanted, "workspace", lambda space: (space.id, space.slug, space.name))
+
+
+async def find_parent(readings: Readings, kind: Parent, wanted: str) -> str:
+    """The identity of what a list belongs to. Raises CommandError and GatewayError."""
+    if kind == "model":
+        return wanted
+    if kind == "workspace":
+        return (await find_workspace(readings, wanted)).id or ""
+    if kind == "key":
+        from gwtui.ui.resources.keys import KEYS  # noqa: PLC0415 - only where it is asked for
+
+        return await _found(readings, KEYS, wanted)
+    from gwtui.ui.resources.guardrails import GUARDRAILS  # noqa: PLC0415
+
+    return await _found(readings, GUARDRAILS, wanted)
+
+
+async def _found(readings: Readings, spec: ResourceSpec[T], wanted: str) -> str:
+    rows = await readings.value(spec.feed(readings.hub, Scope()))
+    return spec.identity(find_row(spec, rows, wanted))

@@ -1,0 +1,100 @@
+"""What a list is asked for: which rows, in which order, with which columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from gwtui.cli import exits
+from gwtui.cli.exits import CommandError
+from gwtui.cli.output import narrate
+from gwtui.domain.filters import Query, parse
+from gwtui.domain.ordering import ordered
+from gwtui.ui.resources.row_fields import RowFields, row_text
+from gwtui.ui.resources.spec import Column, ResourceSpec
+
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class ListQuery:
+    """One question to a list. ``columns`` are those that are named, None for the usual ones."""
+
+    spec: ResourceSpec[Any]
+    query: Query
+    sort: Column[Any] | None
+    descending: bool
+    columns: tuple[Column[Any], ...] | None
+
+    def shown(self, *, every: bool) -> bool:
+        """Whether the columns that complete the rows matter; ``every``: all are shown."""
+        completion = self.spec.completion
+        if completion is None:
+            return False
+        if not self.query.empty:
+            return True
+        used = {column.id for column in self.columns or (self.spec.columns if every else ())}
+        if self.sort is not None:
+            used.add(self.sort.id)
+        return bool(used & completion.columns) if completion.columns else bool(used)
+
+    def apply(self, rows: Sequence[Any], now: datetime) -> list[Any]:
+        """The rows that match, in order."""
+        matching = [row for row in rows if self._matches(row, now)]
+        if self.sort is None:
+            return matching
+        value = self.sort.sort
+        numbered = {str(number): row for number, row in enumerate(matching)}
+        order = ordered(numbered.items(), lambda row: value(row, now), descending=self.descending)
+        return [numbered[number] for number in order]
+
+    def _matches(self, row: Any, now: datetime) -> bool:
+        if self.query.empty:
+            return True
+        fields: RowFields[Any] = RowFields(self.spec.columns, self.spec.facets, now)
+        fields.item = row
+        text = row_text([column.cell for column in self.spec.columns], row, now)
+        return self.query.matches(fields, text, now)
+
+
+def list_query(
+    spec: ResourceSpec[Any], filter_text: str | None, sort: str | None, columns: str | None
+) -> ListQuery:
+    """The question in the words of the command line. Raises CommandError."""
+    query = parse(filter_text or "")
+    if query.error:
+        raise CommandError(f"--filter: {query.error}", exits.USAGE)
+    names = [*(column.id for column in spec.columns), *spec.facets]
+    for name in query.unknown_columns(names):
+        narrate(f"--filter: there is no column {name}, it is searched as text")
+    column, descending = _order(spec, sort)
+    return ListQuery(spec, query, column, descending, _columns(spec, columns))
+
+
+def _order(spec: ResourceSpec[Any], sort: str | None) -> tuple[Column[Any] | None, bool]:
+    if sort is None:
+        name, descending = spec.default_sort
+        found = [column for column in spec.columns if column.id == name]
+        return (found[0] if found else None), descending
+    name, _, direction = sort.partition(":")
+    if direction not in {"", "asc", "desc"}:
+        raise CommandError(f"--sort: {direction!r} is neither asc nor desc", exits.USAGE)
+    return _column(spec, name, "--sort"), direction == "desc"
+
+
+def _columns(spec: ResourceSpec[Any], names: str | None) -> tuple[Column[Any], ...] | None:
+    if names is None:
+        return None
+    if names == ALL:
+        return spec.columns
+    return tuple(_column(spec, name.strip(), "--columns") for name in names.split(","))
+
+
+def _column(spec: ResourceSpec[Any], name: str, option: str) -> Column[Any]:
+    for column in spec.columns:
+        if column.id == name.replace("-", "_"):
+            return column
+    known = ", ".join(column.id for column in spec.columns)
+    raise CommandError(f"{option}: there is no column {name!r}; there are {known}", exits.USAGE)

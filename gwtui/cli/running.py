@@ -1,0 +1,41 @@
+"""Running the asynchronous part of a command, with every foreseen fault told in one way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+from gwtui.cli import exits
+from gwtui.cli.output import narrate
+from gwtui.cli.reach import Connect
+from gwtui.client.errors import GatewayError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.retry import RetryNotice
+from gwtui.watch.hub import FeedHub
+
+
+def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
+    """Run it in an event loop of its own; returns its exit code. Raises CommandError."""
+    try:
+        return asyncio.run(work())
+    except GatewayError as error:
+        narrate(error.message)
+        return exits.FAILED
+
+
+@asynccontextmanager
+async def reading_hub(connect: Connect) -> AsyncIterator[FeedHub]:
+    """Feeds over a connection that nothing is written with. Raises CommandError."""
+    async with connect() as connection, GatewayClient(connection, on_retry=tell_retry) as gateway:
+        hub = FeedHub(gateway)
+        try:
+            yield hub
+        finally:
+            await hub.close()
+
+
+def tell_retry(notice: RetryNotice) -> None:
+    """Why it takes longer."""
+    narrate(f"{notice.reason}; trying again")

@@ -1,0 +1,87 @@
+"""``gwtui RESOURCE VERB``: what the verbs of a resource are, and calling one."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Protocol
+
+from gwtui.cli import exits
+from gwtui.cli.output import narrate
+from gwtui.cli.parsing import command_parser
+from gwtui.cli.resources import Resource
+
+
+class Verb(Protocol):
+    """Something to do with a resource."""
+
+    @property
+    def name(self) -> str:
+        """How it is called."""
+        ...
+
+    @property
+    def help(self) -> str:
+        """What it does, in a few words."""
+        ...
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add its own options."""
+        ...
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it; returns an exit code."""
+        ...
+
+
+def run_verb(resource: Resource, name: str | None, words: Sequence[str]) -> int:
+    """Call a verb, or say which there are; returns an exit code."""
+    verbs = verbs_of(resource)
+    if name is None:
+        print(_help(resource, verbs))
+        return exits.OK
+    verb = verbs.get(name)
+    if verb is None:
+        close = difflib.get_close_matches(name, verbs, 1)
+        hint = f"; is {close[0]} meant?" if close else ""
+        narrate(f"{resource.id} has no verb {name!r}{hint} (known: {', '.join(verbs)})")
+        return exits.USAGE
+    parser = command_parser(
+        f"gwtui {resource.id} {verb.name}",
+        f"{resource.help}: {verb.help}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    verb.configure(parser)
+    return verb.run(parser.parse_args(words))
+
+
+def verbs_of(resource: Resource) -> Mapping[str, Verb]:
+    """Every verb of a resource, reading ones first."""
+    from gwtui.cli.lists.command import GetVerb, ListVerb  # noqa: PLC0415 - loads pydantic
+
+    verbs: list[Verb] = [ListVerb(resource), GetVerb(resource)]
+    if resource.changes:
+        from gwtui.cli.changes.command import ChangeVerb  # noqa: PLC0415
+
+        changes = import_module(resource.changes).CHANGES
+        verbs += [ChangeVerb(resource, change) for change in changes]
+    return {verb.name: verb for verb in verbs}
+
+
+def _help(resource: Resource, verbs: Mapping[str, Verb]) -> str:
+    width = max(map(len, verbs))
+    lines = [f"  {verb.name:<{width}}  {verb.help}" for verb in verbs.values()]
+    return "\n".join(
+        [
+            f"usage: gwtui {resource.id} VERB ...",
+            "",
+            f"{resource.help}, without the dashboard; 'gwtui {resource.id}' alone opens it there.",
+            "",
+            "verbs:",
+            *lines,
+            "",
+            f"'gwtui {resource.id} VERB --help' explains one.",
+        ]
+    )

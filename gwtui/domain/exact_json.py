@@ -1,0 +1,64 @@
+"""JSON as the gateway sent it: numbers digit by digit, text in ASCII, secrets masked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+MASK = "********"
+"""What stands for a text whose field looks as if it held a secret."""
+
+_SECRET = frozenset({"key", "secret", "token", "password", "authorization", "api_key"})
+
+
+def looks_secret(name: object, value: object) -> bool:
+    """Whether a field is not to be shown, going by what it is called."""
+    return isinstance(value, str) and str(name).lower() in _SECRET
+
+
+def masked(value: Any) -> Any:
+    """A copy in which every field that looks secret is masked."""
+    if isinstance(value, Mapping):
+        return {
+            name: MASK if looks_secret(name, part) else masked(part) for name, part in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [masked(part) for part in value]
+    return value
+
+
+def exact_json(value: Any, *, indent: int = 0) -> str:
+    """``value`` as JSON, on one line unless ``indent`` is given.
+
+    A Decimal keeps every digit; whatever could disturb a terminal is an escape. Raises ValueError
+    for a number that JSON does not have, TypeError for what is no JSON at all.
+    """
+    return "".join(_pieces(value, "\n" if indent else "", " " * indent))
+
+
+def _pieces(value: Any, line: str, step: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        colon = ": " if step else ":"
+        heads = [json.dumps(str(name)) + colon for name in value]
+        yield from _group("{", heads, list(value.values()), "}", line, step)
+    elif isinstance(value, list | tuple):
+        yield from _group("[", [""] * len(value), list(value), "]", line, step)
+    elif isinstance(value, Decimal):
+        if not value.is_finite():
+            raise ValueError("JSON has no such number")
+        yield str(value)
+    else:
+        yield json.dumps(value, allow_nan=False)
+
+
+def _group(
+    opening: str, heads: list[str], values: list[Any], closing: str, line: str, step: str
+) -> Iterator[str]:
+    yield opening
+    inner = line + step if line else ""
+    for number, (head, value) in enumerate(zip(heads, values, strict=True)):
+        yield f"{',' if number else ''}{inner}{head}"
+        yield from _pieces(value, inner, step)
+    yield f"{line if values else ''}{closing}"
