@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 from pydantic import SecretStr
 
 from gwtui.contract.dialects import GENERIC, Dialect
+from gwtui.contract.unpicklable import Unpicklable
 from gwtui.domain.known_secrets import remember
 
 API_PATH = "/api/v1"
@@ -25,7 +26,7 @@ class InvalidConnectionError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(Unpicklable):
     """One gateway, one token and the rules for talking to it.
 
     Raises InvalidConnectionError for an address that is not usable, a token that cannot be a

@@ -36,12 +36,14 @@ from gwtui.client.errors import (
     ConnectFailedError,
     GatewayError,
     NoAnswerError,
+    RateLimitedError,
     ReadOnlyError,
     UnreadableAnswerError,
 )
 from gwtui.client.gate import WriteGate
 from gwtui.client.receipts import answered
 from gwtui.client.skew import ClockSkew
+from gwtui.client.traffic import Traffic
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import hider, is_short, remember
 
@@ -94,6 +96,7 @@ class Transport:
     ) -> None:
         self.gate = gate or WriteGate(connection)
         self.skew = ClockSkew()
+        self.traffic = Traffic(clock)
         self._connection = connection
         self._clock = clock
         self._patience = patience
@@ -119,7 +122,10 @@ class Transport:
             raise ConnectFailedError("the gateway client is closed", temporary=False)
         target = call.target()
         started = self._clock.monotonic()
+        self.traffic.sent(read=call.is_read)
         outcome = await self._attempt(call, target)
+        if isinstance(outcome, RateLimitedError):
+            self.traffic.limited()
         self._log(call, outcome, self._clock.monotonic() - started)
         # Raised here, outside of every handler: the exceptions of the HTTP library hold the
         # request with its headers and must not become this one's context.
@@ -189,13 +195,7 @@ class Transport:
         outcome = read_json(body, headers, self._connection.dialect)
         if isinstance(outcome, GatewayError):
             return outcome
-        given = call.body.secrets() if call.body is not None else []
-        if given:
-            # A service that repeats what it was given must not bring it onto a screen. A very
-            # short one could be anything in the answer.
-            long = [secret for secret in given if not is_short(secret.get_secret_value())]
-            outcome = redacted(outcome, hider(long))
-        return Answer(status, outcome, request_id_of(headers))
+        return Answer(status, self._unrepeated(outcome, body, call), request_id_of(headers))
 
     async def _error_body(self, response: httpx.Response) -> bytes:
         """The status alone already says what happened: a lost body costs only its message."""
@@ -218,16 +218,25 @@ class Transport:
             return NoAnswerError(f"{where} did not answer in time")
         return NoAnswerError(f"the connection to {where} broke before the answer was complete")
 
-    def _redactor(self, call: Call) -> Callable[[str], str]:
-        """A service may repeat a secret in an error; it must not travel on from here.
+    def _unrepeated(self, answer: Any, body: bytes, call: Call) -> Any:
+        """The answer without what the service was given and must not bring onto a screen.
 
-        The secrets are the token, and what the request itself carries, such as a provider's key.
+        A very short secret stays: it could be anything in the answer.
         """
-        token = self._connection.token
-        secrets = [token] if token else []
-        secrets += call.body.secrets() if call.body is not None else []
+        found = [secret for secret in self._secrets(call) if _holds(body, secret)]
+        return redacted(answer, hider(found)) if found else answer
+
+    def _redactor(self, call: Call) -> Callable[[str], str]:
+        """A service may repeat a secret in an error; it must not travel on from here."""
+        secrets = self._secrets(call)
         remember(*secrets)
         return hider(secrets)
+
+    def _secrets(self, call: Call) -> list[SecretStr]:
+        """The token, and what the request itself carries, such as a provider's key."""
+        token = self._connection.token
+        carried = call.body.secrets() if call.body is not None else []
+        return [token, *carried] if token else carried
 
     def _log(self, call: Call, outcome: Answer | GatewayError, seconds: float) -> None:
         failed = isinstance(outcome, GatewayError)
@@ -304,6 +313,14 @@ async def _body(response: httpx.Response, limit: int) -> bytes | None:
         if len(received) > limit:
             return None
     return bytes(received)
+
+
+def _holds(body: bytes, secret: SecretStr) -> bool:
+    value = secret.get_secret_value()
+    return not is_short(value) and any(
+        json.dumps(value, ensure_ascii=ascii_only)[1:-1].encode("utf-8", "replace") in body
+        for ascii_only in (True, False)
+    )
 
 
 def _cause(error: BaseException) -> tuple[str, bool]:

@@ -13,6 +13,7 @@ from gwtui.contract.budgets import BudgetLayer, FreeRequests, LegacyRateLimit
 from gwtui.contract.request import RequestModel, SecretText
 from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.scalars import Number, Timestamp, Usd, UtcDateTime, Uuid
+from gwtui.contract.unpicklable import Unpicklable
 from gwtui.contract.values import LimitReset
 
 KeyName = Annotated[str, Field(min_length=1)]
@@ -48,7 +49,7 @@ class ApiKey(ResponseModel):
     external_user: str | None = wire("external user of the key", nullable=True, optional=True)
 
 
-class CreatedKey(ResponseModel):
+class CreatedKey(Unpicklable, ResponseModel):
     """The answer to a creation. ``key`` is the secret itself and is given this once only."""
 
     data: ApiKey | None = wire("the new key's description")

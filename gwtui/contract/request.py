@@ -27,13 +27,15 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from gwtui.contract.unpicklable import Unpicklable
+
 MASK = "••••••••"
 """What stands for a secret wherever it is not being sent."""
 
 _IN_CLEAR = "secrets in clear"
 
 
-class RequestModel(BaseModel):
+class RequestModel(Unpicklable, BaseModel):
     """Base of every request body. Types are strict, unknown fields are refused."""
 
     model_config = ConfigDict(

@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from gwtui.contract.scalars import timestamp_text
+from gwtui.contract.unpicklable import Unpicklable
 from gwtui.domain.known_secrets import remember
 
 _VERSION = 1
@@ -55,7 +56,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class SealedKey:
+class SealedKey(Unpicklable):
     """A new key that nobody has acknowledged as stored yet: what it is, and its value."""
 
     label: Label

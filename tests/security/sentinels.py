@@ -1,0 +1,169 @@
+"""Marked secrets, the forms in which one could get out, and a look at every byte for them."""
+
+from __future__ import annotations
+
+import base64
+import gc
+import json
+import sys
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, is_dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+EDGE = 4
+"""Characters at either end that labels may show."""
+MIDDLE = 24
+
+
+@dataclass(frozen=True)
+class Sentinel:
+    """A secret that must not get out; whoever finds its middle has found it."""
+
+    name: str
+    value: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        assert len(self.value) >= MIDDLE + 2 * EDGE, self.name
+
+    @property
+    def middle(self) -> str:
+        begin = (len(self.value) - MIDDLE) // 2
+        return self.value[begin : begin + MIDDLE]
+
+    def forms(self) -> dict[str, bytes]:
+        """What its middle would look like, by the name of the form."""
+        text, data = self.middle, self.middle.encode()
+        found = {
+            "plain": data,
+            "reversed": data[::-1],
+            "hex": data.hex().encode(),
+            "upper-case hex": data.hex().upper().encode(),
+            "utf-16": text.encode("utf-16-le"),
+            "json": json.dumps(text)[1:-1].encode(),
+            "json in json": json.dumps(json.dumps(text))[3:-3].encode(),
+            "\\u escapes": "".join(f"\\u{ord(char):04x}" for char in text).encode(),
+            "url": quote(text, safe="").encode(),
+            "html": text.replace("&", "&amp;").replace("<", "&lt;").encode(),
+            "python": repr(text)[1:-1].encode(),
+            "spaced for SVG": text.replace(" ", "&#160;").encode(),
+        }
+        for shift in range(3):
+            encoded = base64.b64encode(bytes(shift) + data)[4 if shift else 0 : -4]
+            found[f"base64 at {shift}"] = encoded
+            found[f"url-safe base64 at {shift}"] = encoded.translate(bytes.maketrans(b"+/", b"-_"))
+        return found
+
+
+FORMS = tuple(Sentinel("any", "x" * 40).forms())
+
+MARKED = {
+    "token": "gw-mgmt-v1-S%ENTI+NEL/=&\\\"'<t0k3n>;4c1d0f9a7e55aa",
+    "provider key": "sk-S%ENTI+NEL/=&\\\"'<pr0v1der>;9e2b61c07d41bb",
+    "rotated key": "sk-S%ENTI+NEL/=&\\\"'<r0tated>;75d3fa4160c9cc",
+    "external key": "ext-S%ENTI+NEL/=&\\\"'<ext3rnal>;bb20c88e1a36dd",
+    "new key": "gw-v1-S%ENTI+NEL/=&\\\"'<n3wk3y>;0fd4a5be9921ee",
+}
+"""Secrets with every character that some encoding treats in its own way."""
+
+
+def marked(name: str) -> Sentinel:
+    return Sentinel(name, MARKED[name])
+
+
+def leaks(sinks: Mapping[str, bytes | str], sentinels: Iterable[Sentinel]) -> list[str]:
+    """Where which secret got out, and in what form."""
+    wanted = [(one.name, form, data) for one in sentinels for form, data in one.forms().items()]
+    return [
+        f"{name} ({form}) in {sink}"
+        for sink, content in sinks.items()
+        for name, form, data in wanted
+        if data
+        in (content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
+    ]
+
+
+# Sinks ------------------------------------------------------------------------------------------
+
+
+def files(*folders: Path, apart_from: tuple[str, ...] = ()) -> dict[str, bytes]:
+    """Name and content of every file: that of a link is the place it leads to."""
+    found: dict[str, bytes] = {}
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.is_symlink():
+                found[str(path)] = str(path.readlink()).encode()
+            elif path.is_file() and not any(path.match(pattern) for pattern in apart_from):
+                found[str(path)] = str(path).encode() + b"\n" + path.read_bytes()
+    return found
+
+
+def told(error: BaseException) -> str:
+    """All that an error could show anywhere, but for local variables."""
+    shown: list[str] = []
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        link = waiting.pop()
+        if link is None or id(link) in seen:
+            continue
+        seen.add(id(link))
+        shown += [str(link), repr(link), repr(link.args), repr(vars(link))]
+        shown += [repr(note) for note in getattr(link, "__notes__", ())]
+        shown += traceback.format_exception(link)
+        waiting += [link.__cause__, link.__context__, *getattr(link, "exceptions", ())]
+    return "\n".join(shown)
+
+
+def our_objects(package: str = "gwtui") -> Iterator[Any]:
+    """Every object of this program that is alive, classes and modules apart."""
+    gc.collect()
+    for one in gc.get_objects():
+        kind = type(one)
+        if kind.__module__.partition(".")[0] == package and not isinstance(one, type):
+            yield one
+
+
+def representations() -> dict[str, str]:
+    """What each kind of object of this program says of itself, and what dataclasses give away."""
+    said: dict[str, list[str]] = {}
+    for one in our_objects():
+        kind = f"repr of {type(one).__module__}.{type(one).__qualname__}"
+        said.setdefault(kind, []).extend(_said(one))
+    return {kind: "\n".join(texts) for kind, texts in said.items()}
+
+
+def _said(one: Any) -> Iterator[str]:
+    for show in (repr, str):
+        try:
+            yield show(one)
+        except Exception as error:
+            yield told(error)
+    if is_dataclass(one):
+        try:
+            yield repr(asdict(one))
+        except Exception as error:
+            yield told(error)
+
+
+def processes(pid: int) -> dict[str, bytes]:
+    """Command line and environment of a process and its descendants, as others can read them."""
+    found: dict[str, bytes] = {}
+    for one in (pid, *_descendants(pid)):
+        for name in ("cmdline", "environ"):
+            try:
+                found[f"{name} of {one}"] = Path(f"/proc/{one}/{name}").read_bytes()
+            except OSError:
+                continue
+    return found
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    if sys.platform != "linux":
+        return
+    for tasks in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in tasks.read_text().split():
+            yield int(child)
+            yield from _descendants(int(child))

@@ -1,0 +1,376 @@
+"""Secrets on the road of writes, whatever goes wrong: every byte that stays behind is searched.
+
+Every operation that carries a secret meets every kind of fault of the embedded gateway, and a
+gateway that repeats whatever it was given in every place of every answer. Run with ``-rP`` for the
+counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import logging
+import os
+import pickle
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+from pydantic import SecretStr, ValidationError
+from sentinels import FORMS, MARKED, files, leaks, marked, representations, told
+
+from gwtui.actions.byok_plans import plan_create as plan_store
+from gwtui.actions.byok_plans import plan_rotate
+from gwtui.actions.key_plans import plan_create
+from gwtui.actions.plan import Applied, Consent, Plan, Refused, Unknown
+from gwtui.actions.road import WriteRoad
+from gwtui.actions.sealed_keys import with_sealing
+from gwtui.client.connection import Connection
+from gwtui.client.errors import GatewayError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.transport import Patience, Transport
+from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.keys import CreatedKey, CreateKeyRequest, ExternalUserRequest
+from gwtui.domain.clock import Clock
+from gwtui.embedded.credentials import MintedKey, key_hash
+from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults.kinds import KINDS
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.hosting import host_on_socket
+from gwtui.local.journal import Journal
+from gwtui.local.log import open_log
+from gwtui.local.seal import SealedKey
+from gwtui.local.sealed_keys import SealedKeys, sealed_keys
+
+NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)
+QUICK = Clock(now=lambda: NOW, chance=lambda: 0.0, sleep=lambda _: asyncio.sleep(0))
+"""Does not wait before a read is repeated."""
+SECRETS = {name: marked(name) for name in MARKED}
+HASTY = Patience(connect=2, read=0.05, write=2, pool=2, whole=2)
+FAULTS = ["", *(f"{name}=0.01" if kind.takes_seconds else name for name, kind in KINDS.items())]
+
+
+@dataclass
+class Minter:
+    """Makes keys of the marked values, each a little different at its end."""
+
+    numbers: Iterator[int] = field(default_factory=count)
+
+    def __call__(self, _dialect: Dialect, *, management: bool) -> MintedKey:
+        name = "token" if management else "new key"
+        value = MARKED[name] + ("" if management else f"{next(self.numbers):04}")
+        return MintedKey(value, key_hash(value), f"{value[:3]}...{value[-3:]}")
+
+
+@dataclass
+class Desk:
+    """A connection with the marked token, and everything that it writes into one directory."""
+
+    folder: Path
+    client: GatewayClient
+    outcomes: list[Any] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.journal = Journal(self.folder / "journal.jsonl")
+        self.road = WriteRoad(self.client, self.journal, CLOCK)
+        self.sealed: SealedKeys = sealed_keys(self.folder, self.client.connection, lambda: NOW)
+        self.credential = ByokCredential.model_validate({"id": "none", "provider": "openai"})
+
+    def plans(self) -> Mapping[str, Callable[[], Plan[Any]]]:
+        """Each write that carries a secret, or brings one."""
+        return {
+            "create key": lambda: with_sealing(plan_create(new_key(), NOW, {}), self.sealed),
+            "store provider key": lambda: plan_store(provider_key()),
+            "rotate provider key": lambda: plan_rotate(
+                self.credential, SecretStr(MARKED["rotated key"])
+            ),
+        }
+
+    async def write(self, operation: str) -> Any:
+        outcome = await self.road.carry_out(Consent(self.plans()[operation](), "command line"))
+        self.outcomes.append(outcome)
+        return outcome
+
+    async def read(self) -> None:
+        for read in (self.client.keys.current, self.client.byok.list):
+            try:
+                self.outcomes.append(await read())
+            except GatewayError as error:
+                self.outcomes.append(Refused(error))
+
+    def said(self) -> dict[str, str]:
+        """What the outcomes say, down to their raw answers."""
+        found = {}
+        for number, outcome in enumerate(self.outcomes):
+            value = getattr(outcome, "value", outcome)
+            parts = [repr(outcome), str(outcome), repr(getattr(value, "raw", ""))]
+            if hasattr(value, "model_dump_json"):
+                parts += [value.model_dump_json(), repr(value.model_dump())]
+            error = getattr(outcome, "error", None)
+            found[f"outcome {number}"] = "\n".join([*parts, told(error) if error else ""])
+        return found
+
+
+def new_key() -> CreateKeyRequest:
+    external = ExternalUserRequest(user="u-1", api_key=SecretStr(MARKED["external key"]))
+    return CreateKeyRequest(name="ci", external=external)
+
+
+def provider_key() -> CreateByokRequest:
+    return CreateByokRequest(provider="openai", key=SecretStr(MARKED["provider key"]))
+
+
+def connection(**more: Any) -> Connection:
+    return Connection("http://localhost", SecretStr(MARKED["token"]), label="work", **more)
+
+
+@contextmanager
+def logging_into(folder: Path) -> Iterator[None]:
+    root, ours = logging.getLogger(), logging.getLogger("gwtui")
+    before = list(root.handlers), ours.level, logging.raiseExceptions
+    open_log(folder, "debug")
+    try:
+        yield
+    finally:
+        root.handlers[:], _, logging.raiseExceptions = before
+        ours.setLevel(before[1])
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A state directory; durability is proved elsewhere."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    return tmp_path / "state"
+
+
+# Every fault of the embedded gateway --------------------------------------------------------------
+
+
+@dataclass
+class World:
+    """A gateway on a file that makes marked keys, and its database's directory."""
+
+    gateway: EmbeddedGateway
+    faults: Switchboard
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("gateway")
+    faults, minter = Switchboard(), Minter()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gwtui.embedded.issuing.mint", minter)
+        patch.setattr("gwtui.embedded.routes.keys.mint", minter)
+        gateway = EmbeddedGateway.open(
+            folder / "gateway.sqlite3", content="empty", clock=CLOCK, faults=faults
+        )
+        assert gateway.issue_key(management=True) == MARKED["token"]
+        yield World(gateway, faults, folder)
+        gateway.close()
+
+
+@asynccontextmanager
+async def desk_at(world: World, folder: Path) -> AsyncIterator[Desk]:
+    socket = world.folder / "s" / "gateway.sock"
+    where = connection(socket_path=socket)
+    transport = Transport(where, clock=QUICK, patience=HASTY)
+    async with (
+        host_on_socket(world.gateway, socket),
+        GatewayClient(where, clock=QUICK, transport=transport) as client,
+    ):
+        desk = Desk(folder, client)
+        desk.credential = await client.byok.create(
+            CreateByokRequest(provider="openai", key=SecretStr("sk-before-0123456789"))
+        )
+        yield desk
+        desk.sealed.close()
+
+
+async def test_no_fault_brings_a_secret_out(
+    world: World, state: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    kinds: set[type] = set()
+    paths = 0
+    with logging_into(state):
+        async with desk_at(world, state) as desk:
+            for operation in desk.plans():
+                for fault in FAULTS:
+                    world.faults.clear()
+                    if fault:
+                        world.faults.arm(fault if fault.startswith("clock") else f"{fault} x1")
+                    kinds.add(type(await desk.write(operation)))
+                    paths += 1
+            for fault in FAULTS:
+                world.faults.clear()
+                if fault:
+                    world.faults.arm(fault)
+                await desk.read()
+                paths += 2
+            world.faults.clear()
+            sinks: dict[str, Any] = {**files(state, world.folder), **desk.said()}
+            # What was made is there, sealed: the proof is about secrets that really came.
+            waiting = desk.sealed.find().keys
+            assert len(waiting) >= 3
+            assert all(key.value.get_secret_value()[:-4] == MARKED["new key"] for key in waiting)
+            sinks |= representations()
+    assert kinds == {Applied, Refused, Unknown}
+    out, err = capfd.readouterr()
+    sinks |= {"stdout": out, "stderr": err}
+    names = {Path(sink).name for sink in sinks}
+    assert {"journal.jsonl", "audit.jsonl", "gwtui.log", "gateway.sqlite3"} <= names
+    assert any(name.endswith("-wal") for name in names)
+    assert any(name.endswith(".sealed") for name in names)
+    assert leaks(sinks, SECRETS.values()) == []
+    print(f"{len(SECRETS)} secrets x {len(FORMS)} forms x {len(sinks)} sinks x {paths} paths")
+
+
+# A gateway that repeats everything ----------------------------------------------------------------
+
+
+def echo(request: httpx.Request) -> list[str]:
+    """What it was given, as it came and encoded."""
+    token = request.headers["authorization"].removeprefix("Bearer ")
+    given = [token]
+    if request.content:
+        body = json.loads(request.content)
+        external = body.get("external") or {}
+        given += [value for value in (body.get("key"), external.get("api_key")) if value]
+    return [
+        form
+        for value in given
+        for form in (
+            value,
+            f"Bearer {value}",
+            quote(value, safe=""),
+            json.dumps({"key": value}),
+            repr({"key": value}),
+            base64.b64encode(value.encode()).decode(),
+            base64.b64encode(f"user:{value}".encode()).decode(),
+        )
+    ]
+
+
+def parrot(status: int) -> Callable[[httpx.Request], httpx.Response]:
+    def answer(request: httpx.Request) -> httpx.Response:
+        said = echo(request)
+        text = " ".join(said)
+        headers = {"x-request-id": said[0], "retry-after": "0", "location": said[0]}
+        if status >= 400:
+            problem = {
+                "code": status,
+                "message": text,
+                "metadata": {text: said, "request_id": text},
+            }
+            return httpx.Response(status, json={"error": problem}, headers=headers)
+        row = {
+            "id": "c-1",
+            "hash": "h-1",
+            "name": text,
+            "label": said[0],
+            "provider": "openai",
+            "echo": said,
+            text: {"deep": [said]},
+        }
+        made = {"data": row, "key": MARKED["new key"]}
+        listed = {"data": [row], "total_count": 1}
+        lists = request.method == "GET" and not request.url.path.endswith("/key")
+        return httpx.Response(status, json=listed if lists else made, headers=headers)
+
+    return answer
+
+
+STATUSES = (200, 201, 302, 400, 401, 402, 403, 404, 409, 413, 418, 422, 429, 500, 502, 503)
+
+
+@pytest.mark.parametrize("status", STATUSES)
+async def test_a_gateway_that_repeats_secrets_cannot_bring_them_out(
+    status: int, state: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    where = connection()
+    transport = Transport(where, clock=QUICK, http=httpx.MockTransport(parrot(status)))
+    with logging_into(state):
+        async with GatewayClient(where, clock=QUICK, transport=transport) as client:
+            desk = Desk(state, client)
+            for operation in desk.plans():
+                await desk.write(operation)
+            await desk.read()
+            desk.sealed.close()
+        out, err = capfd.readouterr()
+        sinks = {**files(state), **desk.said(), "stdout": out, "stderr": err}
+    assert leaks(sinks, SECRETS.values()) == []
+    if status < 300:
+        assert [type(one) for one in desk.outcomes[:3]] == [Applied] * 3
+        assert desk.outcomes[0].value.key.get_secret_value() == MARKED["new key"]
+
+
+# What holds a secret ------------------------------------------------------------------------------
+
+
+def holders() -> dict[str, Any]:
+    where = connection(lasting_secret=SecretStr(MARKED["provider key"]))
+    created = CreatedKey.model_validate({"data": {"name": "n"}, "key": MARKED["new key"]})
+    desk = Desk(Path("/nowhere"), GatewayClient(where))
+    sealed = SealedKey(
+        label=None,  # type: ignore[arg-type]
+        name="n",
+        made_at=NOW,
+        value=SecretStr(MARKED["new key"]),
+    )
+    return {
+        "connection": where,
+        "client": desk.client,
+        "transport": Transport(where),
+        "creation": new_key(),
+        "external": new_key().external,
+        "store": provider_key(),
+        "rotation": UpdateByokRequest(key=SecretStr(MARKED["rotated key"])),
+        "created": created,
+        "applied": Applied(created),
+        "sealed": sealed,
+        "sealed keys": desk.sealed,
+        **{f"plan to {name}": make() for name, make in desk.plans().items()},
+    }
+
+
+@pytest.mark.parametrize("name", list(holders()))
+def test_what_holds_a_secret_does_not_tell_it(name: str) -> None:
+    one = holders()[name]
+    sinks: dict[str, Any] = {"repr": repr(one), "str": str(one), "format": f"{one}"}
+    if hasattr(one, "__dict__"):
+        sinks["vars"] = repr(vars(one))
+    if hasattr(one, "__dataclass_fields__"):
+        sinks["asdict"] = repr(asdict(one)) + repr([getattr(one, f) for f in one.__match_args__])
+    for dump in ("model_dump", "model_dump_json", "body"):
+        if hasattr(one, dump):
+            sinks[dump] = repr(getattr(one, dump)())
+    with pytest.raises((TypeError, AttributeError, pickle.PicklingError)) as refused:
+        pickle.dumps(one)
+    sinks["refusal"] = told(refused.value)
+    assert leaks(sinks, SECRETS.values()) == []
+
+
+@pytest.mark.parametrize("wrong", ["external", "key", "name", "unknown"])
+def test_a_refused_request_does_not_repeat_what_was_typed(wrong: str) -> None:
+    typed = MARKED["provider key"]
+    bodies: dict[str, Callable[[], Any]] = {
+        "external": lambda: CreateKeyRequest.model_validate(
+            {"name": "n", "external": {"user": "", "api_key": typed, "more": typed}}
+        ),
+        "key": lambda: CreateByokRequest.model_validate({"provider": 1, "key": [typed]}),
+        "name": lambda: CreateKeyRequest.model_validate({"name": [typed]}),
+        "unknown": lambda: CreateByokRequest.model_validate({"provider": "p", "keys": typed}),
+    }
+    with pytest.raises(ValidationError) as caught:
+        bodies[wrong]()
+    assert leaks({"error": told(caught.value)}, SECRETS.values()) == []

@@ -1,0 +1,73 @@
+"""The looks for secrets find what they are to find: a proof that cannot fail proves nothing."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from sentinels import FORMS, MARKED, Sentinel, files, leaks, marked, representations, told
+
+HIDING = {
+    "as it is": lambda value: value.encode(),
+    "backwards": lambda value: value[::-1].encode(),
+    "in JSON": lambda value: json.dumps({"key": value}).encode(),
+    "in JSON in JSON": lambda value: json.dumps(json.dumps({"key": value})).encode(),
+    "in a URL": lambda value: f"https://x.test/?key={quote(value, safe='')}".encode(),
+    "in hex": lambda value: value.encode().hex().encode(),
+    "in a repr": lambda value: repr({"key": value}).encode(),
+    "in base64": lambda value: base64.b64encode(value.encode()),
+    "in the base64 of more": lambda value: base64.b64encode(f"user:{value}".encode()),
+    "in url-safe base64": lambda value: base64.urlsafe_b64encode(f"ab{value}".encode()),
+    "in UTF-16": lambda value: value.encode("utf-16"),
+    "cut": lambda value: value[6:-6].encode(),
+}
+
+
+@pytest.mark.parametrize("name", MARKED)
+@pytest.mark.parametrize("hide", HIDING.values(), ids=HIDING.keys())
+def test_a_secret_is_found_however_it_is_hidden(name: str, hide, tmp_path: Path) -> None:
+    one = marked(name)
+    path = tmp_path / "deep" / "file.bin"
+    path.parent.mkdir()
+    path.write_bytes(b"\x00noise " + hide(one.value) + b" noise")
+    assert leaks(files(tmp_path), [one])
+    assert not leaks(files(tmp_path), [marked(other) for other in MARKED if other != name])
+
+
+def test_its_masked_form_is_no_find() -> None:
+    value = marked("provider key").value
+    assert not leaks({"label": f"{value[:3]}...{value[-4:]}"}, [marked("provider key")])
+
+
+def test_errors_are_looked_through_to_the_end() -> None:
+    def fail(secret: str) -> None:
+        try:
+            {}[secret]
+        except KeyError:
+            raise ValueError("harmless") from None
+
+    with pytest.raises(ValueError, match="harmless") as caught:
+        fail(marked("token").value)
+    assert leaks({"error": told(caught.value)}, [marked("token")])
+    assert not leaks({"error": str(caught.value)}, [marked("token")])
+
+
+def test_objects_are_asked_what_they_say() -> None:
+    class Talker:
+        def __repr__(self) -> str:
+            return f"Talker({marked('token').value})"
+
+    Talker.__module__ = "gwtui.made.up"
+    talker = Talker()
+    assert leaks(representations(), [marked("token")])
+    del talker
+    assert not leaks(representations(), [marked("token")])
+
+
+def test_every_form_differs_for_a_value_with_every_special_character() -> None:
+    forms = Sentinel("any", MARKED["token"]).forms()
+    assert tuple(forms) == FORMS
+    assert len(FORMS) == 18
