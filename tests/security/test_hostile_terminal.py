@@ -75,7 +75,7 @@ class Server:
 
     def __enter__(self) -> Server:
         self._thread.start()
-        assert self._ready.wait(30)
+        assert self._ready.wait(60)
         return self
 
     def __exit__(self, *_: object) -> None:
