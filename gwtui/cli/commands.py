@@ -36,10 +36,16 @@ COMMANDS: dict[str, Command] = {
         Command("logout", "remove a profile's key from this machine", "gwtui.cli.logout"),
         Command("profiles", "list the gateways you know, choose the default", "gwtui.cli.profiles"),
         Command("whoami", "show the profile, its key's rights and limits", "gwtui.cli.whoami"),
+        Command(
+            "check",
+            "tell a monitoring system how things stand, in one line",
+            "gwtui.cli.check.command",
+        ),
         Command("audit", "list and export what was changed from this machine", "gwtui.cli.audit"),
         Command(
             "recover-key", "print a new key that was never acknowledged", "gwtui.cli.recover_key"
         ),
+        Command("export", "give what is watched to Prometheus", "gwtui.cli.export"),
         Command("gateway", "run the embedded gateway, issue keys for it", "gwtui.cli.gateway"),
     )
 }

@@ -86,6 +86,16 @@ class Source:
         """Sample no more."""
         self._leave()
 
+    @property
+    def succeeded(self) -> bool | None:
+        """Whether the last attempt to read succeeded; None before the first."""
+        if self._feed is None:
+            return None
+        state = self._feed.state
+        if state.error is not None:
+            return False
+        return None if state.fetched_at is None else True
+
     def news(self, state: FeedState[Any]) -> None:
         """A failed read says nothing: what nobody could read is a gap."""
         if state.fetched_at is not None and state.error is None and not state.refreshing:
@@ -174,6 +184,12 @@ class Sources:
             source.close()
         self._account = []
         self._models = {}
+
+    def standing(self) -> dict[str, bool | None]:
+        """Of each reading by name, whether the last attempt succeeded; None before the first."""
+        return {
+            source.name: source.succeeded for source in (*self._account, *self._models.values())
+        }
 
     async def most_used(self) -> tuple[str, ...]:
         """The models with the most requests in the last days; none when that cannot be read."""

@@ -1,0 +1,195 @@
+"""``gwtui export metrics``: what is watched, for Prometheus."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gwtui.cli import exits
+from gwtui.cli.output import narrate
+from gwtui.cli.reach import Connect, add_demo_option, reach
+from gwtui.cli.running import run_async
+from gwtui.local.paths import Paths
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_FIRST = 30.0
+"""Seconds to wait for the first readings before what there is is given."""
+_PORTS = range(65536)
+_DAY = 86400
+_MODE = 0o644
+"""A text file is read by another user: the node exporter."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Where the metrics go."""
+    parser.add_argument("what", choices=("metrics",), help="what to export")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--listen",
+        type=_address,
+        metavar="HOST:PORT",
+        help="serve them at http://HOST:PORT/metrics until ended, such as 127.0.0.1:9750",
+    )
+    where.add_argument(
+        "--textfile",
+        type=_prom_file,
+        metavar="FILE.prom",
+        help="write them for node_exporter, again every --interval seconds",
+    )
+    parser.add_argument(
+        "--interval", type=_seconds, default=60.0, metavar="SECONDS", help="with --textfile (60)"
+    )
+    parser.add_argument("--once", action="store_true", help="with --textfile: write and end")
+    parser.add_argument(
+        "--model",
+        action="append",
+        metavar="AUTHOR/SLUG",
+        help="watch this model's endpoints; may be repeated (the most used ones)",
+    )
+    parser.add_argument(
+        "--openmetrics",
+        action="store_true",
+        help="on stdout: OpenMetrics instead of the text format",
+    )
+    add_demo_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the metrics, write them, or serve them; returns an exit code."""
+    try:
+        connect = reach(arguments, Paths.of_user(), may_ask=False)
+    except exits.CommandError as error:
+        narrate(str(error))
+        return error.code
+    return run_async(lambda: _export(arguments, connect))
+
+
+async def _export(arguments: argparse.Namespace, connect: Connect) -> int:
+    async with _registry(arguments, connect) as registry:
+        if arguments.listen:
+            return await _serve(registry, *arguments.listen)
+        if arguments.textfile:
+            return await _write_files(registry, arguments)
+        from gwtui.watch.metrics.exposition import text_of  # noqa: PLC0415
+
+        sys.stdout.buffer.write(text_of(registry, openmetrics=arguments.openmetrics))
+        sys.stdout.flush()
+    return exits.OK
+
+
+@asynccontextmanager
+async def _registry(
+    arguments: argparse.Namespace, connect: Connect
+) -> AsyncIterator[CollectorRegistry]:
+    """The readings, the first ones made, as something to collect from."""
+    from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
+    from gwtui.watch.hub import FeedHub  # noqa: PLC0415
+    from gwtui.watch.metrics.exposition import registry_of  # noqa: PLC0415
+    from gwtui.watch.metrics.readings import Readings  # noqa: PLC0415
+
+    async with connect() as connection, GatewayClient(connection) as gateway:
+        hub = FeedHub(gateway)
+        readings = Readings(gateway, hub)
+        try:
+            await readings.open(arguments.model)
+            try:
+                async with asyncio.timeout(_FIRST):
+                    await readings.settled()
+            except TimeoutError:
+                narrate("some readings take long: their figures come later")
+            yield registry_of(readings.picture)
+        finally:
+            readings.close()
+            await hub.close()
+
+
+# Ways out ---------------------------------------------------------------------------------------
+
+
+async def _serve(registry: CollectorRegistry, host: str, port: int) -> int:
+    from prometheus_client import start_http_server  # noqa: PLC0415
+
+    try:
+        server, thread = start_http_server(port, addr=host, registry=registry)
+    except OSError as error:
+        narrate(f"cannot listen on {host}:{port}: {error.strerror or error}")
+        return exits.IN_USE
+    if host not in _LOOPBACK:
+        narrate("anyone who reaches this address can read names, spending and limits")
+    narrate(f"serving http://{host}:{server.server_address[1]}/metrics")
+    try:
+        await _ended()
+    finally:
+        await asyncio.to_thread(server.shutdown)
+        server.server_close()
+        thread.join(1.0)
+    return exits.OK
+
+
+async def _write_files(registry: CollectorRegistry, arguments: argparse.Namespace) -> int:
+    from gwtui.local.durable import replace_file  # noqa: PLC0415
+    from gwtui.watch.metrics.exposition import text_of  # noqa: PLC0415
+
+    ended = asyncio.create_task(_ended())
+    path: Path = arguments.textfile
+    while True:
+        content = text_of(registry, openmetrics=False)
+        try:
+            await asyncio.to_thread(replace_file, path, content, mode=_MODE)
+        except OSError as error:
+            narrate(f"{path}: {error.strerror or 'cannot be written'}")
+            return exits.FAILED
+        if arguments.once:
+            return exits.OK
+        done, _ = await asyncio.wait({ended}, timeout=arguments.interval)
+        if done:
+            return exits.OK
+
+
+async def _ended() -> None:
+    """Until SIGTERM or SIGINT."""
+    loop = asyncio.get_running_loop()
+    over = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, over.set)
+    try:
+        await over.wait()
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+# Arguments --------------------------------------------------------------------------------------
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isdecimal() or int(port) not in _PORTS:
+        raise argparse.ArgumentTypeError("expected HOST:PORT, such as 127.0.0.1:9750")
+    return host.strip("[]"), int(port)
+
+
+def _prom_file(text: str) -> Path:
+    path = Path(text)
+    if path.suffix != ".prom":
+        raise argparse.ArgumentTypeError("node_exporter reads only files that end in .prom")
+    return path
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 1 <= seconds <= _DAY:
+        raise argparse.ArgumentTypeError("expected seconds, 1 to 86400")
+    return seconds

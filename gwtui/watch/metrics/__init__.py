@@ -1,0 +1,1 @@
+"""What is watched as metrics for Prometheus: names, the latest readings, their exposition."""

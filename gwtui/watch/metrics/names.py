@@ -1,0 +1,147 @@
+"""Every metric: its name, unit and labels, and which recorded figure it comes from.
+
+Units are Prometheus's base units: seconds, ratios from 0 to 1, USD. A figure that is not known has
+no sample: an absent series, never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from gwtui.contract.budgets import BUDGET_INTERVALS
+from gwtui.contract.pricing import PRICE_KEYS
+from gwtui.watch.history import figures
+
+Kind = Literal["gauge", "counter"]
+
+PREFIX = "gwtui"
+_MILLI = Decimal("0.001")
+_CENTI = Decimal("0.01")
+_WINDOWS = {"uptime_last_5m": "5m", "uptime_last_30m": "30m", "uptime_last_1d": "1d"}
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A family of series. A counter's samples end in ``_total``; its name does not."""
+
+    name: str
+    help: str
+    labels: tuple[str, ...] = ()
+    kind: Kind = "gauge"
+
+    @property
+    def sample(self) -> str:
+        """The name that a query uses."""
+        return f"{self.name}_total" if self.kind == "counter" else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A figure as a metric: ``extra`` are the values of the labels after the subject's own."""
+
+    metric: Metric
+    extra: tuple[str, ...] = ()
+    factor: Decimal = Decimal(1)
+
+
+SUBJECT_LABELS: Mapping[str, tuple[str, ...]] = {
+    "credits": (),
+    "endpoint": ("model", "provider", "endpoint"),
+    "key": ("key", "name", "workspace"),
+    "workspace": ("workspace", "name"),
+}
+"""The labels that name a subject, by its resource."""
+
+
+def _metric(
+    resource: str, rest: str, text: str, extra: tuple[str, ...] = (), kind: Kind = "gauge"
+) -> Metric:
+    return Metric(f"{PREFIX}_{resource}_{rest}", text, (*SUBJECT_LABELS[resource], *extra), kind)
+
+
+_PURCHASED = _metric("credits", "purchased_usd", "Credits bought so far.")
+_USED = _metric("credits", "used_usd", "Credits used so far.", kind="counter")
+_BALANCE = _metric("credits", "balance_usd", "Credits that are left; negative when overdrawn.")
+
+_UPTIME = _metric(
+    "endpoint", "uptime_ratio", "Uptime over the window; absent without traffic.", ("window",)
+)
+_LATENCY = _metric(
+    "endpoint", "latency_seconds", "Time to the first token, last 30 minutes.", ("percentile",)
+)
+_THROUGHPUT = _metric(
+    "endpoint",
+    "throughput_tokens_per_second",
+    "Tokens per second, last 30 minutes.",
+    ("percentile",),
+)
+_STATUS = _metric("endpoint", "status", "The gateway's status number: 0 is normal, below is not.")
+_PRICE = _metric(
+    "endpoint",
+    "price_usd",
+    "Price per unit (token, request, image), discount taken off.",
+    ("price",),
+)
+
+_KEY_USED = _metric("key", "used_usd", "What the key used so far.", kind="counter")
+_KEY_TODAY = _metric("key", "used_today_usd", "What the key used this UTC day.")
+_KEY_LIMIT = _metric("key", "limit_usd", "The key's spending limit; absent without one.")
+_KEY_LEFT = _metric("key", "limit_remaining_usd", "What is left of the key's limit.")
+KEY_DISABLED = _metric("key", "disabled", "1 for a disabled key, 0 for an enabled one.")
+KEY_EXPIRES = _metric("key", "expires_timestamp_seconds", "When the key expires; absent if never.")
+
+_SPACE_USED = _metric(
+    "workspace", "used_usd", "What the workspace used in the present window.", ("interval",)
+)
+_SPACE_BUDGET = _metric("workspace", "budget_usd", "The workspace's budget.", ("interval",))
+_SPACE_LEFT = _metric(
+    "workspace", "budget_remaining_usd", "What is left of the workspace's budget.", ("interval",)
+)
+
+READING_UP = Metric(f"{PREFIX}_reading_up", "1 if the last reading succeeded.", ("reading",))
+READING_TIME = Metric(
+    f"{PREFIX}_reading_timestamp_seconds", "When the figures of a reading were read.", ("reading",)
+)
+CLOCK_SKEW = Metric(
+    f"{PREFIX}_gateway_clock_skew_seconds", "How far the gateway's clock is ahead of this one's."
+)
+BUILD = Metric(f"{PREFIX}_build_info", "The version of this program.", ("version",))
+
+
+def _mapped() -> Iterator[tuple[tuple[str, str], Mapped]]:
+    yield ("credits", figures.TOTAL_CREDITS), Mapped(_PURCHASED)
+    yield ("credits", figures.TOTAL_USAGE), Mapped(_USED)
+    yield ("credits", figures.BALANCE), Mapped(_BALANCE)
+    for figure in figures.UPTIMES:
+        yield ("endpoint", figure), Mapped(_UPTIME, (_WINDOWS[figure],), _CENTI)
+    for which in figures.PERCENTILES:
+        yield ("endpoint", f"latency_{which}"), Mapped(_LATENCY, (which,), _MILLI)
+        yield ("endpoint", f"throughput_{which}"), Mapped(_THROUGHPUT, (which,))
+    yield ("endpoint", figures.STATUS), Mapped(_STATUS)
+    for key in PRICE_KEYS:
+        yield ("endpoint", figures.price_figure(key)), Mapped(_PRICE, (key,))
+    yield ("key", figures.USAGE), Mapped(_KEY_USED)
+    yield ("key", figures.USAGE_DAILY), Mapped(_KEY_TODAY)
+    yield ("key", figures.LIMIT), Mapped(_KEY_LIMIT)
+    yield ("key", figures.LIMIT_REMAINING), Mapped(_KEY_LEFT)
+    for interval in BUDGET_INTERVALS:
+        yield ("workspace", figures.usage_figure(interval)), Mapped(_SPACE_USED, (interval,))
+        yield ("workspace", figures.budget_figure(interval)), Mapped(_SPACE_BUDGET, (interval,))
+        yield ("workspace", figures.remaining_figure(interval)), Mapped(_SPACE_LEFT, (interval,))
+
+
+OF_FIGURE: Mapping[tuple[str, str], Mapped] = dict(_mapped())
+"""Resource and figure -> metric: every figure that is recorded has one."""
+
+METRICS: tuple[Metric, ...] = tuple(
+    dict.fromkeys(
+        (
+            *(mapped.metric for mapped in OF_FIGURE.values()),
+            *(KEY_DISABLED, KEY_EXPIRES, READING_UP, READING_TIME, CLOCK_SKEW, BUILD),
+        )
+    )
+)
+"""Every metric, in the order in which they are exposed."""

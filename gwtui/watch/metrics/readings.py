@@ -1,0 +1,76 @@
+"""The latest reading of everything that is watched, for who wants all of it at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.watch.history.model import Observation
+from gwtui.watch.history.sources import DEFAULT_PACES, Build, Paces, Sources
+from gwtui.watch.hub import FeedHub
+
+_PATIENCE = 3
+"""Readings that may be missed before a figure is no longer given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What is known at one moment.
+
+    ``observations`` hold the readings that are fresh enough, by name; ``up`` says of every reading
+    whether the last attempt succeeded. ``skew`` is the gateway's clock against this one, seconds.
+    """
+
+    observations: Mapping[str, Observation]
+    up: Mapping[str, bool]
+    skew: float | None = None
+
+
+class Readings:
+    """Reads all that is watched at its pace, and keeps the latest of each."""
+
+    def __init__(
+        self,
+        client: GatewayClient,
+        hub: FeedHub,
+        clock: Clock = SYSTEM_CLOCK,
+        paces: Paces = DEFAULT_PACES,
+    ) -> None:
+        self._client = client
+        self._clock = clock
+        self._latest: dict[str, Observation] = {}
+        self._sources = Sources(hub, paces, clock, self._arrived)
+
+    async def open(self, models: Iterable[str] | None = None) -> None:
+        """Begin to read; ``models`` None watches the ones that are used most."""
+        self._sources.open()
+        chosen = await self._sources.most_used() if models is None else tuple(models)
+        self._sources.follow(chosen)
+
+    def close(self) -> None:
+        """Read no more."""
+        self._sources.close()
+
+    async def settled(self) -> None:
+        """Wait until every reading has succeeded or failed once."""
+        # A failed first reading tells nobody: it is looked for.
+        while any(ok is None for ok in self._sources.standing().values()):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+    def _arrived(self, name: str, build: Build) -> None:
+        self._latest[name] = build()
+
+    def picture(self) -> Picture:
+        """What is known now. A figure that was not read again for long is left out."""
+        now = self._clock.now()
+        standing = self._sources.standing()
+        fresh = {
+            name: found
+            for name, found in self._latest.items()
+            if name in standing and (now - found.at).total_seconds() <= _PATIENCE * found.every
+        }
+        up = {name: bool(ok) for name, ok in standing.items()}
+        return Picture(fresh, up, self._client.skew.seconds)
