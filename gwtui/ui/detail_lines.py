@@ -23,11 +23,23 @@ def detail_lines(spec: ResourceSpec[Any], item: Any, now: datetime, width: int) 
 
 
 def section_lines(
-    name: str, sections: Sequence[Section[Any]], item: Any, now: datetime, width: int
+    name: str,
+    sections: Sequence[Section[Any]],
+    item: Any,
+    now: datetime,
+    width: int,
+    *,
+    hints: bool = True,
 ) -> list[Content]:
-    """The same for an item that is in no list. ``name`` must be fit to be shown."""
+    """The same for an item that is in no list. ``name`` must be fit to be shown.
+
+    Without ``hints`` where the keys of its list do nothing.
+    """
     lines = [toned(name, "plain", bold=True)]
-    contents = [(section.title, section.content(item, now)) for section in sections]
+    contents = [
+        (section.title, [part for part in section.content(item, now) if hints or not _hints(part)])
+        for section in sections
+    ]
     rows = [part for _title, parts in contents for part in parts if isinstance(part, DetailRow)]
     label = min(_LABEL, max((cell_len(row.label) for row in rows), default=0))
     for title, content in contents:
@@ -40,6 +52,10 @@ def section_lines(
             else:
                 lines += _row(part, label, width)
     return lines
+
+
+def _hints(part: DetailRow | DetailTable) -> bool:
+    return isinstance(part, DetailRow) and part.hint
 
 
 def _row(row: DetailRow, label: int, width: int) -> list[Content]:

@@ -9,6 +9,8 @@ from gwtui.contract.models import Model
 from gwtui.watch.feeds.endpoints import EndpointRow
 
 if TYPE_CHECKING:
+    from textual.content import Content
+
     from gwtui.ui.context import ActionContext, Handler
 
 
@@ -30,7 +32,7 @@ async def about_model(context: ActionContext) -> None:
     """Every figure of the model whose endpoints are shown, read by itself."""
     from gwtui.client.errors import GatewayError, NotFoundError  # noqa: PLC0415
     from gwtui.domain.safe_text import safe_line  # noqa: PLC0415
-    from gwtui.ui.detail_lines import detail_lines  # noqa: PLC0415
+    from gwtui.ui.detail_lines import section_lines  # noqa: PLC0415
     from gwtui.ui.resources.models import MODELS  # noqa: PLC0415
     from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415
     from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - screens name actions
@@ -49,8 +51,12 @@ async def about_model(context: ActionContext) -> None:
         if app.screen is screen:
             now = app.clock.now()
             title = f"Model {MODELS.name(model)}"
-            reading = ReadingScreen(title, lambda width: detail_lines(MODELS, model, now, width))
-            await app.push_screen(reading)
+
+            def lines(width: int) -> list[Content]:
+                name, sections = MODELS.name(model), MODELS.sections
+                return section_lines(name, sections, model, now, width, hints=False)
+
+            await app.push_screen(ReadingScreen(title, lines))
 
 
 async def models_of_key(context: ActionContext) -> None:

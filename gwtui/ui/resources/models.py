@@ -193,7 +193,7 @@ def _price_section(model: Model, _now: datetime) -> Sequence[DetailRow | DetailT
         return [DetailRow("prices", cells.NOTHING)]
     return [
         *price_table(model.pricing),
-        cells.hint("each endpoint has prices of its own"),
+        cells.hint("Enter shows what each endpoint asks; p calculates"),
     ]
 
 
