@@ -24,8 +24,17 @@ def open_target(
 
     With ``may_ask``, a person is asked for it where no source has one. Raises NoTargetError.
     """
+    profile = find_profile(arguments, paths)
     try:
-        profile = resolve(
+        return profile, _connection(profile, may_ask=may_ask)
+    except (ProfileError, TokenError, NoAnswerGivenError) as error:
+        raise NoTargetError(str(error), exits.FAILED) from None
+
+
+def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:
+    """The gateway of a profile or an address, without its key. Raises NoTargetError."""
+    try:
+        return resolve(
             arguments.profile,
             arguments.base_url,
             arguments.dialect,
@@ -35,10 +44,6 @@ def open_target(
         )
     except ProfileError as error:
         raise NoTargetError(str(error), exits.USAGE) from None
-    try:
-        return profile, _connection(profile, may_ask=may_ask)
-    except (ProfileError, TokenError, NoAnswerGivenError) as error:
-        raise NoTargetError(str(error), exits.FAILED) from None
 
 
 def _connection(profile: Profile, *, may_ask: bool) -> Connection:

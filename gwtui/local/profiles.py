@@ -29,6 +29,7 @@ from pydantic import (
 
 from gwtui.client.connection import Connection, InvalidConnectionError, normalise_base_url
 from gwtui.contract.dialects import DIALECTS, DialectName
+from gwtui.local.check_thresholds import CheckThresholds
 
 FILE_NAME = "profiles.toml"
 
@@ -56,6 +57,9 @@ class Profile(BaseModel):
         None, min_length=1, description="program and arguments that print the token; no shell"
     )
     token_file: Path | None = Field(None, description="file of mode 0600 that holds the token")
+    check: CheckThresholds = Field(
+        CheckThresholds(), description="when gwtui check warns, see check_thresholds"
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:

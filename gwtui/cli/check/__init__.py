@@ -1,0 +1,1 @@
+"""``gwtui check``: the state of the gateway for a monitoring system, in one line."""

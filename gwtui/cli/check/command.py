@@ -1,0 +1,150 @@
+"""``gwtui check``: one line, and the exit code that a monitoring system understands."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from gwtui.cli.check.finding import Finding, Severity, one_line, worst_of
+from gwtui.cli.exits import CommandError
+from gwtui.cli.output import data_on_stdout
+from gwtui.cli.parsing import CommandParser
+from gwtui.cli.reach import Connect, add_demo_option, reach
+
+if TYPE_CHECKING:
+    from gwtui.local.check_thresholds import CheckThresholds
+
+_GRACE = 1.0
+"""Seconds beyond the time limit before the check ends whatever holds it up."""
+_DASHES = str.maketrans("_", "-")
+_REPEATED = {"models": "--model"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Every threshold of a profile as an option."""
+    from gwtui.local.check_thresholds import CheckThresholds  # noqa: PLC0415 - loads pydantic
+
+    if isinstance(parser, CommandParser):
+        parser.refuse = _refuse
+    for name, field in CheckThresholds.model_fields.items():
+        option = _REPEATED.get(name, f"--{name.translate(_DASHES)}")
+        said = field.description or ""
+        if name in _REPEATED:
+            parser.add_argument(
+                option,
+                dest=name,
+                action="append",
+                metavar="AUTHOR/SLUG",
+                help=f"{said}; may be repeated",
+            )
+        elif field.annotation is bool:
+            parser.add_argument(option, action="store_true", default=None, help=said)
+        else:
+            default = f" ({field.default})" if field.default is not None else ""
+            parser.add_argument(option, metavar="N", help=f"{said}{default}")
+    add_demo_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look, print one line; returns 0, 1, 2 or 3."""
+    from gwtui.local.paths import Paths  # noqa: PLC0415 - loads what --help does not need
+
+    paths = Paths.of_user()
+    try:
+        wanted = _wanted(arguments, paths)
+        with _time_limit(wanted.timeout + _GRACE):
+            connect = reach(arguments, paths, may_ask=False)
+            findings = asyncio.run(_look(connect, wanted, paths))
+    except CommandError as error:
+        return _refuse(str(error))
+    except Exception as error:
+        # Whatever goes wrong must not pass for a warning: that is what the exit code 1 means.
+        logging.getLogger(__name__).exception("the check failed")
+        return _refuse(f"the check itself failed: {type(error).__name__}")
+    return _say(findings)
+
+
+def _say(findings: list[Finding]) -> int:
+    with data_on_stdout():
+        print(one_line(findings))
+    return int(worst_of(findings))
+
+
+def _refuse(message: str) -> int:
+    return _say([Finding(Severity.UNKNOWN, message)])
+
+
+def _wanted(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
+    """What is to be looked at: the profile's wishes, the options before them.
+
+    Raises CommandError.
+    """
+    from pydantic import ValidationError  # noqa: PLC0415
+
+    from gwtui.cli.target import find_profile  # noqa: PLC0415
+    from gwtui.contract.request import problems  # noqa: PLC0415
+    from gwtui.local.check_thresholds import CheckThresholds  # noqa: PLC0415
+
+    written: dict[str, Any] = {}
+    if not arguments.demo:
+        check = find_profile(arguments, paths).check
+        written = {name: getattr(check, name) for name in check.model_fields_set}
+    given = {
+        name: value
+        for name in CheckThresholds.model_fields
+        if (value := getattr(arguments, name)) is not None
+    }
+    try:
+        return CheckThresholds.model_validate({**written, **given})
+    except ValidationError as error:
+        said = "; ".join(str(one).removeprefix("Value error, ") for one in problems(error))
+        raise CommandError(said) from None
+
+
+async def _look(connect: Connect, wanted: CheckThresholds, paths: Any) -> list[Finding]:
+    from gwtui.cli.check.past import Past  # noqa: PLC0415
+    from gwtui.cli.check.sources import Look, look_at_everything  # noqa: PLC0415
+    from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
+    from gwtui.watch.history.place import history_path  # noqa: PLC0415
+    from gwtui.watch.hub import FeedHub  # noqa: PLC0415
+
+    try:
+        async with asyncio.timeout(wanted.timeout), connect() as connection:
+            path = history_path(paths.data, connection.label, connection.base_url)
+            async with GatewayClient(connection) as gateway:
+                hub = FeedHub(gateway)
+                try:
+                    return await look_at_everything(Look(hub, wanted, Past(path)))
+                finally:
+                    await hub.close()
+    except TimeoutError:
+        return [Finding(Severity.UNKNOWN, _late(wanted.timeout))]
+
+
+def _late(seconds: float) -> str:
+    return f"no answer within {seconds:g} s"
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """End the process with the right word when even its end takes too long."""
+
+    def over(_signal: int, _frame: FrameType | None) -> None:
+        os.write(sys.stdout.fileno(), f"GWTUI UNKNOWN: {_late(seconds)}\n".encode())
+        os._exit(Severity.UNKNOWN)
+
+    former = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)

@@ -1,0 +1,47 @@
+"""What this machine recorded of a gateway: only read, and done without where it is absent."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from gwtui.domain.runway import Outlook
+from gwtui.watch.history.errors import HistoryError
+from gwtui.watch.history.file import open_readable
+from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.standing import standing
+
+T = TypeVar("T")
+
+
+class Past:
+    """The history of one gateway; None for a path means that there is none."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+
+    async def watched_models(self) -> tuple[str, ...]:
+        """The models that are watched; none where nothing is recorded."""
+        return await self._ask(lambda reader: reader.watched_models()) or ()
+
+    async def outlook(self, now: datetime) -> Outlook | None:
+        """When the credits will be gone, by what was recorded of their use."""
+        return await self._ask(lambda reader: standing(reader, now).outlook)
+
+    async def _ask(self, question: Callable[[HistoryReader], T]) -> T | None:
+        return (
+            None if self._path is None else await asyncio.to_thread(_answer, self._path, question)
+        )
+
+
+def _answer(path: Path, question: Callable[[HistoryReader], T]) -> T | None:
+    try:
+        with closing(open_readable(path)) as connection:
+            return question(HistoryReader(connection))
+    except (HistoryError, sqlite3.Error):
+        return None

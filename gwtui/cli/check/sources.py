@@ -1,0 +1,262 @@
+"""What is looked at: each source is asked by itself, and one that cannot be read says so."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TypeVar
+
+from gwtui.cli.check.finding import Figure, Finding, Range, Severity
+from gwtui.cli.check.past import Past
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.contract.keys import is_expired
+from gwtui.domain import burn, money
+from gwtui.domain.safe_text import safe_line
+from gwtui.local.check_thresholds import CheckThresholds
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.credits import credits_feed
+from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
+from gwtui.watch.feeds.keys import KeyRow, keys_feed
+from gwtui.watch.feeds.scope import Scope
+from gwtui.watch.hub import FeedHub
+
+T = TypeVar("T")
+
+_DAY = timedelta(days=1)
+_NAME = 60
+_NAMED = 3
+_WINDOWS = {"5m": "uptime_last_5m", "30m": "uptime_last_30m", "1d": "uptime_last_1d"}
+_TENTH = Decimal("0.1")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a source may use. ``past`` is what this machine recorded of the gateway."""
+
+    hub: FeedHub
+    wanted: CheckThresholds
+    past: Past
+
+    @property
+    def now(self) -> datetime:
+        """The present moment."""
+        return self.hub.clock.now()
+
+
+Source = Callable[[Look], Awaitable[Sequence[Finding]]]
+"""Looks at something; gives nothing where that was not asked for. Raises GatewayError."""
+
+
+async def look_at_everything(look: Look) -> list[Finding]:
+    """What every source found. Never raises GatewayError: what cannot be read is UNKNOWN."""
+    found = await asyncio.gather(*(_asked(name, source, look) for name, source in SOURCES.items()))
+    return [finding for findings in found for finding in findings]
+
+
+async def _asked(name: str, source: Source, look: Look) -> Sequence[Finding]:
+    try:
+        return await source(look)
+    except GatewayError as error:
+        return [Finding(Severity.UNKNOWN, f"{name} could not be read: {error.message}")]
+
+
+async def _value(feed: Feed[T]) -> T:
+    state = await feed.refresh()
+    if state.error is not None or state.value is None:
+        raise state.error or GatewayError("there is no answer")
+    return state.value
+
+
+# Credits ----------------------------------------------------------------------------------------
+
+
+async def _credits(look: Look) -> Sequence[Finding]:
+    wanted = look.wanted
+    limits = Range(wanted.credits_warning, wanted.credits_critical)
+    if limits.is_off:
+        return ()
+    balance = (await _value(credits_feed(look.hub, Scope()))).balance
+    figure = Figure("credits", balance, limits)
+    if balance is None:
+        return [Finding(Severity.UNKNOWN, "credits: the gateway did not give them", (figure,))]
+    severity = limits.severity(balance)
+    if balance <= 0 and wanted.credits_critical is not None:
+        severity = Severity.CRITICAL
+    return [Finding(severity, f"credits {money.usd(balance)}", (figure,))]
+
+
+async def _runway(look: Look) -> Sequence[Finding]:
+    limits = Range(look.wanted.runway_warning, look.wanted.runway_critical)
+    if limits.is_off:
+        return ()
+    credits = await _value(credits_feed(look.hub, Scope()))
+    if credits.balance is not None and credits.balance <= 0:
+        return [Finding(Severity.CRITICAL, "credits are used up", (_days(Decimal(0), limits),))]
+    days, source = await _days_left(look, credits.balance)
+    figure = _days(days, limits)
+    if days is None:
+        # Nothing is being used, or it lasts for years: neither can be a reason to wake somebody.
+        return [Finding(Severity.OK, f"runway without an end in sight{source}", (figure,))]
+    return [Finding(limits.severity(days), f"runway {days:f} days{source}", (figure,))]
+
+
+async def _days_left(look: Look, balance: Decimal | None) -> tuple[Decimal | None, str]:
+    """Days, and by which use; None where no end is in sight."""
+    outlook = await look.past.outlook(look.now)
+    if outlook is not None and outlook.likely is not None:
+        return _in_days(outlook.likely - look.now), ""
+    rows = await _value(keys_feed(look.hub, Scope()))
+    used = sum((row.key.usage_daily or Decimal(0) for row in rows), Decimal(0))
+    found = burn.runway(balance, burn.since_midnight(used, look.now), look.now)
+    left = None if found is None else found.left
+    return (None if left is None else _in_days(left)), " by the use of today"
+
+
+def _in_days(length: timedelta) -> Decimal:
+    return max(Decimal(length / _DAY), Decimal(0)).quantize(_TENTH)
+
+
+def _days(days: Decimal | None, limits: Range) -> Figure:
+    return Figure("runway_days", days, limits)
+
+
+# Endpoints --------------------------------------------------------------------------------------
+
+
+async def _uptime(look: Look) -> Sequence[Finding]:
+    models = [*look.wanted.models]
+    if look.wanted.watched:
+        models += await look.past.watched_models()
+        if not models:
+            return [Finding(Severity.UNKNOWN, "no model is watched on this machine")]
+    found = await asyncio.gather(*(_of_model(look, model) for model in dict.fromkeys(models)))
+    return [finding for findings in found for finding in findings]
+
+
+async def _of_model(look: Look, model: str) -> Sequence[Finding]:
+    called = safe_line(model, _NAME)
+    try:
+        rows = await _value(endpoints_feed(look.hub, Scope(parent=model)))
+    except NotFoundError:
+        return [Finding(Severity.CRITICAL, f"{called} is not in the catalog")]
+    except GatewayError as error:
+        return [Finding(Severity.UNKNOWN, f"{called} could not be read: {error.message}")]
+    if not rows:
+        return [Finding(Severity.CRITICAL, f"{called} has no endpoint")]
+    wanted = look.wanted
+    limits = Range(wanted.uptime_warning, wanted.uptime_critical)
+    found = [_of_endpoint(called, row, _WINDOWS[wanted.uptime_window], limits) for row in rows]
+    figures = tuple(figure for finding in found for figure in finding.figures)
+    if wanted.uptime_of == "best":
+        # One that nobody uses says nothing about whether the model works.
+        told = [one for one in found if one.figures[0].value is not None] or found
+        best = min(told, key=lambda one: (one.severity, -(one.figures[0].value or Decimal(0))))
+        return [Finding(best.severity, best.text, figures)]
+    worst = [one for one in found if one.severity is not Severity.OK]
+    if worst:
+        good = len(found) - len(worst)
+        if not good:
+            return worst
+        text = f"{called}: {good} of {len(found)} endpoints well"
+        drawn = {figure for one in worst for figure in one.figures}
+        rest = tuple(figure for figure in figures if figure not in drawn)
+        return [*worst, Finding(Severity.OK, text, rest)]
+    return [Finding(Severity.OK, f"{called}: {len(found)} endpoints well", figures)]
+
+
+def _of_endpoint(model: str, row: EndpointRow, window: str, limits: Range) -> Finding:
+    value: Decimal | None = getattr(row.endpoint, window)
+    name = f"{model} at {safe_line(row.title or row.identity, _NAME)}"
+    figure = Figure(f"uptime {model} {row.identity}", value, limits, "%", "0", "100")
+    if value is not None:
+        text = f"{name} {money.percent_points(value, places=3)}"
+        return Finding(limits.severity(value), text, (figure,))
+    if window in row.endpoint.gaps:
+        return Finding(Severity.UNKNOWN, f"{name}: its uptime was not given", (figure,))
+    return Finding(Severity.OK, f"{name}: no traffic", (figure,))
+
+
+# Keys -------------------------------------------------------------------------------------------
+
+
+async def _limits(look: Look) -> Sequence[Finding]:
+    limits = Range(look.wanted.keys_warning, look.wanted.keys_critical, below=False)
+    if limits.is_off:
+        return ()
+    shares = [
+        (row, row.used_share * 100)
+        for row in await _keys_in_use(look)
+        if row.used_share is not None
+    ]
+    worst = max((share for _, share in shares), default=None)
+    figure = Figure(
+        "keys_most_used", None if worst is None else worst.quantize(_TENTH), limits, "%", "0"
+    )
+    return _told(
+        [
+            (row, limits.severity(share), f"{share.quantize(_TENTH):f}%")
+            for row, share in sorted(shares, key=lambda one: -one[1])
+        ],
+        "keys near their limits",
+        "no key is near its limit",
+        figure,
+    )
+
+
+async def _expiry(look: Look) -> Sequence[Finding]:
+    limits = Range(look.wanted.expiry_warning, look.wanted.expiry_critical)
+    if limits.is_off:
+        return ()
+    ends = [
+        (row, _in_days(row.key.expires_at - look.now))
+        for row in await _keys_in_use(look)
+        if row.key.expires_at is not None
+    ]
+    figure = Figure("keys_first_expiry_days", min((days for _, days in ends), default=None), limits)
+    return _told(
+        [
+            (row, limits.severity(days), f"{days:f} days")
+            for row, days in sorted(ends, key=lambda one: one[1])
+        ],
+        "keys that expire",
+        "no key expires soon",
+        figure,
+    )
+
+
+async def _keys_in_use(look: Look) -> list[KeyRow]:
+    """Keys that are neither disabled nor expired."""
+    rows = await _value(keys_feed(look.hub, Scope()))
+    return [
+        row for row in rows if not row.key.disabled and not is_expired(row.key.expires_at, look.now)
+    ]
+
+
+def _told(
+    rows: Sequence[tuple[KeyRow, Severity, str]], what: str, nothing: str, figure: Figure
+) -> Sequence[Finding]:
+    """One finding for all keys, with the worst of them by name; ``rows`` has those first."""
+    bad = [one for one in rows if one[1] is not Severity.OK]
+    if not bad:
+        return [Finding(Severity.OK, nothing, (figure,))]
+    bad.sort(key=lambda one: -one[1])
+    names = [f"{_called(row)} {words}" for row, _, words in bad[:_NAMED]]
+    more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
+    return [Finding(bad[0][1], f"{what}: {', '.join(names)}{more}", (figure,))]
+
+
+def _called(row: KeyRow) -> str:
+    return safe_line(row.key.name or row.key.label or row.identity, _NAME)
+
+
+SOURCES: Mapping[str, Source] = {
+    "credits": _credits,
+    "runway": _runway,
+    "uptime": _uptime,
+    "limits of keys": _limits,
+    "expiry of keys": _expiry,
+}
+"""By what they are called where one cannot be read."""
