@@ -56,16 +56,16 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment that sees the libraries of this one, but not the checkout."""
+    """An environment with nothing in it. This one's pip installs into it."""
     folder = tmp_path_factory.mktemp("bare") / "venv"
-    run(sys.executable, "-m", "venv", folder, cwd=ROOT)
+    run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=ROOT)
     return folder / "bin" / "python"
 
 
 def install(python: Path, package: Path, folder: Path) -> None:
-    constraints = ROOT / "constraints.txt"
-    run(python, "-m", "pip", "install", "-q", "--force-reinstall", "--no-deps", package, cwd=folder)
-    run(python, "-m", "pip", "install", "-q", "-c", constraints, f"{package}[demo]", cwd=folder)
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "-q")
+    run(*pip, "--force-reinstall", "--no-deps", package, cwd=folder)
+    run(*pip, "-c", ROOT / "constraints.txt", f"{package}[demo]", cwd=folder)
 
 
 def shows_a_row(command: list[str], environment: dict[str, str], folder: Path) -> None:
@@ -97,8 +97,9 @@ def test_sdist_and_wheel_hold_the_style_sheets(dist: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["*.whl", "*.tar.gz"])
 def test_an_installed_package_opens_the_demo(
-    kind: str, dist: Path, bare: Path, tmp_path: Path
+    kind: str, dist: Path, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("PYTHONPATH", raising=False)
     install(bare, next(dist.glob(kind)), tmp_path)
     where = run(bare, "-c", "import gwtui; print(gwtui.__file__)", cwd=tmp_path)
     assert str(bare.parent.parent) in where
