@@ -125,3 +125,17 @@ def test_a_refusal_never_repeats_what_was_typed() -> None:
         CreateKeyRequest.model_validate({"name": ["sentinel-4711"], "limit": "sentinel-4711"})
     assert "sentinel-4711" not in str(caught.value)
     assert "sentinel-4711" not in str(problems(caught.value))
+
+
+def test_the_key_of_an_external_user_is_a_secret_of_the_whole_request() -> None:
+    secret = "SENTINEL-" + "x" * 23
+    request = CreateKeyRequest.model_validate(
+        {"name": "n", "external": {"user": "customer-7", "api_key": secret}}
+    )
+    assert [one.get_secret_value() for one in request.secrets()] == [secret]
+    assert secret not in f"{request!r} {request.body()} {request.external!r}"
+    assert request.wire_body()["external"] == {"user": "customer-7", "api_key": secret}
+    short = {"name": "n", "external": {"user": "customer-7", "api_key": secret[:-1]}}
+    assert refusal(CreateKeyRequest, short) == [
+        "external.api_key: must have at least 32 characters"
+    ]
