@@ -76,7 +76,7 @@ def _open_log(words: Sequence[str]) -> None:
 def _level(words: Sequence[str]) -> str:
     """The level that was asked for. A wrong one is refused where the command line is read."""
     level = DEFAULT_LOG_LEVEL
-    for word, following in zip(words, (*words[1:], ""), strict=True):
+    for word, following in zip(words, [*words[1:], ""], strict=False):
         name, given, value = word.partition("=")
         if name == LOG_OPTION:
             level = value if given else following
