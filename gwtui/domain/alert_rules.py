@@ -351,9 +351,7 @@ def default_rules() -> dict[str, AlertRule]:
         "price-changed": PriceRule(name="Price changed"),
         "key-near-limit": KeyLimitRule(name="Key close to its limit", **bounds(80, 75)),
         "key-expires": KeyExpiryRule(name="Key expires soon"),
-        "guardrail-leaves-none": GuardrailRule(
-            name="Guardrail leaves no healthy endpoint", severity="critical"
-        ),
+        "guardrail-leaves-none": GuardrailRule(name="Guardrail leaves no healthy endpoint"),
         "gateway-unreadable": UnreadableRule(name="Gateway cannot be read", severity="critical"),
         "budget-nearly-spent": BudgetRule(name="Budget nearly spent", **bounds(90, 85)),
     }

@@ -11,7 +11,7 @@ they take does not count: only the time between readings that follow each other 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal, NamedTuple
@@ -142,7 +142,7 @@ def _seen(before: Standing, at: datetime, patience: timedelta) -> Standing:
     """The same state with the time that was seen of it."""
     passed = timedelta() if before.seen is None else at - before.seen
     held = before.held + (passed if timedelta() < passed <= patience else timedelta())
-    return replace(before, held=held, seen=at)
+    return Standing(before.state, before.since, held, at)
 
 
 def _due(standing: Standing, timing: Timing) -> Step:

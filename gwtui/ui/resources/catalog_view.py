@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from gwtui.client.errors import NotFoundError, StatusError
+from gwtui.client.errors import NotFoundError
 from gwtui.contract.models import Model
-from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key
+from gwtui.domain.catalog_view import CatalogView, Offers
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.fetching import fetch_each
+from gwtui.watch.feeds.routing import fetch_zdr
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
@@ -64,14 +65,3 @@ async def fetch_catalog(client: GatewayClient, progress: Progress) -> CatalogVie
         provider_slugs={one.name: one.slug for one in providers if one.name and one.slug},
         zdr=await fetch_zdr(client),
     )
-
-
-async def fetch_zdr(client: GatewayClient) -> frozenset[EndpointKey] | None:
-    """The endpoints that keep no data; None when the gateway does not tell. Raises GatewayError."""
-    try:
-        found = (await client.catalog.zdr_endpoints()).items
-    except StatusError as error:
-        if error.status in {403, 404}:
-            return None
-        raise
-    return frozenset(endpoint_key(endpoint) for endpoint in found)

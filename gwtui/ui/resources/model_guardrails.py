@@ -13,7 +13,6 @@ from gwtui.domain.catalog_view import CatalogView, Offers
 from gwtui.domain.guardrail_effect import ModelEffect, effect_on_model, restrictions_of
 from gwtui.domain.uptime import verdict
 from gwtui.ui.resources import cells
-from gwtui.ui.resources.catalog_view import fetch_zdr
 from gwtui.ui.resources.columns import figure_column, text_column
 from gwtui.ui.resources.effects import (
     endpoint_title,
@@ -27,6 +26,7 @@ from gwtui.ui.resources.spec import Cell, Column, DetailRow, ResourceSpec, Scope
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, fetch_guardrails
+from gwtui.watch.feeds.routing import fetch_zdr
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:

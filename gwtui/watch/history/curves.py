@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import groupby, pairwise
 from operator import itemgetter
 
-from gwtui.watch.history.model import Curve, Point, Reading, Series, State
+from gwtui.watch.history.model import Curve, Point, Reading, Run, Series, State
 from gwtui.watch.history.numbers import EXACT, mean_of, moment_of, seconds_of
 from gwtui.watch.history.tiers import COLUMNS, FIVE_MINUTES, PARENT, RAW, WIDTHS, Stretch, floor
 from gwtui.watch.history.writer import gap_after
@@ -132,6 +132,25 @@ def readings(
                 if begin <= at <= end:
                     state: State = "null" if found.last is None else "value"
                     yield Reading(state, found.last, moment_of(at))
+
+
+def runs(
+    connection: sqlite3.Connection, number: int, since: datetime, until: datetime, width: int
+) -> Iterator[Run]:
+    """The stretches of a span as they are kept, none finer than ``width`` where coarser is kept."""
+    begin, end = seconds_of(since), seconds_of(until)
+    span = Span(floor(begin, width), width, (end - begin) // width + 2)
+    for part in _parts(connection, span):
+        for found in _stretches(connection, number, part):
+            if found.start <= end:
+                yield Run(
+                    moment_of(max(found.start, begin)),
+                    moment_of(min(found.until, end)),
+                    found.low,
+                    found.high,
+                    found.last,
+                    found.flat,
+                )
 
 
 def _parts(connection: sqlite3.Connection, span: Span) -> Iterator[_Part]:

@@ -111,6 +111,21 @@ class Reading(NamedTuple):
 GAP = Reading("gap")
 
 
+class Run(NamedTuple):
+    """Samples that follow each other without a gap, from the first to the last moment.
+
+    ``low`` and ``high`` are None when none had a figure; ``last`` may be. ``flat``: all said the
+    same.
+    """
+
+    start: datetime
+    until: datetime
+    low: Decimal | None
+    high: Decimal | None
+    last: Decimal | None
+    flat: bool
+
+
 class Point(NamedTuple):
     """One slot of a curve: from ``at`` on, as long as the curve's ``width``.
 

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from gwtui.watch.history import lease, watched
-from gwtui.watch.history.curves import MOST_POINTS, curve, readings, span_of
+from gwtui.watch.history.curves import MOST_POINTS, curve, readings, runs, span_of
 from gwtui.watch.history.model import (
     GAP,
     Change,
     Curve,
     Fields,
     Reading,
+    Run,
     Series,
     SeriesKey,
     Subject,
@@ -25,6 +26,9 @@ from gwtui.watch.history.model import (
 from gwtui.watch.history.numbers import moment_of, seconds_of
 from gwtui.watch.history.tiers import COLUMNS, WIDTHS, Stretch
 from gwtui.watch.history.writer import gap_after
+
+RUN_WIDTH = 300
+"""Seconds of the runs that are read unless asked otherwise."""
 
 _CHANGE = "id, at, not_before, kind, resource, identity, name, field, before, after"
 
@@ -35,6 +39,11 @@ class HistoryReader:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._kept_from: dict[int, int] | None = None
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """For questions of other packages to tables of their own."""
+        return self._connection
 
     # Series -----------------------------------------------------------------------------------
 
@@ -85,6 +94,17 @@ class HistoryReader:
         if found is None:
             return ()
         return tuple(readings(self._connection, found[0], since, until))
+
+    def runs(
+        self, key: SeriesKey, since: datetime, until: datetime, *, width: int = RUN_WIDTH
+    ) -> tuple[Run, ...]:
+        """The samples of a span as runs in order.
+
+        Two that lie further apart than ``writer.gap_after`` leave a gap between them. ``width`` is
+        the shortest run in seconds that is asked for: less reads more rows.
+        """
+        found = self._find(key)
+        return () if found is None else tuple(runs(self._connection, found[0], since, until, width))
 
     def value_at(self, key: SeriesKey, moment: datetime) -> Reading:
         """The figure as of a moment: exact as long as raw samples are kept, then to the bucket."""

@@ -9,6 +9,9 @@ Moments are whole seconds since 1970. A *stretch* is one row of samples of one s
   the coarser tier as a whole and nothing is ever counted twice.
 - ``count`` samples had a figure, ``nulls`` had none. ``high`` is NULL where all of them were the
   same, ``low``, NULL for "none": then ``total`` and ``last`` follow from it.
+
+The second migration is that of ``watch/alerts``: how each condition stands that is not quiet, what
+was silenced, and what happened. ``said`` is what was told of it.
 """
 
 from __future__ import annotations
@@ -108,6 +111,55 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             beat INTEGER NOT NULL,
             taken_at INTEGER NOT NULL,
             expires_at INTEGER NOT NULL
+        )
+        """,
+    ),
+    (
+        """
+        CREATE TABLE alerts (
+            rule TEXT NOT NULL,
+            resource TEXT NOT NULL,
+            identity TEXT NOT NULL,
+            state TEXT NOT NULL,
+            since INTEGER NOT NULL,
+            fired_at INTEGER,
+            severity TEXT NOT NULL,
+            title TEXT NOT NULL,
+            name TEXT NOT NULL,
+            said TEXT NOT NULL,
+            value TEXT,
+            acknowledged_at INTEGER,
+            acknowledged_by TEXT,
+            PRIMARY KEY (rule, resource, identity)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE alert_silences (
+            rule TEXT NOT NULL,
+            resource TEXT NOT NULL,
+            identity TEXT NOT NULL,
+            since INTEGER NOT NULL,
+            until INTEGER NOT NULL,
+            who TEXT NOT NULL,
+            PRIMARY KEY (rule, resource, identity)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE alert_events (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at INTEGER NOT NULL,
+            event TEXT NOT NULL,
+            rule TEXT NOT NULL,
+            resource TEXT NOT NULL,
+            identity TEXT NOT NULL,
+            severity TEXT NOT NULL,
+            title TEXT NOT NULL,
+            name TEXT NOT NULL,
+            said TEXT NOT NULL,
+            value TEXT,
+            who TEXT NOT NULL,
+            until INTEGER,
+            quiet INTEGER NOT NULL
         )
         """,
     ),

@@ -1,0 +1,314 @@
+"""Alerts in the history's file: how they stand, what was silenced, what happened.
+
+Every function works inside the caller's transaction or is a single statement; all raise
+sqlite3.Error.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, cast
+
+from gwtui.domain.alert_rules import Severity
+from gwtui.domain.alerting import Standing, State
+from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey, EventKind, Findings
+from gwtui.watch.history.model import Subject
+from gwtui.watch.history.numbers import moment_of, seconds_of, text_of
+
+MOST_EVENTS = 20_000
+KEPT = timedelta(days=365)
+"""How long events are kept, if they are not too many."""
+
+_ALERT = (
+    "a.rule, a.resource, a.identity, state, a.since, fired_at, severity, title, name, said, value, "
+    "acknowledged_at, acknowledged_by, until"
+)
+_EVENT = (
+    "id, at, event, rule, resource, identity, severity, title, name, said, value, who, until, quiet"
+)
+_LAST_CHANGE = "alerts_last_change"
+
+
+# Reading ----------------------------------------------------------------------------------------
+
+
+def read_alerts(connection: sqlite3.Connection, now: datetime) -> tuple[Alert, ...]:
+    """Every condition that is not quiet, as it was written last."""
+    rows = connection.execute(
+        f"SELECT {_ALERT} FROM alerts a LEFT JOIN alert_silences s ON s.rule = a.rule "  # noqa: S608 - a constant
+        "AND s.resource = a.resource AND s.identity = a.identity AND s.until > ? "
+        "ORDER BY a.rule, a.resource, a.identity",
+        (seconds_of(now),),
+    )
+    return tuple(_alert(row) for row in rows)
+
+
+def read_events(
+    connection: sqlite3.Connection,
+    *,
+    after: int = 0,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int = 1000,
+) -> tuple[AlertEvent, ...]:
+    """What happened, newest first; ``after`` is the id of the last one that is known."""
+    rows = connection.execute(
+        f"SELECT {_EVENT} FROM alert_events WHERE id > ? AND at >= ? AND at < ? "  # noqa: S608 - a constant
+        "ORDER BY id DESC LIMIT ?",
+        (
+            after,
+            0 if since is None else seconds_of(since),
+            2**62 if until is None else seconds_of(until),
+            limit,
+        ),
+    )
+    return tuple(_event(row) for row in rows)
+
+
+def last_event(connection: sqlite3.Connection) -> int:
+    """The id of the newest event, 0 when there is none."""
+    (found,) = connection.execute("SELECT coalesce(max(id), 0) FROM alert_events").fetchone()
+    return int(found)
+
+
+def last_change(connection: sqlite3.Connection) -> int | None:
+    """The last change of facts that rules were run over; None when none ever was."""
+    found = connection.execute(
+        "SELECT value FROM settings WHERE name = ?", (_LAST_CHANGE,)
+    ).fetchone()
+    return None if found is None else int(found[0])
+
+
+# What an evaluation writes ----------------------------------------------------------------------
+
+
+def write_findings(
+    connection: sqlite3.Connection, found: Findings, now: datetime
+) -> tuple[AlertEvent, ...]:
+    """Write what a pass found; gives its events as they were written."""
+    for key, alert in found.changed.items():
+        if alert.standing.state == "quiet":
+            connection.execute(
+                "DELETE FROM alerts WHERE rule = ? AND resource = ? AND identity = ?", _of(key)
+            )
+        else:
+            _write(connection, alert)
+    silenced = _silenced(connection, now) if found.events else frozenset()
+    return tuple(
+        _log(connection, replace(event, quiet=event.key in silenced)) for event in found.events
+    )
+
+
+def write_last_change(connection: sqlite3.Connection, number: int) -> None:
+    """Remember up to which change of facts rules were run."""
+    connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (_LAST_CHANGE, str(number)))
+
+
+def end_silences(connection: sqlite3.Connection, now: datetime) -> tuple[AlertEvent, ...]:
+    """Forget the silences whose time is over; what is still an alert is told again."""
+    over = connection.execute(
+        "SELECT rule, resource, identity FROM alert_silences WHERE until <= ?", (seconds_of(now),)
+    ).fetchall()
+    events: list[AlertEvent] = []
+    for row in over:
+        key = AlertKey(row[0], Subject(*row[1:]))
+        events += _lift(connection, key, now, "", "the silence is over")
+    return tuple(events)
+
+
+def forget_old(connection: sqlite3.Connection, now: datetime) -> None:
+    """Remove events that are too old or too many."""
+    connection.execute("DELETE FROM alert_events WHERE at < ?", (seconds_of(now - KEPT),))
+    connection.execute(
+        "DELETE FROM alert_events WHERE id <= (SELECT coalesce(max(id), 0) - ? FROM alert_events)",
+        (MOST_EVENTS,),
+    )
+
+
+# What a person does -----------------------------------------------------------------------------
+
+
+def acknowledge(
+    connection: sqlite3.Connection, keys: Iterable[AlertKey], now: datetime, who: str
+) -> tuple[AlertEvent, ...]:
+    """A person knows of these alerts; one that is none any more, or is known, is passed over."""
+    events = []
+    for key in keys:
+        alert = _find(connection, key, now)
+        if alert is None or not alert.standing.alerting or alert.acknowledged_at is not None:
+            continue
+        connection.execute(
+            "UPDATE alerts SET acknowledged_at = ?, acknowledged_by = ? "
+            "WHERE rule = ? AND resource = ? AND identity = ?",
+            (seconds_of(now), who, *_of(key)),
+        )
+        events.append(_log(connection, _told(alert, "acknowledged", now, who)))
+    return tuple(events)
+
+
+def silence(
+    connection: sqlite3.Connection,
+    keys: Iterable[AlertKey],
+    now: datetime,
+    until: datetime,
+    who: str,
+) -> tuple[AlertEvent, ...]:
+    """Nobody is told of these until then, also when they clear and fire again."""
+    events = []
+    for key in keys:
+        alert = _find(connection, key, now)
+        if alert is None:
+            continue
+        connection.execute(
+            "INSERT OR REPLACE INTO alert_silences VALUES (?, ?, ?, ?, ?, ?)",
+            (*_of(key), seconds_of(now), seconds_of(until), who),
+        )
+        events.append(_log(connection, replace(_told(alert, "silenced", now, who), until=until)))
+    return tuple(events)
+
+
+def lift(
+    connection: sqlite3.Connection, keys: Iterable[AlertKey], now: datetime, who: str
+) -> tuple[AlertEvent, ...]:
+    """Take silences back."""
+    events: list[AlertEvent] = []
+    for key in keys:
+        events += _lift(connection, key, now, who, "the silence was lifted")
+    return tuple(events)
+
+
+# Inside -----------------------------------------------------------------------------------------
+
+
+def _lift(
+    connection: sqlite3.Connection, key: AlertKey, now: datetime, who: str, why: str
+) -> Sequence[AlertEvent]:
+    removed = connection.execute(
+        "DELETE FROM alert_silences WHERE rule = ? AND resource = ? AND identity = ?", _of(key)
+    ).rowcount
+    alert = _find(connection, key, now)
+    if not removed or alert is None or not alert.standing.alerting:
+        return ()
+    said = f"{why}: {alert.said}"
+    event = replace(_told(alert, "unsilenced", now, who), said=said)
+    return (_log(connection, replace(event, quiet=not alert.loud)),)
+
+
+def _told(alert: Alert, event: EventKind, now: datetime, who: str) -> AlertEvent:
+    return AlertEvent(
+        now, event, alert.key, alert.severity, alert.title, alert.name, alert.said, alert.value, who
+    )
+
+
+def _find(connection: sqlite3.Connection, key: AlertKey, now: datetime) -> Alert | None:
+    row = connection.execute(
+        f"SELECT {_ALERT} FROM alerts a LEFT JOIN alert_silences s ON s.rule = a.rule "  # noqa: S608 - a constant
+        "AND s.resource = a.resource AND s.identity = a.identity AND s.until > ? "
+        "WHERE a.rule = ? AND a.resource = ? AND a.identity = ?",
+        (seconds_of(now), *_of(key)),
+    ).fetchone()
+    return None if row is None else _alert(row)
+
+
+def _write(connection: sqlite3.Connection, alert: Alert) -> None:
+    """Whoever acknowledged it keeps that until it fires anew."""
+    standing = alert.standing
+    connection.execute(
+        "INSERT INTO alerts (rule, resource, identity, state, since, fired_at, severity, title, "
+        "name, said, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (rule, resource, identity) DO UPDATE SET state = excluded.state, "
+        "since = excluded.since, severity = excluded.severity, title = excluded.title, "
+        "name = excluded.name, said = excluded.said, value = excluded.value, "
+        "acknowledged_at = iif(fired_at IS excluded.fired_at, acknowledged_at, NULL), "
+        "acknowledged_by = iif(fired_at IS excluded.fired_at, acknowledged_by, NULL), "
+        "fired_at = excluded.fired_at",
+        (
+            *_of(alert.key),
+            standing.state,
+            seconds_of(standing.since) if standing.since else 0,
+            None if alert.fired_at is None else seconds_of(alert.fired_at),
+            alert.severity,
+            alert.title,
+            alert.name,
+            alert.said,
+            None if alert.value is None else text_of(alert.value),
+        ),
+    )
+
+
+def _silenced(connection: sqlite3.Connection, now: datetime) -> frozenset[AlertKey]:
+    rows = connection.execute(
+        "SELECT rule, resource, identity FROM alert_silences WHERE until > ?", (seconds_of(now),)
+    )
+    return frozenset(AlertKey(rule, Subject(*subject)) for rule, *subject in rows)
+
+
+def _log(connection: sqlite3.Connection, event: AlertEvent) -> AlertEvent:
+    made = connection.execute(
+        "INSERT INTO alert_events (at, event, rule, resource, identity, severity, title, name, "
+        "said, value, who, until, quiet) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            seconds_of(event.at),
+            event.event,
+            *_of(event.key),
+            event.severity,
+            event.title,
+            event.name,
+            event.said,
+            None if event.value is None else text_of(event.value),
+            event.who,
+            None if event.until is None else seconds_of(event.until),
+            event.quiet,
+        ),
+    )
+    return replace(event, id=int(made.lastrowid or 0))
+
+
+def _of(key: AlertKey) -> tuple[str, str, str]:
+    return (key.rule, *key.subject)
+
+
+def _alert(row: Sequence[Any]) -> Alert:
+    rule, resource, identity, state, since, fired, severity, title, name, said, *rest = row
+    value, acknowledged_at, acknowledged_by, until = rest
+    return Alert(
+        AlertKey(rule, Subject(resource, identity)),
+        # What was seen of it before counts anew: the time in between nobody saw.
+        Standing(cast("State", state), moment_of(since)),
+        cast("Severity", severity),
+        title,
+        name,
+        said,
+        None if value is None else Decimal(value),
+        _moment(fired),
+        _moment(acknowledged_at),
+        acknowledged_by or "",
+        _moment(until),
+    )
+
+
+def _event(row: Sequence[Any]) -> AlertEvent:
+    number, at, event, rule, resource, identity, severity, title, name, said, *rest = row
+    value, who, until, quiet = rest
+    return AlertEvent(
+        moment_of(at),
+        event,
+        AlertKey(rule, Subject(resource, identity)),
+        severity,
+        title,
+        name,
+        said,
+        None if value is None else Decimal(value),
+        who,
+        _moment(until),
+        bool(quiet),
+        number,
+    )
+
+
+def _moment(seconds: int | None) -> datetime | None:
+    return None if seconds is None else moment_of(seconds)

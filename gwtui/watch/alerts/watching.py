@@ -1,0 +1,239 @@
+"""Alerts for as long as a connection is open: evaluating, showing, and what a person does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.watch.history.errors import HistoryMissingError
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from gwtui.contract.dialects import Dialect
+    from gwtui.domain.alert_rules import AlertRule
+    from gwtui.local.alert_file import AlertBook
+    from gwtui.watch.alerts.engine import AlertEngine
+    from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
+    from gwtui.watch.alerts.preview import Preview
+    from gwtui.watch.history.archive import Archive
+    from gwtui.watch.history.reader import HistoryReader
+    from gwtui.watch.history.recording import Recording
+    from gwtui.watch.hub import FeedHub
+
+T = TypeVar("T")
+
+_EARLY = 0.2
+"""Seconds between two looks whether the history is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Whose alerts these are: the profile's name, the gateway's address, the file of rules."""
+
+    profile: str
+    gateway: str
+    rules: Path
+
+
+class Alerts:
+    """The alerts of one connection. Methods raise HistoryError when there is no history to use."""
+
+    def __init__(self, history: Recording, place: Place, clock: Clock, who: str) -> None:
+        self._history = history
+        self._clock = clock
+        self._who = who
+        self._listeners: list[Callable[[], None]] = []
+        self._failures: list[Callable[[str], None]] = []
+        self.place = place
+        self.engine: AlertEngine | None = None
+
+    # To look at -------------------------------------------------------------------------------
+
+    @property
+    def problem(self) -> str:
+        """Why alerts cannot be relied on now, for a person; empty while they can."""
+        recorder = self._history.recorder
+        if recorder is None:
+            return self._history.problem
+        if self.engine is not None and (self.engine.problem or self.engine.rules_problem):
+            return self.engine.problem or self.engine.rules_problem
+        return recorder.status.error or ""
+
+    async def read(self, question: Callable[[HistoryReader], T]) -> T:
+        """Ask the history."""
+        return await self._archive.read(question)
+
+    async def present(self) -> tuple[Alert, ...]:
+        """Every condition that is not quiet."""
+        from gwtui.watch.alerts.store import read_alerts  # noqa: PLC0415
+
+        now = self._clock.now()
+        return await self.read(lambda history: read_alerts(history.connection, now))
+
+    async def events(self, limit: int, after: int = 0) -> tuple[AlertEvent, ...]:
+        """What happened, newest first."""
+        from gwtui.watch.alerts.store import read_events  # noqa: PLC0415
+
+        return await self.read(
+            lambda history: read_events(history.connection, after=after, limit=limit)
+        )
+
+    async def last_event(self) -> int:
+        """The id of the newest event."""
+        from gwtui.watch.alerts.store import last_event  # noqa: PLC0415
+
+        return await self.read(lambda history: last_event(history.connection))
+
+    async def preview(self, identity: str, rule: AlertRule) -> Preview:
+        """What a rule would have told in the last days."""
+        from gwtui.watch.alerts.preview import preview  # noqa: PLC0415
+
+        now = self._clock.now()
+        return await self.read(lambda history: preview(history, identity, rule, now))
+
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call ``listener`` whenever something happened in this process; returns how to stop."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def on_failure(self, listener: Callable[[str], None]) -> None:
+        """Call ``listener`` with a sentence when a person's alert command fails."""
+        self._failures.append(listener)
+
+    # What a person does -----------------------------------------------------------------------
+
+    async def acknowledge(self, keys: Iterable[AlertKey]) -> int:
+        """A person knows of these; how many were not known before."""
+        from gwtui.watch.alerts import store  # noqa: PLC0415
+
+        wanted, now = tuple(keys), self._clock.now()
+        return await self._change(
+            lambda connection: store.acknowledge(connection, wanted, now, self._who)
+        )
+
+    async def silence(self, keys: Iterable[AlertKey], until: datetime) -> int:
+        """Nobody is told of these until then."""
+        from gwtui.watch.alerts import store  # noqa: PLC0415
+
+        wanted, now = tuple(keys), self._clock.now()
+        return await self._change(
+            lambda connection: store.silence(connection, wanted, now, until, self._who)
+        )
+
+    async def lift(self, keys: Iterable[AlertKey]) -> int:
+        """Take silences back."""
+        from gwtui.watch.alerts import store  # noqa: PLC0415
+
+        wanted, now = tuple(keys), self._clock.now()
+        return await self._change(lambda connection: store.lift(connection, wanted, now, self._who))
+
+    async def _change(self, work: Callable[[sqlite3.Connection], Sequence[AlertEvent]]) -> int:
+        from gwtui.watch.history.file import transaction  # noqa: PLC0415
+
+        def changed(connection: sqlite3.Connection) -> int:
+            with transaction(connection):
+                return len(work(connection))
+
+        count = await self._archive.change(changed)
+        self.changed()
+        return count
+
+    # The rules --------------------------------------------------------------------------------
+
+    def book(self) -> AlertBook:
+        """The rules and effects as the file says. Raises AlertFileError."""
+        from gwtui.local.alert_file import load_alerts  # noqa: PLC0415
+
+        return load_alerts(self.place.rules)
+
+    def changed(self) -> None:
+        """Something is different now: evaluate and show it at once."""
+        if self.engine is not None:
+            self.engine.nudge()
+        self.tell()
+
+    def failed(self, why: str) -> None:
+        """The alert command failed."""
+        for listener in tuple(self._failures):
+            listener(why)
+
+    def tell(self) -> None:
+        """Something happened: show it."""
+        for listener in tuple(self._listeners):
+            listener()
+
+    @property
+    def _archive(self) -> Archive:
+        recorder = self._history.recorder
+        if recorder is None:
+            raise HistoryMissingError(
+                self._history.problem or "Nothing is recorded, so nothing can be watched."
+            )
+        return recorder.archive
+
+
+@asynccontextmanager
+async def alerting(
+    history: Recording,
+    hub: FeedHub,
+    *,
+    place: Place,
+    dialect: Dialect,
+    who: str,
+    clock: Clock = SYSTEM_CLOCK,
+) -> AsyncIterator[Alerts]:
+    """Evaluate the rules beside the recorder, once it is there; no fault ever disturbs it."""
+    alerts = Alerts(history, place, clock, who)
+    task = asyncio.create_task(_evaluate(alerts, history, hub, dialect, clock), name="alerting")
+    try:
+        yield alerts
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def _evaluate(
+    alerts: Alerts, history: Recording, hub: FeedHub, dialect: Dialect, clock: Clock
+) -> None:
+    """Until it is cancelled."""
+    while history.recorder is None:
+        if history.problem:
+            return
+        await clock.sleep(_EARLY)
+    from gwtui.watch.alerts.engine import AlertEngine  # noqa: PLC0415 - later
+    from gwtui.watch.alerts.telling import Telling  # noqa: PLC0415
+    from gwtui.watch.alerts.wanted import WantedRules  # noqa: PLC0415
+
+    place = alerts.place
+    wanted = WantedRules(place.rules, place.profile)
+    telling = Telling({"profile": place.profile, "gateway": place.gateway}, alerts.failed)
+
+    def happened(events: Sequence[AlertEvent]) -> None:
+        telling.tell(wanted.book.effects.command, events)
+        alerts.tell()
+
+    engine = AlertEngine(
+        hub=hub,
+        recorder=history.recorder,
+        wanted=wanted,
+        dialect=dialect,
+        happened=happened,
+        clock=clock,
+    )
+    alerts.engine = engine
+    engine.start()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        alerts.engine = None
+        await engine.stop()
+        await telling.close()
