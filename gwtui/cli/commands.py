@@ -41,6 +41,7 @@ COMMANDS: dict[str, Command] = {
             "tell a monitoring system how things stand, in one line",
             "gwtui.cli.check.command",
         ),
+        Command("watch", "print readings as they come, for other programs", "gwtui.cli.watch"),
         Command("audit", "list and export what was changed from this machine", "gwtui.cli.audit"),
         Command(
             "recover-key", "print a new key that was never acknowledged", "gwtui.cli.recover_key"

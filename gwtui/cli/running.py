@@ -10,6 +10,7 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.output import narrate
 from gwtui.cli.reach import Connect
+from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.retry import RetryNotice
@@ -28,7 +29,14 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
 @asynccontextmanager
 async def reading_hub(connect: Connect) -> AsyncIterator[FeedHub]:
     """Feeds over a connection that nothing is written with. Raises CommandError."""
-    async with connect() as connection, GatewayClient(connection, on_retry=tell_retry) as gateway:
+    async with connect() as connection, hub_over(connection) as hub:
+        yield hub
+
+
+@asynccontextmanager
+async def hub_over(connection: Connection) -> AsyncIterator[FeedHub]:
+    """The same over a connection that is open."""
+    async with GatewayClient(connection, on_retry=tell_retry) as gateway:
         hub = FeedHub(gateway)
         try:
             yield hub

@@ -146,25 +146,32 @@ async def _of_model(look: Look, model: str) -> Sequence[Finding]:
         return [Finding(Severity.UNKNOWN, f"{called} could not be read: {error.message}")]
     if not rows:
         return [Finding(Severity.CRITICAL, f"{called} has no endpoint")]
-    wanted = look.wanted
-    limits = Range(wanted.uptime_warning, wanted.uptime_critical)
-    found = [_of_endpoint(called, row, _WINDOWS[wanted.uptime_window], limits) for row in rows]
-    figures = tuple(figure for finding in found for figure in finding.figures)
-    if wanted.uptime_of == "best":
-        # One that nobody uses says nothing about whether the model works.
-        told = [one for one in found if one.figures[0].value is not None] or found
-        best = min(told, key=lambda one: (one.severity, -(one.figures[0].value or Decimal(0))))
-        return [Finding(best.severity, best.text, figures)]
-    worst = [one for one in found if one.severity is not Severity.OK]
-    if worst:
-        good = len(found) - len(worst)
-        if not good:
-            return worst
-        text = f"{called}: {good} of {len(found)} endpoints well"
-        drawn = {figure for one in worst for figure in one.figures}
-        rest = tuple(figure for figure in figures if figure not in drawn)
-        return [*worst, Finding(Severity.OK, text, rest)]
-    return [Finding(Severity.OK, f"{called}: {len(found)} endpoints well", figures)]
+    window = _WINDOWS[look.wanted.uptime_window]
+    limits = Range(look.wanted.uptime_warning, look.wanted.uptime_critical)
+    found = [_of_endpoint(called, row, window, limits) for row in rows]
+    return (_best if look.wanted.uptime_of == "best" else _worst)(called, found)
+
+
+def _best(_model: str, found: Sequence[Finding]) -> Sequence[Finding]:
+    """The model as its best endpoint is; one that nobody uses says nothing of that."""
+    told = [one for one in found if one.figures[0].value is not None] or found
+    best = min(told, key=lambda one: (one.severity, -(one.figures[0].value or Decimal(0))))
+    return [Finding(best.severity, best.text, _figures(found))]
+
+
+def _worst(model: str, found: Sequence[Finding]) -> Sequence[Finding]:
+    """Each endpoint that does not do well, and how many do."""
+    bad = [one for one in found if one.severity is not Severity.OK]
+    good = [one for one in found if one.severity is Severity.OK]
+    if not good:
+        return bad
+    of = f" of {len(found)}" if bad else ""
+    text = f"{model}: {len(good)}{of} endpoints well"
+    return [*bad, Finding(Severity.OK, text, _figures(good))]
+
+
+def _figures(findings: Sequence[Finding]) -> tuple[Figure, ...]:
+    return tuple(figure for finding in findings for figure in finding.figures)
 
 
 def _of_endpoint(model: str, row: EndpointRow, window: str, limits: Range) -> Finding:

@@ -1,0 +1,70 @@
+"""``gwtui watch --ndjson``: one line of JSON for each new reading, for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from gwtui.cli.exits import USAGE, CommandError
+from gwtui.cli.reach import add_demo_option, reach
+
+_NEAREST = 5
+_LONGEST = 86_400
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """What is watched, how often, and how long."""
+    parser.add_argument(
+        "--ndjson", action="store_true", help="print each reading as a line of JSON on stdout"
+    )
+    parser.add_argument(
+        "--model",
+        action="append",
+        metavar="AUTHOR/SLUG",
+        help="watch the endpoints of this model; may be repeated (those that the dashboard "
+        "watches, else the most used ones)",
+    )
+    parser.add_argument(
+        "--nearest",
+        type=_count,
+        default=_NEAREST,
+        metavar="N",
+        help=f"keys and workspaces nearest to their limits; 0 for none ({_NEAREST})",
+    )
+    parser.add_argument(
+        "--interval",
+        type=_seconds,
+        default=60,
+        metavar="SECONDS",
+        help="between two readings; five times as long for workspaces (60)",
+    )
+    parser.add_argument(
+        "--count", type=_count, default=0, metavar="N", help="end after so many readings of each"
+    )
+    add_demo_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Watch until the end is asked for; returns an exit code."""
+    if not arguments.ndjson:
+        raise CommandError("say in which form: --ndjson", USAGE)
+    from gwtui.cli.running import run_async  # noqa: PLC0415
+    from gwtui.cli.watch_lines import watch_readings  # noqa: PLC0415 - loads what --help can do without
+    from gwtui.local.paths import Paths  # noqa: PLC0415
+
+    paths = Paths.of_user()
+    connect = reach(arguments, paths, may_ask=sys.stdin.isatty())
+    return run_async(lambda: watch_readings(connect, paths, arguments))
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError("must be a whole number, 0 or more")
+    return int(text)
+
+
+def _seconds(text: str) -> int:
+    seconds = _count(text)
+    if not 1 <= seconds <= _LONGEST:
+        raise argparse.ArgumentTypeError(f"must be from 1 to {_LONGEST}")
+    return seconds

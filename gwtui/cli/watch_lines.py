@@ -1,0 +1,235 @@
+"""Readings as they come, each subject a line: the observations that a history is made of."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import Any
+
+from gwtui.cli import exits
+from gwtui.cli.check.past import Past
+from gwtui.cli.output import narrate, print_ndjson
+from gwtui.cli.reach import Connect
+from gwtui.cli.running import hub_over
+from gwtui.contract.budgets import BUDGET_INTERVALS
+from gwtui.contract.keys import limit_used_share
+from gwtui.contract.scalars import timestamp_text
+from gwtui.local.paths import Paths
+from gwtui.watch.feed import Feed, FeedState
+from gwtui.watch.feeds.credits import credits_feed
+from gwtui.watch.feeds.endpoints import endpoints_feed
+from gwtui.watch.feeds.keys import keys_feed
+from gwtui.watch.feeds.scope import Scope
+from gwtui.watch.feeds.workspaces import figures_feed
+from gwtui.watch.history import figures
+from gwtui.watch.history.facts import NAME
+from gwtui.watch.history.model import Observation, Subject
+from gwtui.watch.history.place import history_path
+from gwtui.watch.history.seeing import credits_seen, keys_seen, workspaces_seen
+from gwtui.watch.history.sources import DEFAULT_PACES, Build, EndpointSource, Source, Sources
+from gwtui.watch.hub import FeedHub
+
+_SLOWER = 5
+"""A reading of the workspaces costs several requests for each of them."""
+_ENDINGS = {signal.SIGINT: exits.INTERRUPTED, signal.SIGTERM: exits.TERMINATED}
+
+Values = Mapping[str, Decimal | None]
+
+
+async def watch_readings(connect: Connect, paths: Paths, arguments: argparse.Namespace) -> int:
+    """Print readings until a signal, the last of the count, or a reader that leaves.
+
+    Raises CommandError and OutputLostError.
+    """
+    async with connect() as connection, hub_over(connection) as hub:
+        past = Past(history_path(paths.data, connection.label, connection.base_url))
+        models = arguments.model or await past.watched_models() or await _most_used(hub)
+        watching = _Watching(hub, arguments)
+        with _until_signalled(watching.end) as codes:
+            watching.open(models)
+            try:
+                await watching.write()
+            finally:
+                watching.close()
+        return codes[0] if codes else watching.exit_code
+
+
+@contextmanager
+def _until_signalled(end: Callable[[], None]) -> Iterator[list[int]]:
+    """Let SIGINT and SIGTERM end it; gives the exit codes that they stand for."""
+    loop, codes = asyncio.get_running_loop(), list[int]()
+
+    def signalled(code: int) -> None:
+        codes.append(code)
+        end()
+
+    for number, code in _ENDINGS.items():
+        loop.add_signal_handler(number, signalled, code)
+    try:
+        yield codes
+    finally:
+        for number in _ENDINGS:
+            loop.remove_signal_handler(number)
+
+
+async def _most_used(hub: FeedHub) -> Sequence[str]:
+    return await Sources(hub, DEFAULT_PACES, hub.clock, lambda _name, _build: None).most_used()
+
+
+class _Watching:
+    """The feeds that are watched, and the lines that their readings make."""
+
+    def __init__(self, hub: FeedHub, arguments: argparse.Namespace) -> None:
+        self._hub = hub
+        self._every: int = arguments.interval
+        self._nearest: int = arguments.nearest
+        self._count: int = arguments.count
+        self._ended = asyncio.Event()
+        self._news = asyncio.Event()
+        """Something arrived, or the end was asked for."""
+        self._arrivals: deque[Build] = deque()
+        self._watched: list[_Watched] = []
+
+    def open(self, models: Iterable[str]) -> None:
+        """Begin to read."""
+        hub, scope, every = self._hub, Scope(), self._every
+        self._watch(Source("credits", every, credits_seen, self._arrived), credits_feed(hub, scope))
+        for model in models:
+            endpoints = EndpointSource(model, every, hub.clock, self._arrived)
+            self._watch(endpoints, endpoints_feed(hub, Scope(parent=model)))
+        if not self._nearest:
+            return
+        self._watch(Source("keys", every, keys_seen, self._arrived), keys_feed(hub, scope))
+        slower = every * _SLOWER
+        source = Source("workspaces", slower, workspaces_seen, self._arrived)
+        self._watch(source, figures_feed(hub, scope), slower)
+
+    def close(self) -> None:
+        """Read no more."""
+        for one in self._watched:
+            one.close()
+
+    def end(self) -> None:
+        """Let ``write`` return once what has arrived is printed."""
+        self._ended.set()
+        self._news.set()
+
+    @property
+    def exit_code(self) -> int:
+        """Whether everything that was watched was read at least once."""
+        read = [one.succeeded for one in self._watched]
+        if all(read):
+            return exits.OK
+        return exits.INCOMPLETE if any(read) else exits.FAILED
+
+    async def write(self) -> None:
+        """Print what arrives, until the end. Raises OutputLostError."""
+        while not self._ended.is_set():
+            await self._news.wait()
+            self._news.clear()
+            while self._arrivals:
+                print_ndjson(lines(self._arrivals.popleft()(), self._nearest))
+
+    def _watch(self, source: Source, feed: Feed[Any], every: int | None = None) -> None:
+        self._watched.append(_Watched(source.open(feed), feed, every or self._every, self._tried))
+
+    def _arrived(self, _name: str, build: Build) -> None:
+        self._arrivals.append(build)
+        self._news.set()
+
+    def _tried(self) -> None:
+        """A reading came to its end, one way or the other."""
+        if not self._count:
+            return
+        for one in self._watched:
+            if one.tried >= self._count:
+                one.close()
+        if all(one.tried >= self._count for one in self._watched):
+            self.end()
+
+
+class _Watched:
+    """One feed: how often it was tried, and whether it ever gave something."""
+
+    def __init__(self, source: Source, feed: Feed[Any], every: int, tell: Any) -> None:
+        self._source = source
+        self._under_way = False
+        self._told = ""
+        self._tell = tell
+        self.tried = 0
+        self.succeeded = False
+        self._leave = feed.watch(self._news, background=True, every=every)
+
+    def close(self) -> None:
+        """Watch it no more."""
+        self._source.close()
+        self._leave()
+
+    def _news(self, state: FeedState[Any]) -> None:
+        under_way, self._under_way = self._under_way, state.refreshing
+        if state.refreshing or not under_way:
+            return
+        self.tried += 1
+        fault = "" if state.error is None else state.error.message
+        self.succeeded = self.succeeded or not fault
+        if fault != self._told:
+            narrate(f"{self._source.name}: {fault or 'it can be read again'}")
+            self._told = fault
+        self._tell()
+
+
+# Lines ------------------------------------------------------------------------------------------
+
+
+def lines(observation: Observation, nearest: int) -> Iterator[dict[str, Any]]:
+    """One object for each subject; of keys and workspaces those nearest to their limits."""
+    values: dict[Subject, dict[str, Decimal | None]] = {one: {} for one in observation.facts}
+    for sample in observation.samples:
+        resource, identity, figure = sample.series.key
+        values[Subject(resource, identity)][figure] = sample.value
+    for subject in _chosen(values, nearest):
+        yield {
+            "at": timestamp_text(observation.at),
+            "resource": subject.resource,
+            "identity": subject.identity,
+            "name": observation.facts[subject].get(NAME),
+            "every": observation.every,
+            "figures": values[subject],
+        }
+
+
+def _chosen(values: Mapping[Subject, Values], nearest: int) -> Sequence[Subject]:
+    limited = [one for one in values if one.resource in _SHARES]
+    if not limited:
+        return [*values]
+    shares = {one: _SHARES[one.resource](values[one]) for one in limited}
+    known = [(share, one) for one, share in shares.items() if share is not None]
+    known.sort(key=lambda pair: (-pair[0], pair[1].identity))
+    return [one for _, one in known[:nearest]]
+
+
+def _share_of_key(found: Values) -> Decimal | None:
+    return limit_used_share(found.get(figures.LIMIT), found.get(figures.LIMIT_REMAINING))
+
+
+def _share_of_workspace(found: Values) -> Decimal | None:
+    """Of the budget of which most is spent."""
+    shares = [
+        limit_used_share(
+            found.get(figures.budget_figure(interval)),
+            found.get(figures.remaining_figure(interval)),
+        )
+        for interval in BUDGET_INTERVALS
+    ]
+    return max((share for share in shares if share is not None), default=None)
+
+
+_SHARES: Mapping[str, Callable[[Values], Decimal | None]] = {
+    "key": _share_of_key,
+    "workspace": _share_of_workspace,
+}
