@@ -53,11 +53,14 @@ def _show(connect: Connect, route: str, arguments: argparse.Namespace, paths: Pa
 
     app = GwtuiApp(connect, start=route, theme=arguments.theme, data=paths.data)
     _log.info("begins: gwtui %s, Python %s", __version__, platform.python_version())
-    app.run(mouse=not arguments.no_mouse)
-    status = app.return_code if app.return_code is not None else exits.OK
-    _log.info("ends with status %s", status)
-    if app.crash is not None:
-        keep_report(app.crash)
+    try:
+        app.run(mouse=not arguments.no_mouse)
+    finally:
+        status = app.return_code if app.return_code is not None else exits.OK
+        _log.info("ends with status %s", status)
+        # Also where another failure came while this one ended the program.
+        if app.crash is not None:
+            keep_report(app.crash)
     app.departure.finish()
     return status
 

@@ -9,6 +9,7 @@ from rich.segment import Segment, Segments
 from textual.app import App
 from textual.filter import LineFilter
 from textual.notifications import SeverityLevel
+from textual.worker import WorkerFailed
 
 from gwtui.domain.failures import crash_report
 from gwtui.domain.safe_text import safe_text
@@ -54,7 +55,9 @@ class GuardedApp(App[int], inherit_bindings=False):
         if self.crash is not None:
             return
         self.bell()
-        error = self._exception
+        error: BaseException | None = self._exception
+        if isinstance(error, WorkerFailed):
+            error = error.error  # only this one knows where it happened
         self.crash = crash_report(error) if error is not None else "gwtui stopped.\n"
         self._exit_renderables.append(Segments([Segment(self.crash)]))
         self._close_messages_no_wait()

@@ -1,0 +1,262 @@
+"""Failures of the program itself, wherever they happen: told by place, never by value.
+
+Real processes, in which something fails that has the token in its locals, arguments, messages,
+notes and rich form.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sentinels import MARKED, files, leaks, marked, processes
+
+from gwtui.local.crash_file import KEPT, keep_report
+from pty_terminal import pty_terminal
+
+TOKEN = marked("token")
+CRASH = re.compile(r"crash-\d{8}T\d{6}Z-[0-9a-f]{8}\.txt")
+
+LEAKY = """
+import asyncio, faulthandler, logging, os, sys, threading, warnings
+from gwtui.cli.main import main
+
+class LeakyError(Exception):
+    def __init__(self, token):
+        super().__init__(token)
+        self.add_note(token)
+        self.token = token
+    def __rich__(self):
+        return self.token
+    def __str__(self):
+        return self.token
+    __repr__ = __str__
+
+class Dropped:
+    def __init__(self, token):
+        self.token = token
+    def __repr__(self):
+        return self.token
+    def __del__(self):
+        fail(self.token)
+
+def fail(token):
+    shown = f"Authorization: Bearer {token}"
+    try:
+        {}[shown]
+    except KeyError as error:
+        raise LeakyError(token) from ExceptionGroup(shown, [ValueError(shown), error])
+
+async def fail_later(token):
+    await asyncio.sleep(0)
+    fail(token)
+
+def token_of(app):
+    return app.connection.token.get_secret_value()
+"""
+
+BEFORE_PAINT = """
+import gwtui.ui.app
+gwtui.ui.app.GwtuiApp.__init__ = lambda self, *a, **k: fail(os.environ["KNOWN"])
+"""
+
+IN_A_COMMAND = """
+import gwtui.cli.whoami
+
+def ask(connection):
+    token = connection.token.get_secret_value()
+    thread = threading.Thread(target=fail, args=(token,), name=token)
+    thread.start()
+    thread.join()
+    Dropped(token)
+    assert not faulthandler.is_enabled()
+    faulthandler.dump_traceback()
+    fail(token)
+
+gwtui.cli.whoami.ask_gateway = ask
+"""
+
+WHILE_IT_RUNS = """
+from gwtui.ui.app import GwtuiApp
+
+def begin(app):
+    token = os.environ["KNOWN"]
+    asyncio.create_task(fail_later(token), name=token)
+    asyncio.get_running_loop().call_soon(fail, token)
+    threading.Thread(target=fail, args=(token,), name=token).start()
+    Dropped(token)
+    warnings.warn(token)
+    print(token)
+    print(token, file=sys.stderr)
+    logging.getLogger("gwtui.test").error("%s", token)
+    logging.getLogger("elsewhere").error(token)
+    app.log(token)
+    app.set_timer(0.3, lambda: app.run_worker(fail_later(token)))
+    app.set_timer(0.3, lambda: app.run_worker(fail_later(token)))
+
+async def end(app):
+    fail(os.environ["KNOWN"])
+
+GwtuiApp._second = lambda app: begin(app) if not hasattr(app, "begun") else None
+GwtuiApp.on_unmount = end
+before = begin
+def begin(app):
+    app.begun = True
+    before(app)
+"""
+
+RUN = """
+sys.argv = ["gwtui", *sys.argv[1:]]
+sys.exit(main())
+"""
+
+
+@pytest.fixture
+def environment() -> dict[str, str]:
+    """A gateway that is not there, with the marked token. KNOWN is the test's own copy."""
+    return {
+        "GWTUI_BASE_URL": "http://127.0.0.1:9/api/v1",
+        "GWTUI_TOKEN": TOKEN.value,
+        "KNOWN": TOKEN.value,
+        "PYTHONASYNCIODEBUG": "1",
+    }
+
+
+def of_program(*parts: str) -> list[str]:
+    return [sys.executable, "-c", "".join((LEAKY, *parts, RUN))]
+
+
+def reports(home: Path) -> list[Path]:
+    return sorted((home / "state" / "gwtui").glob("crash-*.txt"))
+
+
+def is_private(path: Path) -> bool:
+    return path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_command_that_fails_tells_where(private_home: Path, environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        [*of_program(IN_A_COMMAND), "whoami"],
+        env={**os.environ, **environment},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    text = done.stderr.decode()
+    assert done.returncode == 1
+    for told in ("LeakyError", "ExceptionGroup", "ValueError", "KeyError", "in fail"):
+        assert told in text
+    (report,) = reports(private_home)
+    assert str(report) in text
+    assert CRASH.fullmatch(report.name)
+    assert is_private(report)
+    assert "LeakyError" in report.read_text()
+    log = report.with_name("gwtui.log")
+    assert is_private(log)
+    assert "a thread failed" in log.read_text()
+    assert "a failure could not be raised" in log.read_text()
+    sinks = {"stdout": done.stdout, "stderr": done.stderr, **files(private_home)}
+    assert leaks(sinks, [TOKEN]) == []
+
+
+def test_a_failure_before_the_first_paint(private_home: Path, environment: dict[str, str]) -> None:
+    with pty_terminal([*of_program(BEFORE_PAINT), "keys"], environment=environment) as terminal:
+        assert terminal.wait_exit(30) == 1
+        assert terminal.left_over_modes() == []
+        (report,) = reports(private_home)
+        assert report.name in "".join(terminal.screen.display).replace(" ", "")
+        sinks = {"terminal": bytes(terminal.raw), **files(private_home)}
+        assert leaks(sinks, [TOKEN]) == []
+
+
+def test_failures_while_the_dashboard_runs_and_while_it_ends(
+    private_home: Path, environment: dict[str, str]
+) -> None:
+    with pty_terminal([*of_program(WHILE_IT_RUNS), "keys"], environment=environment) as terminal:
+        terminal.wait_for("127.0.0.1:9", 60)
+        limits = Path(f"/proc/{terminal.process.pid}/limits").read_text()
+        assert terminal.wait_exit(30) == 1
+        assert terminal.left_over_modes() == []
+        while_it_ran, at_the_end = sorted(reports(private_home), key=lambda one: one.read_text())
+        for report in (while_it_ran, at_the_end):
+            assert str(report).encode() in terminal.raw
+        sinks = {"terminal": bytes(terminal.raw), "screen": terminal.text, **files(private_home)}
+    assert leaks(sinks, [TOKEN]) == []
+    (core,) = (line.split()[4:6] for line in limits.splitlines() if "core file" in line)
+    assert {int(size) for size in core} <= {0, 1}
+    assert {"fail_later", "end"} <= {
+        name
+        for report in (while_it_ran, at_the_end)
+        for name in re.findall(r" in (\w+)", report.read_text())
+    }
+    log = at_the_end.with_name("gwtui.log").read_text()
+    for said in (
+        "Task exception was never retrieved",
+        "Exception in callback",
+        "a thread failed",
+        "a failure could not be raised",
+        "connected to 127.0.0.1:9, token from environment",
+        "ends with status 1",
+    ):
+        assert said in log, log
+
+
+def test_the_environment_neither_shows_the_token_nor_has_keys_written_down(
+    private_home: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Neither the process nor its children show it, once it is read."""
+    del environment["KNOWN"]
+    environment |= {"TEXTUAL_LOG": str(tmp_path / "textual.log"), "TEXTUAL": "debug"}
+    with pty_terminal([sys.executable, "-m", "gwtui"], environment=environment) as terminal:
+        terminal.wait_for("127.0.0.1:9", 60)
+        sinks = processes(terminal.process.pid)
+        assert sinks[f"environ of {terminal.process.pid}"].count(b"GWTUI_") == 2
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        sinks |= {"terminal": bytes(terminal.raw), **files(private_home)}
+    assert leaks(sinks, [TOKEN]) == []
+    assert not (tmp_path / "textual.log").exists()
+
+
+def test_no_dump_of_the_memory_is_made(tmp_path: Path) -> None:
+    """Not even where the limits of the shell allow it, and the children have the same."""
+    program = (
+        "import os, subprocess, sys; from gwtui.cli.process import take_over;"
+        "take_over(['--version']);"
+        "subprocess.run([sys.executable, '-c', 'import os; os.abort()'], cwd='.');"
+        "os.abort()"
+    )
+    most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (most, most)),
+    )
+    assert done.returncode == -6
+    assert list(tmp_path.iterdir()) == [tmp_path / "home"]
+
+
+def test_only_the_newest_reports_are_kept(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    kept = [keep_report(state, f"report {number}") for number in range(KEPT + 3)]
+    left = sorted(state.iterdir())
+    assert len(left) == KEPT
+    assert kept[-1] is not None
+    assert set(left) <= set(kept)
+    assert all(is_private(path) for path in left)
+    state.chmod(0o500)
+    if os.geteuid():
+        assert keep_report(state, "no room") is None
+    assert keep_report(Path("/dev/null/state"), "no room") is None
+
+
+def test_every_marked_secret_is_long_enough_to_be_found() -> None:
+    assert {marked(name).middle in MARKED[name] for name in MARKED} == {True}
