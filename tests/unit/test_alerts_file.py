@@ -1,0 +1,167 @@
+"""The file of rules: defaults, what differs from them, and edits that leave the person's text."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwtui.domain.alert_rules import KINDS, CreditsRule, PriceRule, UptimeRule, default_rules
+from gwtui.domain.quantities import parse_quantity, parse_span, quantity, span
+from gwtui.local.alert_file import (
+    AlertEffects,
+    AlertFileError,
+    load_alerts,
+    new_identity,
+    parse_alerts,
+    put_effects,
+    put_rule,
+    remove_rule,
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "alerts.toml"
+
+
+def test_without_a_file_the_defaults_hold(file: Path) -> None:
+    book = load_alerts(file)
+    assert book.rules == default_rules()
+    assert {rule.KIND for rule in book.rules.values()} == set(KINDS), "one of each kind"
+    assert book.effects == AlertEffects()
+    assert not book.effects.bell, "nothing rings unless asked to"
+    assert book.effects.command is None
+
+
+def test_a_rule_is_written_in_the_words_of_people_and_read_back(file: Path) -> None:
+    rule = UptimeRule(
+        name="Atlas",
+        scope="model",
+        only="northwind/atlas",
+        window="5m",
+        fires_at=Decimal("99.5"),
+        clears_at=Decimal("99.9"),
+        fire_after=timedelta(minutes=90),
+    )
+    put_rule(file, "atlas", rule)
+    text = file.read_text()
+    assert 'fires_at = "99.5 %"' in text
+    assert 'fire_after = "1 h 30 min"' in text
+    assert "clear_after" not in text, "what is as usual is not written"
+    assert load_alerts(file).rules["atlas"] == rule
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_of_a_default_rule_only_what_differs_is_written(file: Path) -> None:
+    begun = default_rules()["credits-low"]
+    put_rule(file, "credits-low", begun.model_copy(update={"fires_at": Decimal(5)}))
+    assert file.read_text() == '[rules.credits-low]\nfires_at = "5 USD"\n'
+    put_rule(file, "credits-low", begun)
+    assert file.read_text().strip() == ""
+    put_rule(file, "credits-low", begun.model_copy(update={"enabled": False}))
+    remove_rule(file, "credits-low")
+    assert load_alerts(file).rules["credits-low"] == begun
+
+
+def test_comments_and_order_stay(file: Path) -> None:
+    file.write_text(
+        "# what wakes us\n[rules.endpoint-slow] # since the outage\nenabled = true\n"
+        '# agreed with finance\n[rules.credits-low]\nfires_at = "50 USD"\nclears_at = 60\n'
+    )
+    rule = load_alerts(file).rules["credits-low"]
+    assert isinstance(rule, CreditsRule)
+    assert (rule.fires_at, rule.clears_at) == (50, 60)
+    put_rule(file, "credits-low", rule.model_copy(update={"clears_at": Decimal(75)}))
+    assert file.read_text() == (
+        "# what wakes us\n[rules.endpoint-slow] # since the outage\nenabled = true\n"
+        '# agreed with finance\n[rules.credits-low]\nfires_at = "50 USD"\nclears_at = "75 USD"\n'
+    )
+
+
+def test_effects_are_written_and_read_back(file: Path) -> None:
+    effects = AlertEffects(bell=True, command=["notify-send", "--app name", "gwtui"])
+    put_effects(file, effects)
+    assert load_alerts(file).effects == effects
+    put_effects(file, AlertEffects())
+    assert load_alerts(file).effects == AlertEffects()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('[rules.x]\nkind = "y"', "2: rules.x.kind: must be one of credits-below"),
+        ("[rules.x]\nfires_at = 1", "1: rules.x.kind: must be one of"),
+        ('[rules.credits-low]\nkind = "unreadable"', "2: rules.credits-low.kind: is credits-below"),
+        (
+            '[rules.credits-low]\nfires_at = "5 EUR"',
+            "2: rules.credits-low.fires_at: the unit is USD",
+        ),
+        ("[rules.credits-low]\nfires_at = true", "2: rules.credits-low.fires_at: "),
+        ("[rules.credits-low]\nfires_at = 50", "clears_at: must not be lower"),
+        ("[rules.key-near-limit]\nclears_at = 99", "clears_at: must not be higher"),
+        ("[rules.credits-low]\nfires = 5", "2: rules.credits-low.fires: is not a known key"),
+        ('[rules.endpoint-slow]\nscope = "model"', "only: say which one"),
+        ('[rules.endpoint-slow]\nonly = "a/b"', "only: matters only"),
+        ('[rules.endpoint-slow]\nscope = "key"\nonly = "x"', "scope: must be one of"),
+        ('[rules.endpoint-slow]\nfire_after = "8 days"', "fire_after: "),
+        ('[rules.endpoint-slow]\nfire_after = "soon"', "fire_after: expected a length of time"),
+        ("[effects]\nbell = 1", "2: effects.bell: must be true or false"),
+        ("[effects]\ncommand = []", "2: effects.command: must have at least 1 entry"),
+        ('[effects]\ncommand = "date"', "2: effects.command: must be a list"),
+        ("[rule.x]", "1: rule: is not a known key"),
+        ("rules = 1", "1: rules: must be a table"),
+        ("[rules.\n", "1: "),
+    ],
+)
+def test_a_fault_is_named_with_its_line(file: Path, text: str, says: str) -> None:
+    with pytest.raises(AlertFileError) as caught:
+        parse_alerts(file, text)
+    assert str(caught.value).startswith(f"{file}:")
+    assert says in str(caught.value)
+
+
+def test_an_edit_that_would_not_be_understood_leaves_the_file(file: Path) -> None:
+    file.write_text("# mine\n[rules.credits-low]\nfires_at = 11\n")
+    wrong = CreditsRule.model_construct(name="x", fires_at=Decimal(9), clears_at=Decimal(3))
+    with pytest.raises(AlertFileError, match="must not be lower"):
+        put_rule(file, "mine", wrong)
+    with pytest.raises(AlertFileError, match="cannot be the name"):
+        put_rule(file, "two words", default_rules()["credits-low"])
+    assert file.read_text() == "# mine\n[rules.credits-low]\nfires_at = 11\n"
+
+
+def test_a_file_that_others_can_write_is_refused(file: Path) -> None:
+    file.write_text("")
+    file.chmod(0o666)
+    with pytest.raises(AlertFileError, match="can be written by everyone"):
+        load_alerts(file)
+
+
+def test_new_rules_get_names_of_their_own() -> None:
+    assert new_identity("Atlas: slow at night!", {}) == "atlas-slow-at-night"
+    assert new_identity("Atlas", {"atlas": 1, "atlas-2": 1}) == "atlas-3"
+    assert new_identity("东京", {}) == "rule"
+
+
+@given(
+    st.decimals(0, 10**9, places=6), st.sampled_from(["USD", "%", "ms", "days", "endpoints", ""])
+)
+def test_a_quantity_reads_back_as_the_same(value: Decimal, unit: str) -> None:
+    assert parse_quantity(quantity(value, unit), unit) == value
+
+
+@given(st.integers(0, 7 * 86400))
+def test_a_span_reads_back_as_the_same(seconds: int) -> None:
+    assert parse_span(span(timedelta(seconds=seconds))) == timedelta(seconds=seconds)
+
+
+def test_every_kind_has_bounds_in_a_unit() -> None:
+    price = PriceRule(name="x")
+    assert price.at_least == 0
+    assert price.happens
+    assert not default_rules()["credits-low"].happens

@@ -1,0 +1,159 @@
+"""When a condition becomes an alert: hysteresis, minimum duration, gaps; by hand and by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwtui.domain.alerting import QUIET, Bounds, Standing, Timing, lapse, occur, step
+
+START = datetime(2026, 11, 2, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+PATIENCE = 3 * MINUTE
+LOW = Bounds("below", Decimal(90), Decimal(95))
+HIGH = Bounds("above", Decimal(80), Decimal(75))
+AT_ONCE = Timing()
+FIVE = Timing(5 * MINUTE, 5 * MINUTE)
+
+Told = list[tuple[int, str]]
+
+
+def run(
+    values: Sequence[int | None],
+    bounds: Bounds = LOW,
+    timing: Timing = AT_ONCE,
+    *,
+    minutes: Sequence[int] | None = None,
+    standing: Standing = QUIET,
+) -> tuple[Told, Standing]:
+    """One reading a minute; gives the minutes at which something happened."""
+    told: Told = []
+    for minute, value in zip(minutes or range(len(values)), values, strict=True):
+        evidence = None if value is None else bounds.evidence(Decimal(value))
+        found = step(standing, evidence, START + minute * MINUTE, timing, PATIENCE)
+        standing = found.standing
+        if found.transition is not None:
+            told.append((minute, found.transition))
+    return told, standing
+
+
+def test_without_a_wait_it_fires_and_clears_at_once() -> None:
+    assert run([99, 80, 80, 99])[0] == [(1, "fired"), (3, "cleared")]
+    assert run([10, 80, 90, 75], HIGH)[0] == [(1, "fired"), (3, "cleared")]
+
+
+def test_between_the_bounds_it_stays_what_it_is() -> None:
+    assert run([92, 94, 91])[0] == [], "never bad, though not good either"
+    assert run([80, 92, 94, 91, 92])[0] == [(0, "fired")], "never good again"
+    assert run([80, 79, 76, 78, 80], HIGH)[0] == [(0, "fired")]
+
+
+def test_bad_must_last_before_it_fires() -> None:
+    assert run([80] * 5 + [99], timing=FIVE)[0] == []
+    assert run([80] * 6, timing=FIVE)[0] == [(5, "fired")]
+    assert run([80] * 4 + [92] + [80] * 5, timing=FIVE)[0] == [], "interrupted: it begins anew"
+
+
+def test_good_must_last_before_it_clears() -> None:
+    told, standing = run([80] * 6 + [99] * 5, timing=FIVE)
+    assert (told, standing.state) == ([(5, "fired")], "clearing")
+    assert run([80] * 6 + [99] * 6, timing=FIVE)[0][1:] == [(11, "cleared")]
+    assert run([80] * 6 + [99] * 4 + [92] + [99] * 5, timing=FIVE)[0] == [(5, "fired")]
+    assert run([80] * 6 + [99] * 4 + [80] + [99] * 6, timing=FIVE)[0][1:] == [(16, "cleared")]
+
+
+def test_no_traffic_is_not_down_and_not_well() -> None:
+    assert run([None] * 60)[0] == []
+    assert run([80, *[None] * 60])[0] == [(0, "fired")], "no figure clears nothing"
+    assert run([80, *[None] * 60], timing=FIVE)[0] == [], "nor does it make a minute an hour"
+
+
+def test_a_gap_neither_fires_nor_clears() -> None:
+    """An hour that nobody saw does not count as an hour of bad."""
+    assert run([80, 80, 80], timing=FIVE, minutes=[0, 1, 61])[0] == []
+    told, _ = run([80, 80, 80, 80, 80, 80], timing=FIVE, minutes=[0, 1, 61, 62, 63, 64])
+    assert told == [], "what was seen before it still counts: one minute, then three"
+    told, _ = run([80] * 7, timing=FIVE, minutes=[0, 1, 61, 62, 63, 64, 65])
+    assert told == [(65, "fired")]
+    told, _ = run([80] * 6 + [99, 99], timing=FIVE, minutes=[0, 1, 2, 3, 4, 5, 6, 99])
+    assert told == [(5, "fired")], "nor as an hour of good"
+
+
+def test_what_is_late_is_ignored_and_a_clock_put_back_does_not_blind_it() -> None:
+    told, _ = run([99, 80, 99], minutes=[10, 9, 11])
+    assert told == []
+    told, _ = run([99, 80, 99, 80], minutes=[600, 9, 10, 11])
+    assert told == [(9, "fired"), (10, "cleared"), (11, "fired")]
+    told, _ = run([80] * 8, timing=FIVE, minutes=[600, 601, 9, 10, 11, 12, 13, 14])
+    assert told == [(13, "fired")], "the way back counts for nothing"
+
+
+def test_bounds_the_wrong_way_round_are_refused() -> None:
+    for direction, fires, clears in (("below", 5, 4), ("above", 4, 5)):
+        with pytest.raises(ValueError, match="good side"):
+            Bounds(direction, Decimal(fires), Decimal(clears))  # type: ignore[arg-type]
+
+
+def test_what_happens_is_news_for_a_time() -> None:
+    fired = occur(START)
+    assert fired.transition == "fired"
+    day = timedelta(days=1)
+    assert lapse(fired.standing, START + day - MINUTE, day).transition is None
+    assert lapse(fired.standing, START + day, day).transition == "cleared"
+    assert lapse(QUIET, START + day, day).transition is None
+
+
+# By chance --------------------------------------------------------------------------------------
+
+VALUES = st.lists(st.none() | st.integers(80, 100), max_size=80)
+TIMINGS = st.builds(
+    lambda fire, clear: Timing(fire * MINUTE, clear * MINUTE), st.integers(0, 8), st.integers(0, 8)
+)
+
+
+@given(VALUES, TIMINGS)
+def test_firing_and_clearing_take_turns(values: list[int | None], timing: Timing) -> None:
+    told = [what for _, what in run(values, timing=timing)[0]]
+    assert told == ["fired", "cleared"] * (len(told) // 2) + ["fired"] * (len(told) % 2)
+
+
+@given(st.lists(st.integers(90, 94), max_size=60), st.booleans(), TIMINGS)
+def test_it_never_flaps_inside_the_band(values: list[int], firing: bool, timing: Timing) -> None:
+    standing = Standing("firing" if firing else "quiet", START - MINUTE)
+    told, after = run(values, timing=timing, standing=standing)
+    assert (told, after.state) == ([], standing.state)
+
+
+@given(VALUES, TIMINGS, st.integers(0, 80))
+def test_the_same_readings_give_the_same_events(
+    values: list[int | None], timing: Timing, cut: int
+) -> None:
+    whole, _ = run(values, timing=timing)
+    assert run(values, timing=timing)[0] == whole
+    first, standing = run(values[:cut], timing=timing)
+    rest, _ = run(
+        values[cut:], timing=timing, standing=standing, minutes=range(cut, max(cut, len(values)))
+    )
+    assert first + rest == whole, "also in two goes"
+
+
+@given(VALUES, TIMINGS)
+def test_no_event_without_a_reading_that_says_so(values: list[int | None], timing: Timing) -> None:
+    for minute, what in run(values, timing=timing)[0]:
+        value = values[minute]
+        assert value is not None
+        assert LOW.evidence(Decimal(value)) == ("bad" if what == "fired" else "good")
+
+
+@given(VALUES, TIMINGS)
+def test_a_longer_wait_never_fires_more(values: list[int | None], timing: Timing) -> None:
+    longer = Timing(timing.fire_after + MINUTE, timing.clear_after)
+    fired = [
+        sum(what == "fired" for _, what in run(values, timing=one)[0]) for one in (timing, longer)
+    ]
+    assert bool(fired[1]) <= bool(fired[0])
