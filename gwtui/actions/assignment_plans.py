@@ -51,6 +51,7 @@ def plan_assign_keys(
         changes=_changes(called, held, identity, guardrails),
         effects=_effects("key", called, held, identity, guardrails),
         summary=request.body(),
+        before=_held_before(called, held),
         undo=None if held is None else back_to(KEYS, identity, called, held),
     )
 
@@ -80,6 +81,7 @@ def plan_assign_members(
         changes=_changes(called, held, identity, guardrails),
         effects=_effects("member", called, held, identity, guardrails),
         summary=request.body(),
+        before=_held_before(called, held),
         undo=None if held is None else back_to(MEMBERS, identity, called, held),
     )
 
@@ -101,6 +103,7 @@ def plan_unassign_keys(guardrail: Guardrail, assignments: Sequence[KeyAssignment
         changes=_taken(called, guardrail),
         effects=(_UNPROTECTED,),
         summary=request.body(),
+        before=dict.fromkeys(called, identity),
         undo=back_to(KEYS, None, called, dict.fromkeys(called, identity)),
     )
 
@@ -122,6 +125,7 @@ def plan_unassign_members(
         changes=_taken(called, guardrail),
         effects=(_UNPROTECTED,),
         summary=request.body(),
+        before=dict.fromkeys(called, identity),
         undo=back_to(MEMBERS, None, called, dict.fromkeys(called, identity)),
     )
 
@@ -130,6 +134,11 @@ _UNPROTECTED = "They have no guardrail of their own then; the workspace's defaul
 
 Held = Mapping[str, str | None]
 """Key hash or user id -> the guardrail that it has now."""
+
+
+def _held_before(called: Mapping[str, str], held: Held | None) -> Mapping[str, str | None]:
+    """What each of them has now; nothing where that could not be read."""
+    return {} if held is None else {identity: held.get(identity) for identity in called}
 
 
 def _changes(

@@ -112,6 +112,7 @@ async def _plan(
         send=lambda client: change(client, target, request),
         changes=tuple(Change(one, now_held, name) for one in called.values()),
         summary=request.body(),
+        before=dict.fromkeys(called, given),
     )
 
 

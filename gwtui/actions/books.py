@@ -42,7 +42,11 @@ class Books:
 
     def announce(self, consent: Consent[Any]) -> None:
         """Journal that a plan is about to be sent. Raises OSError, ValueError, TypeError."""
-        details = {**self._facts(consent), "process": this_process()}
+        details = {
+            **self._facts(consent),
+            "before": dict(consent.plan.before),
+            "process": this_process(),
+        }
         self.journal.record(Entry(consent.plan.id, "intent", self._clock.now(), details))
 
     def applied(self, consent: Consent[Any], identity: str | None, request_id: str | None) -> None:
@@ -57,14 +61,18 @@ class Books:
         """It may have happened or not."""
         self._close(consent, "unknown", _fault(error, request_id))
 
-    def resolve(self, intent: OpenIntent, finding: str) -> None:
+    def resolve(self, intent: OpenIntent, finding: str, identity: str | None = None) -> None:
         """Close a write in doubt: a person found out what became of it.
 
-        Raises OSError when the journal cannot be written: it is in doubt still.
+        ``identity`` is that of what it made, where a person pointed at it. Raises OSError when the
+        journal cannot be written: it is in doubt still.
         """
         now = self._clock.now()
-        self.journal.record(Entry(intent.id, "resolved", now, {"message": finding}))
-        who = {"user": self._operator.user, "host": self._operator.host, "message": finding}
+        found: dict[str, JsonValue] = {"message": finding}
+        if identity is not None:
+            found["identity"] = identity
+        self.journal.record(Entry(intent.id, "resolved", now, found))
+        who = {"user": self._operator.user, "host": self._operator.host, **found}
         self._audit(intent.id, "resolved", {**intent.details, **who})
 
     def tidy(self) -> None:

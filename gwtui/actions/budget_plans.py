@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 
+from pydantic import JsonValue
+
 from gwtui.actions.budgets import RESOURCE
 from gwtui.actions.plan import Change, Plan
 from gwtui.actions.wording import identity_of, several
@@ -61,6 +63,7 @@ def plan_put(
         effects=tuple(effects),
         obstacles=() if conflict is None else (f"{conflict[:1].upper()}{conflict[1:]}.",),
         summary=request.body(),
+        before=_kept(present, interval),
     )
 
 
@@ -88,6 +91,7 @@ def plan_delete(
         changes=(Change(f"{interval.capitalize()} budget", _before(present, interval), "none"),),
         effects=(effect,),
         summary={"interval": interval},
+        before=_kept(present, interval),
     )
 
 
@@ -98,6 +102,14 @@ def _limits(budgets: Iterable[Budget]) -> dict[str, Decimal | None]:
 
 def _known(limits: dict[str, Decimal | None]) -> dict[str, Decimal]:
     return {interval: limit for interval, limit in limits.items() if limit is not None}
+
+
+def _kept(limits: dict[str, Decimal | None], interval: str) -> dict[str, JsonValue]:
+    """The limit for the journal, null for no budget; nothing where it was unreadable."""
+    limit = limits.get(interval)
+    if limit is None and interval in limits:
+        return {}
+    return {"limit_usd": None if limit is None else str(limit)}
 
 
 def _before(limits: dict[str, Decimal | None], interval: str) -> str:

@@ -19,6 +19,7 @@ from gwtui.actions.wording import (
     NAME_LIMIT,
     Names,
     Words,
+    as_read,
     changes,
     count,
     first_values,
@@ -165,6 +166,7 @@ def plan_update(
         effects=(*(_ROTATION if rotates else ()), *_role_effects(request, _provider(fresh))),
         danger="high" if rotates else "low",
         summary=request.body(),
+        before=as_read(fresh, {*request.model_fields_set, *(["label"] if rotates else [])}),
         undo=None if rotates else _put_back(fresh, request, names or {}),
     )
 
@@ -229,6 +231,7 @@ def plan_set_disabled(
         changes=changes(known_fields(fresh, ("disabled",)), request, LABELS, in_words({})),
         effects=tuple(effects),
         summary=request.body(),
+        before=as_read(fresh, request.model_fields_set),
         undo=_put_back(fresh, request, {}),
     )
 

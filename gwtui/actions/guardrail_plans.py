@@ -14,6 +14,7 @@ from gwtui.actions.undo import known, put_back
 from gwtui.actions.uses import guardrail_bindings
 from gwtui.actions.wording import (
     Names,
+    as_read,
     changes,
     count,
     first_values,
@@ -129,6 +130,7 @@ def plan_update(
         ),
         obstacles=(_FIXED_NAME,) if fixed else (),
         summary=request.body(),
+        before=as_read(fresh, request.model_fields_set),
         undo=_put_back(fresh, request, reach, dialect, now),
     )
 

@@ -15,7 +15,7 @@ from gwtui.actions.keys import RESOURCE
 from gwtui.actions.plan import Change, Plan, Undo, WayBack
 from gwtui.actions.undo import known, put_back
 from gwtui.actions.uses import Uses, key_uses
-from gwtui.actions.wording import NAME_LIMIT, quoted
+from gwtui.actions.wording import NAME_LIMIT, as_read, quoted
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import (
     ApiKey,
@@ -160,6 +160,7 @@ def plan_update(
         changes=_changes(fresh, request, now, names),
         effects=tuple(_update_effects(fresh, request)),
         summary=request.body(),
+        before=as_read(fresh, request.model_fields_set),
         undo=_put_back(fresh, request, now, names),
     )
 
@@ -205,6 +206,7 @@ def plan_set_disabled(
         changes=_changes(fresh, request, now, {}),
         effects=tuple(effects),
         summary=request.body(),
+        before=as_read(fresh, request.model_fields_set),
         undo=_put_back(fresh, request, now, {}),
     )
 

@@ -59,6 +59,7 @@ def plan_add(
         effects=tuple(effects),
         obstacles=_too_many(users),
         summary={"user_ids": [*users]},
+        before={user: user in present for user in users},
         undo=_remove_again(workspace, new) if new else None,
     )
 
@@ -119,6 +120,7 @@ def plan_remove(
         effects=(*staying, *effects) if going else (),
         obstacles=_too_many(going) if going else tuple(staying),
         summary={"user_ids": [*going]},
+        before=dict.fromkeys(going, True),
         undo=_add_again(workspace, going) if going else None,
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 from gwtui.actions.organization import RESOURCE
 from gwtui.actions.plan import Plan
 from gwtui.actions.undo import put_back
-from gwtui.actions.wording import changes, known_fields
+from gwtui.actions.wording import as_read, changes, known_fields
 from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
 
 LABELS = {"is_filtered_model_catalog_enabled": "Filtered model catalog"}
@@ -37,6 +37,7 @@ def plan_update(
         changes=changes(known_values(fresh), request, LABELS, in_words),
         effects=("It holds for every member of the organization at once.",),
         summary=request.body(),
+        before=as_read(fresh, request.model_fields_set),
         undo=put_back(
             fresh,
             request,

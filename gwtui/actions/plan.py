@@ -54,7 +54,9 @@ class Plan(Generic[T]):
     one, each a request of its own: this one itself is then never sent. ``keep`` brings an answer
     that is given once into safety before anything else can fail; it may block, and what it raises
     changes nothing about the outcome. ``undo`` gives the way back, None where there is none;
-    ``undoes`` is the id of the plan whose change this one takes back.
+    ``undoes`` is the id of the plan whose change this one takes back. ``before`` goes to the
+    journal, to tell afterwards what a lost answer left behind: the fields that change, as the
+    gateway gave them in the fresh reading, by their names on the wire.
     """
 
     action: str
@@ -72,6 +74,7 @@ class Plan(Generic[T]):
     keep: Callable[[T], None] | None = None
     undo: Undo[T] | None = None
     undoes: str | None = None
+    before: Mapping[str, JsonValue] = field(default_factory=dict)
     id: str = field(default_factory=lambda: uuid4().hex)
 
 
@@ -137,9 +140,10 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The answer was lost: it may have happened or not."""
+    """The answer was lost: it may have happened or not. The journal calls it by ``plan_id``."""
 
     error: GatewayError
+    plan_id: str = ""
 
 
 Outcome = Applied[T] | Refused | Unknown

@@ -194,12 +194,14 @@ class _Passage(Generic[T]):
             try:
                 return Applied(await self._plan.send(self._road._client))
             except GatewayError as error:
-                return Refused(error) if error.effect == "none" else Unknown(error)
+                if error.effect == "none":
+                    return Refused(error)
+                return Unknown(error, self._plan.id)
             except Exception as error:
                 # A defect of this program after the request may have left is no proof of failure.
                 lost = GatewayError(f"The answer could not be handled ({type(error).__name__}).")
                 lost.__cause__ = error
-                return Unknown(lost)
+                return Unknown(lost, self._plan.id)
             finally:
                 self._request_id = ids[-1] if ids else None
 

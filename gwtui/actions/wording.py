@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from pydantic import JsonValue
+
 from gwtui.actions.plan import Change
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
@@ -15,6 +17,8 @@ NAME_LIMIT = 60
 """Characters of a name in a sentence."""
 SEVERAL = 5
 """Names in a sentence before the rest is only counted."""
+_MOST_KEPT = 100_000
+"""Characters of a field that the journal keeps."""
 
 Names = Mapping[str, str]
 """Identifier -> name, fit to be shown."""
@@ -53,6 +57,12 @@ def known_fields(model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
     """Those fields as the gateway gave them; one that it garbled, even in part, is missing."""
     garbled = {gap.partition("[")[0].partition(".")[0] for gap in model.gaps}
     return {name: getattr(model, name) for name in names if name not in garbled}
+
+
+def as_read(fresh: ResponseModel, names: Iterable[str]) -> dict[str, JsonValue]:
+    """Those fields as the gateway gave them, for the journal; one that is huge is left out."""
+    found = {name: fresh.raw[name] for name in names if name in fresh.raw}
+    return {name: value for name, value in found.items() if len(repr(value)) <= _MOST_KEPT}
 
 
 def changes(

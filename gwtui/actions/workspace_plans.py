@@ -10,6 +10,7 @@ from gwtui.actions.plan import Plan, Undo, WayBack
 from gwtui.actions.undo import known, put_back
 from gwtui.actions.uses import Uses, WorkspaceContents, workspace_contents
 from gwtui.actions.wording import (
+    as_read,
     changes,
     count,
     first_values,
@@ -145,6 +146,7 @@ def plan_update(
         changes=changes(known_values(fresh), request, LABELS, in_words),
         effects=(*_update_effects(request, fresh), *uses),
         summary=request.body(),
+        before=as_read(fresh, request.model_fields_set),
         undo=_put_back(fresh, request),
     )
 

@@ -1,0 +1,196 @@
+"""A lost answer to every write, with and without its effect: the evidence tells the two apart.
+
+It says how things are and decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from fault_world import CLOCK, NOW, PLANS, FaultWorld
+from gwtui.actions.byok_plans import plan_rotate
+from gwtui.actions.doubts.evidence import Evidence
+from gwtui.actions.doubts.look import Look
+from gwtui.actions.doubts.looking import look_into, makers
+from gwtui.actions.doubts.nearness import REACHES, Window, near
+from gwtui.actions.key_plans import plan_create, plan_update
+from gwtui.actions.plan import Applied, Consent, Plan, Unknown
+from gwtui.actions.road import WriteRoad
+from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.skew import ClockSkew
+from gwtui.client.transport import Transport
+from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
+from gwtui.local.journal import Journal
+
+HAPPENED, DID_NOT = "502-after", "502"
+CREATIONS = {"createKey", "createWorkspace", "createGuardrail", "createByok"}
+BLIND = {"giveFeedback"}
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[FaultWorld]:
+    made = FaultWorld()
+    yield made
+    made.close()
+
+
+@asynccontextmanager
+async def road_of(
+    world: FaultWorld, folder: Path
+) -> AsyncIterator[tuple[GatewayClient, WriteRoad]]:
+    where = Connection("http://localhost", token=world.token)
+    transport = Transport(where, clock=CLOCK, http=httpx.ASGITransport(world.gateway.asgi))
+    async with GatewayClient(where, clock=CLOCK, transport=transport) as client:
+        yield client, WriteRoad(client, Journal(folder / "journal.jsonl"), CLOCK)
+
+
+async def lose(world: FaultWorld, road: WriteRoad, plan: Plan[Any], fault: str) -> None:
+    armed = world.faults.arm(f"{fault}:writes x1")
+    outcome = await road.carry_out(Consent(plan, "dialog"))
+    assert isinstance(outcome, Unknown)
+    assert outcome.plan_id == plan.id
+    assert armed.struck == 1
+
+
+async def evidence(client: GatewayClient, road: WriteRoad, **more: Any) -> Evidence:
+    (intent,) = road.journal.open_intents(NOW)
+    return await look_into(Look(client, intent, NOW, **more))
+
+
+@pytest.mark.parametrize("operation", PLANS)
+async def test_what_there_is_tells_whether_a_write_happened(
+    operation: str, world: FaultWorld, tmp_path: Path
+) -> None:
+    listed = {}
+    for fault in (DID_NOT, HAPPENED):
+        world.begin()
+        async with road_of(world, tmp_path / fault) as (client, road):
+            plan = PLANS[operation](world)
+            await lose(world, road, plan, fault)
+            world.requests.clear()
+            found = await evidence(client, road)
+        assert {method for method, _ in world.requests} <= {"GET"}, "it only reads"
+        listed[fault] = {one.identity for one in found.candidates}
+        if operation in BLIND:
+            assert not found.compared
+            assert found.said
+        elif operation in CREATIONS:
+            assert found.is_creation
+            _check_new(found, listed, fault)
+        else:
+            wanted = "as wanted" if fault == HAPPENED else "as before"
+            assert found.compared
+            assert {one.verdict for one in found.compared} == {wanted}, found.compared
+            assert not found.candidates
+
+
+def _check_new(found: Evidence, listed: dict[str, set[str]], fault: str) -> None:
+    if fault == DID_NOT:
+        return
+    (new,) = listed[HAPPENED] - listed[DID_NOT]
+    one = next(one for one in found.candidates if one.identity == new)
+    assert one.apart is not None
+    assert abs(one.apart) <= timedelta(seconds=1)
+    assert one.compared
+    assert {line.verdict for line in one.compared} <= {"as wanted", "not known"}
+    assert one.route.endswith(new)
+    assert "by the gateway's clock" in found.said[0]
+
+
+async def test_fields_that_somebody_else_changed_are_something_else(
+    world: FaultWorld, tmp_path: Path
+) -> None:
+    world.begin()
+    wish = UpdateKeyRequest.model_validate({"name": "mine", "limit": 5.0, "limit_reset": "daily"})
+    async with road_of(world, tmp_path) as (client, road):
+        await lose(world, road, plan_update(world.key, wish, NOW), DID_NOT)
+        theirs = UpdateKeyRequest.model_validate({"name": "theirs", "limit": 5.0})
+        await client.keys.update(world.key.hash or "", theirs)
+        found = await evidence(client, road)
+        by_label = {one.label: one for one in found.compared}
+        name = by_label["Name"]
+        assert (name.before, name.wanted, name.present) == ("first", "mine", "theirs")
+        assert name.verdict == "something else"
+        assert by_label["Spending limit"].verdict == "as wanted"
+        assert by_label["Limit resets"].verdict == "as before"
+        await client.keys.delete(world.key.hash or "")
+        gone = await evidence(client, road)
+        assert not gone.compared
+        assert "not there now" in gone.said[0]
+
+
+@pytest.mark.parametrize("fault", [HAPPENED, DID_NOT])
+async def test_a_rotated_key_is_told_by_its_mask(
+    fault: str, world: FaultWorld, tmp_path: Path
+) -> None:
+    world.begin()
+    async with road_of(world, tmp_path) as (client, road):
+        await lose(
+            world, road, plan_rotate(world.credential, SecretStr("sk-sentinel-2222222222")), fault
+        )
+        (line,) = (await evidence(client, road)).compared
+        assert line.verdict == ("not as before" if fault == HAPPENED else "as before")
+        assert line.before == world.credential.label
+        assert "sentinel" not in (tmp_path / "journal.jsonl").read_text()
+
+
+async def test_what_another_write_made_is_named_and_far_things_are_not_listed(
+    world: FaultWorld, tmp_path: Path
+) -> None:
+    world.begin()
+    async with road_of(world, tmp_path) as (client, road):
+        twin = CreateKeyRequest(name="ci")
+        done = await road.carry_out(Consent(plan_create(twin, NOW), "form"))
+        assert isinstance(done, Applied)
+        await lose(world, road, plan_create(twin, NOW), HAPPENED)
+        known = makers(road.journal.entries())
+        found = await evidence(client, road, makers=known)
+        same = [one for one in found.candidates if one.name == "“ci”"]
+        assert len(same) == 2, "both are listed, none is the answer"
+        assert [one.made_by for one in same].count("Create key “ci”") == 1
+        (intent,) = road.journal.open_intents(NOW)
+        other = next(one for one in same if not one.made_by)
+        road.books.resolve(intent, "it is this one", other.identity)
+        assert set(makers(road.journal.entries())) == {one.identity for one in same}
+
+
+async def test_what_is_looked_for_can_be_nowhere(world: FaultWorld, tmp_path: Path) -> None:
+    world.begin()
+    async with road_of(world, tmp_path) as (client, road):
+        for key in (await client.keys.list()).items:
+            await client.keys.delete(key.hash or "")
+        await lose(world, road, plan_create(CreateKeyRequest(name="ci"), NOW), DID_NOT)
+        found = await evidence(client, road)
+        assert found.candidates == ()
+        assert found.said[0].startswith("No key was made between 2026-11-21 06:5")
+
+
+def test_nearness_goes_by_the_gateways_clock() -> None:
+    skew = ClockSkew()
+    skew.low, skew.high = 3600.0, 3602.0
+    window = Window.around(NOW, skew, REACHES[0])
+    moments = {
+        "with it": NOW + timedelta(hours=1, seconds=1),
+        "after": NOW + timedelta(hours=1, minutes=5),
+        "before": NOW + timedelta(minutes=55),
+        "by this machine's clock": NOW,
+        "far": NOW + timedelta(hours=1, minutes=7),
+        "unknown": None,
+    }
+    found = near(window, moments, lambda name: moments[name])
+    assert found.inside == ("with it", "after", "before")
+    assert found.undated == 1
+    assert found.nearest_outside == moments["far"]
+    assert near(Window.around(NOW, ClockSkew()), moments, lambda n: moments[n]).inside == (
+        "by this machine's clock",
+    )
+    assert window.told == "between 2026-11-21 07:55:00 and 08:05:02 UTC"
