@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -59,12 +60,12 @@ def form(submit: ScriptedSubmit, spec: FormSpec | None = None) -> FormScreen[Any
 
 
 async def until(pilot: Pilot[Any], holds: Callable[[], Any], what: str) -> None:
-    for _ in range(200):
-        if holds():
-            await pilot.pause()
-            return
+    """Wait until something holds, for a minute at most: other tests may keep the machine busy."""
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
         await pilot.pause(0.02)
-    raise AssertionError(f"waited in vain for {what}")
+    await pilot.pause()
 
 
 def shown(app: App[Any]) -> str:

@@ -136,7 +136,7 @@ def has_data(app: GwtuiApp) -> bool:
 
 
 async def until(
-    pilot: Pilot[int], holds: Callable[[], Any], what: str, seconds: float = 15
+    pilot: Pilot[int], holds: Callable[[], Any], what: str, seconds: float = 60
 ) -> None:
     """Wait until something holds, for a bounded time."""
     deadline = time.monotonic() + seconds
