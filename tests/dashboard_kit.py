@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -106,7 +107,8 @@ async def settled(pilot: Pilot[Any]) -> None:
     """Wait until connection, feeds and painting have come to rest."""
     app = pilot.app
     assert isinstance(app, GwtuiApp)
-    for _ in range(800):
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
         await pilot.pause(0.01)
         if not _busy(app):
             await pilot.pause()
