@@ -11,6 +11,7 @@ from gwtui.actions.plan import Change
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.exact_json import plain_json
 from gwtui.domain.safe_text import safe_line
 
 NAME_LIMIT = 60
@@ -61,7 +62,7 @@ def known_fields(model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
 
 def as_read(fresh: ResponseModel, names: Iterable[str]) -> dict[str, JsonValue]:
     """Those fields as the gateway gave them, for the journal; one that is huge is left out."""
-    found = {name: fresh.raw[name] for name in names if name in fresh.raw}
+    found = {name: plain_json(fresh.raw[name]) for name in names if name in fresh.raw}
     return {name: value for name, value in found.items() if len(repr(value)) <= _MOST_KEPT}
 
 
