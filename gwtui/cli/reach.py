@@ -52,7 +52,6 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
     dialect = DIALECTS[arguments.dialect or "generic"]
     start_over = [getattr(arguments, "fresh", False)]
     faults = _faults(arguments)
-    source = "demo" if faults is None else "faults on"
 
     @asynccontextmanager
     async def connect() -> AsyncIterator[Connection]:
@@ -70,7 +69,8 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
                 read_only=arguments.read_only,
                 socket_path=site.socket_path,
                 label="demo",
-                token_source=source,
+                token_source="demo",
+                faults=faults is not None,
                 lasting_secret=site.lasting_secret,
             )
             if fresh:

@@ -49,6 +49,8 @@ class Connection(Unpicklable):
     """Where the token came from, for display."""
     critical: bool = False
     """Whether a write needs the profile's name typed."""
+    faults: bool = False
+    """Whether the gateway is made to fail on purpose, for display."""
     lasting_secret: SecretStr | None = None
     """What new keys are sealed with on this machine where the token itself does not last."""
 

@@ -10,17 +10,28 @@ from pathlib import Path
 import pytest
 from rich.segment import Segment
 from textual.color import Color
+from textual.content import Content
 from textual.theme import Theme
 
 from gwtui.actions.action import APP, LIST
 from gwtui.domain.failures import crash_report
 from gwtui.ui.commands import offered
 from gwtui.ui.line_filter import ControlCharacterFilter
-from gwtui.ui.resources.registry import RESOURCES
+from gwtui.ui.resources.registry import RESOURCES, SHORT_TITLES, TITLES
+from gwtui.ui.resources.registry import TABS as TABS_OF_THE_DASHBOARD
 from gwtui.ui.screens.too_small import TooSmallScreen
 from gwtui.ui.themes import THEMES
 from gwtui.ui.widgets.footer import footer_parts
-from gwtui.ui.widgets.header import READ_ONLY, HeaderFacts, Tab, header_parts
+from gwtui.ui.widgets.header import (
+    CRITICAL,
+    FAULTS,
+    READ_ONLY,
+    HeaderFacts,
+    Tab,
+    header_parts,
+    left_out,
+)
+from gwtui.ui.widgets.status import status_content
 from shell_kit import dashboard, line, listing, notices, shown, site
 
 TABS = tuple(
@@ -52,6 +63,53 @@ def test_the_header_fits_and_never_drops_profile_or_badge(width: int) -> None:
     if width == 200:
         assert "gateway.example.org:8443" in text
         assert "environment" in text
+
+
+REAL_TABS = tuple(
+    Tab(f"go.{tab}", str(number), TITLES[tab], tab == "keys", SHORT_TITLES[tab])
+    for number, tab in enumerate(TABS_OF_THE_DASHBOARD, 1)
+)
+STATUS = Content(" 46 keys · by name ▲ · updated 11:33:31 UTC")
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 130, 160, 200])
+@pytest.mark.parametrize("guarded", [False, True])
+def test_profile_host_source_and_guards_are_in_sight_at_every_width(
+    width: int, guarded: bool
+) -> None:
+    facts = HeaderFacts(
+        REAL_TABS,
+        profile="production",
+        host="gateway.example.com",
+        token_source="keyring",
+        read_only=guarded,
+        critical=guarded,
+    )
+    header = "".join(part.content.plain for part in header_parts(facts, width))
+    status = status_content(STATUS, left_out(facts, width), width)
+    assert max(width_of(header_parts(facts, width)), status.cell_length) <= width
+    seen = f"{header}\n{status.plain}"
+    expected = {"production", "gateway.exa", "key: keyring", "46 keys", "updated 11:"}
+    expected |= {READ_ONLY, CRITICAL} if guarded else set()
+    assert {text for text in expected if text not in seen} == set()
+    assert seen.count("keyring") == 1
+    if not guarded:
+        assert "4 Spaces" in header or "4 Workspaces" in header
+        assert "gateway.example.com" in seen
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_faults_that_are_on_are_said_at_every_width(width: int) -> None:
+    parts = header_parts(HeaderFacts(REAL_TABS, profile="demo", faults=True), width)
+    assert FAULTS in "".join(part.content.plain for part in parts)
+    assert width_of(parts) <= width
+
+
+def test_a_long_status_leaves_room_for_where_the_gateway_is() -> None:
+    left = Content(" " + "too much to say " * 10)
+    said = status_content(left, ("gateway.example.com", "key: keyring"), 80)
+    assert said.cell_length <= 80
+    assert "…  gateway.exa… · key: keyring" in said.plain
 
 
 @pytest.mark.parametrize("resource", RESOURCES)

@@ -29,6 +29,7 @@ from gwtui.ui.widgets.header import HeaderBar
 from gwtui.ui.widgets.one_line import OneLine, PartsLine
 from gwtui.ui.widgets.prompt import GotoPrompt
 from gwtui.ui.widgets.state_panel import StatePanel
+from gwtui.ui.widgets.status import StatusLine
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ class GatewayScreen(Screen[None]):
             yield from self.compose_body()
         yield from self.compose_bars()
         yield GotoPrompt(id="goto")
-        yield OneLine(id="status")
+        yield StatusLine()
         yield KeyFooter()
 
     def compose_bars(self) -> ComposeResult:
@@ -248,11 +249,12 @@ class GatewayScreen(Screen[None]):
         if not self._is_whole:
             return
         now = self.now
-        self.query_one(HeaderBar).show_facts(self.gwtui.header_facts(self.tab))
+        facts = self.gwtui.header_facts(self.tab)
+        self.query_one(HeaderBar).show_facts(facts)
         self._show_banner(now)
         self._show_crumbs()
         self._show_panel(now)
-        self.query_one("#status", OneLine).show(self._status(now))
+        self.query_one(StatusLine).show_status(self._status(now), facts)
         self.query_one(KeyFooter).show_actions(self.gwtui.hints(self.scopes))
 
     def _show_banner(self, now: datetime) -> None:

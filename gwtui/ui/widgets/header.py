@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from rich.cells import cell_len
 from textual.content import Content
 
-from gwtui.ui.resources.spec import Tone
+from gwtui.ui.resources.spec import Cell, Tone
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import Part, PartsLine
 from gwtui.ui.widgets.table.paint import fit
 
 READ_ONLY = "READ-ONLY"
 CRITICAL = "CRITICAL"
+FAULTS = "FAULTS ON"
 
 TabStyle = Literal["whole", "short", "number", "current"]
 """How tabs are written: with their titles, with shorter ones, as the number keys alone, or only
@@ -47,7 +49,7 @@ class HeaderFacts:
 
     tabs: tuple[Tab, ...]
     workspace: str | None = None
-    """None stands for every workspace."""
+    """None stands for every workspace; empty is not said."""
     profile: str = ""
     host: str = ""
     token_source: str = ""
@@ -55,39 +57,66 @@ class HeaderFacts:
     why_read_only: str = ""
     """What it is that makes it so, where that is not the profile."""
     critical: bool = False
+    alerts: Cell | None = None
+    """How many alerts ask for somebody, where any does."""
+    faults: bool = False
+    """Whether the gateway is made to fail on purpose."""
     name: str = "gwtui"
+
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """Where the gateway is, where the key came from, and why nothing can be changed."""
+        source = f"key: {self.token_source}" if self.token_source else ""
+        return tuple(filter(None, (self.host, source, self.why_read_only)))
 
 
 def header_parts(facts: HeaderFacts, width: int) -> list[Part]:
     """The richest version of the header that fits ``width`` cells.
 
-    The badges and the profile never give way.
+    The badges and the profile never give way. What ``left_out`` gives must be said elsewhere.
     """
+    variant, style = _richest(facts, width)
+    left, right = _left(variant, style), _right(variant)
+    used = _cells(left) + _cells(right)
+    return [*left, Part(Content(" " * max(1, width - used))), *right]
+
+
+def left_out(facts: HeaderFacts, width: int) -> tuple[str, ...]:
+    """The facts that the header has no room for in that width."""
+    return () if _richest(facts, width)[0].origin else facts.origin
+
+
+@lru_cache(maxsize=8)
+def _richest(facts: HeaderFacts, width: int) -> tuple[HeaderFacts, TabStyle]:
     for variant, style in _poorer(facts):
-        left, right = _left(variant, style), _right(variant)
-        used = sum(part.content.cell_length for part in (*left, *right))
-        if used < width:
+        if _cells(_left(variant, style)) + _cells(_right(variant)) < width:
             break
-    gap = Part(Content(" " * max(1, width - used)))
-    return [*left, gap, *right]
+    return variant, style
+
+
+def _cells(parts: Iterable[Part]) -> int:
+    return sum(part.content.cell_length for part in parts)
 
 
 def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, TabStyle]]:
+    """From the richest version on. Titles become shorter before anything is said elsewhere."""
+    workspace = facts.workspace or ""
     yield facts, "whole"
-    facts = replace(facts, token_source="")
-    yield facts, "whole"
-    facts = replace(facts, host="")
-    yield facts, "whole"
-    facts = replace(facts, why_read_only="")
-    yield facts, "whole"
-    facts = replace(facts, name="", workspace=_cut(facts.workspace or "all", 16))
+    if facts.origin:
+        yield facts, "short"
+        brief = replace(facts, name="", workspace=_cut(workspace or "all", 16))
+        yield brief, "short"
+        facts = replace(facts, host="", token_source="", why_read_only="")
+        yield facts, "whole"
+    facts = replace(facts, name="", workspace=_cut(workspace or "all", 16))
     yield facts, "whole"
     facts = replace(facts, profile=_cut(facts.profile, 12))
     yield facts, "whole"
     yield facts, "short"
-    yield replace(facts, workspace=_cut(facts.workspace or "all", 8)), "short"
+    # That lists are not narrowed goes without saying.
+    yield replace(facts, workspace=_cut(workspace, 8)), "short"
     yield facts, "number"
-    facts = replace(facts, workspace=_cut(facts.workspace or "all", 8))
+    facts = replace(facts, workspace=_cut(workspace or "all", 8))
     yield facts, "number"
     yield facts, "current"
 
@@ -117,13 +146,13 @@ def _left(facts: HeaderFacts, style: TabStyle) -> list[Part]:
 
 def _right(facts: HeaderFacts) -> list[Part]:
     parts: list[Part] = []
-    workspace = facts.workspace or "all workspaces"
-    parts.append(
-        Part(
-            Content.assemble(toned("w ", "accent"), toned(workspace), "  "),
-            "app.workspace",
-        )
-    )
+    workspace = "all workspaces" if facts.workspace is None else facts.workspace
+    if workspace:
+        scope = Content.assemble(toned("w ", "accent"), toned(workspace), "  ")
+        parts.append(Part(scope, "app.workspace"))
+    if facts.alerts is not None:
+        colours = "alarm" if facts.alerts.tone == "bad" else "badge"
+        parts += [_badge(facts.alerts.text, colours, "go.alerts"), Part(Content(" "))]
     if facts.critical:
         parts.append(_badge(CRITICAL, "alarm"))
         parts.append(Part(Content(" ")))
@@ -133,17 +162,19 @@ def _right(facts: HeaderFacts) -> list[Part]:
     if facts.host:
         parts.append(Part(toned(f" {facts.host}", "muted")))
     if facts.token_source:
-        parts.append(Part(toned(f" · key from {facts.token_source}", "muted")))
+        parts.append(Part(toned(f" · key: {facts.token_source}", "muted")))
     parts.append(Part(Content(" ")))
+    if facts.faults:
+        parts += [_badge(FAULTS, "badge"), Part(Content(" "))]
     if facts.read_only:
         why = f": {facts.why_read_only}" if facts.why_read_only else ""
         parts.append(_badge(f"{READ_ONLY}{why}", "badge"))
     return parts
 
 
-def _badge(text: str, colours: str) -> Part:
+def _badge(text: str, colours: str, action: str | None = None) -> Part:
     style = f"bold ${colours}-foreground on ${colours}-background"
-    return Part(Content.styled(f" {text} ", style))
+    return Part(Content.styled(f" {text} ", style), action)
 
 
 class HeaderBar(PartsLine):

@@ -1,0 +1,63 @@
+"""The status line: how much is shown and how old it is, and what the header has no room for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.header import HeaderFacts, left_out
+from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.table.paint import fit
+
+_GAP = 2
+_NARROWEST = 12
+"""Cells that each of the facts on the right keeps, at least."""
+_BETWEEN = " · "
+
+
+def beside(texts: Sequence[str], room: int) -> str:
+    """These facts in ``room`` cells at most: the longest give way, as far as they can."""
+    fitted = list(texts)
+    while (excess := cell_len(_BETWEEN.join(fitted)) - room) > 0:
+        place = max(range(len(fitted)), key=lambda at: cell_len(fitted[at]))
+        length = cell_len(fitted[place])
+        if length <= _NARROWEST:
+            break
+        fitted[place] = fit(texts[place], max(_NARROWEST, length - excess))
+    return _BETWEEN.join(fitted)
+
+
+def status_content(left: Content, facts: Sequence[str], width: int) -> Content:
+    """``left``, and the facts at the other end of the line; they are never cut away by it."""
+    if not facts:
+        return left
+    right = beside(facts, max(0, width - left.cell_length - _GAP - 1))
+    room = max(0, width - cell_len(right) - _GAP - 1)
+    if left.cell_length > room:
+        left = left.truncate(room, ellipsis=True)
+    gap = " " * max(0, width - left.cell_length - cell_len(right) - 1)
+    return Content.assemble(left, gap, toned(right, "muted"), " ")
+
+
+class StatusLine(OneLine):
+    """The line above the footer."""
+
+    def __init__(self) -> None:
+        super().__init__(id="status")
+        self._left = Content("")
+        self._facts: HeaderFacts | None = None
+
+    def show_status(self, left: Content, facts: HeaderFacts) -> None:
+        """Show this; of ``facts`` what the header leaves out."""
+        self._left, self._facts = left, facts
+        width = self.size.width
+        if width:
+            self.show(status_content(left, left_out(facts, width), width))
+
+    def on_resize(self) -> None:
+        """Fit it to the new width."""
+        if self._facts is not None:
+            self.show_status(self._left, self._facts)
