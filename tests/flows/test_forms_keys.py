@@ -27,6 +27,7 @@ from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.resources.keys import KeyRow
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.choose import ChooseScreen
+from gwtui.ui.screens.wait import WaitScreen
 from shell_kit import Site, dashboard, listing, notices, shown, site, until
 
 
@@ -423,11 +424,11 @@ async def test_quitting_waits_for_a_write_under_way(
         async with dashboard(place, tmp_path) as (app, pilot):
             desk = Desk(place, app, pilot, tmp_path)
             update = type(app.gateway.keys).update
-            begun = asyncio.Event()
+            begun, answered = asyncio.Event(), asyncio.Event()
 
             async def slow(self: Any, identity: str, request: UpdateKeyRequest) -> ApiKey:
                 begun.set()
-                await asyncio.sleep(0.5)
+                await answered.wait()
                 return await update(self, identity, request)
 
             monkeypatch.setattr(type(app.gateway.keys), "update", slow)
@@ -436,7 +437,14 @@ async def test_quitting_waits_for_a_write_under_way(
             await desk.wait_for(ConfirmScreen)
             await desk.press("y")
             await begun.wait()
-            app.exit(0)
+            await desk.press("q")
+            await desk.wait_for(AskScreen)
+            assert "on its way" in shown(app)
+            await desk.press("right", "enter")
+            await desk.wait_for(WaitScreen)
+            assert app.return_code is None
+            answered.set()
+            await until(pilot, lambda: app.return_code == 0, "the end")
         assert desk.events() == ["intent", "applied"]
         assert (await desk.read(key.hash)).disabled is True
 
