@@ -15,7 +15,9 @@ import pytest
 import uvicorn
 
 from gwtui.cli.main import main
+from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.store.founding import Content
 
 
 @dataclass(frozen=True)
@@ -32,14 +34,16 @@ class ServedGateway:
 
 
 @contextmanager
-def served_gateway() -> Iterator[ServedGateway]:
+def served_gateway(
+    content: Content = "empty", faults: Switchboard | None = None
+) -> Iterator[ServedGateway]:
     """Serve from a thread of its own: the commands under test run their own event loops."""
     listener = socket.create_server(("127.0.0.1", 0))
     base_url = f"http://127.0.0.1:{listener.getsockname()[1]}/api/v1"
     ready: queue.Queue[tuple[ServedGateway, uvicorn.Server]] = queue.Queue()
 
     def serve() -> None:
-        gateway = EmbeddedGateway.open(None, content="empty")
+        gateway = EmbeddedGateway.open(None, content=content, faults=faults)
         keys = [gateway.issue_key(management=management) for management in (True, False)]
         config = uvicorn.Config(gateway.asgi, log_config=None, lifespan="off", ws="none")
         server = uvicorn.Server(config)

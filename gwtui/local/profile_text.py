@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from gwtui.contract.request import problems
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.profiles import FIELDS, Profile, ProfileBook, ProfileError
+from gwtui.local.profiles import CHECK, CHECK_FIELDS, FIELDS, Profile, ProfileBook, ProfileError
 from gwtui.local.toml_editor import line_of
 from gwtui.local.user_file import UserFileError, not_toml, read_user_text
 
@@ -73,6 +73,10 @@ class _Reader:
             raise self._fault(where, "must be a table")
         self._refuse_unknown(where, table, FIELDS)
         known = {key: value for key, value in table.items() if key in FIELDS}
+        check = known.get(CHECK)
+        if isinstance(check, dict):
+            self._refuse_unknown((*where, CHECK), check, CHECK_FIELDS)
+            known[CHECK] = {key: value for key, value in check.items() if key in CHECK_FIELDS}
         try:
             return Profile.model_validate({**known, "name": name})
         except ValidationError as error:

@@ -109,6 +109,9 @@ class Profile(BaseModel):
 
 FIELDS = frozenset(Profile.model_fields) - {"name"}
 """Keys that a profile's table may have."""
+CHECK = "check"
+CHECK_FIELDS = frozenset(CheckThresholds.model_fields)
+"""Keys that the table of this name inside of it may have."""
 
 
 @dataclass(frozen=True, slots=True)

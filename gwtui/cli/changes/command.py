@@ -146,17 +146,13 @@ class ChangeVerb:
         secret = self.change.secret or arguments.stdin
         if not self.change.secret and not given and not secret and self.name == "update":
             raise CommandError("say what to change with --set or --unset", exits.USAGE)
-        # What is wrong is told before anything secret is typed; names of workspaces come later.
-        known = {name: value for name, value in given.items() if name != _SCOPE}
-        if not secret:
-            validated(model, known)
-            return given
-        try:
-            text = read_secret(f"{secret} (not shown): ")
-        except NoAnswerGivenError as error:
-            raise CommandError(f"{secret}: {error}", exits.USAGE) from None
-        put(given, secret, stdin_value(model, fields, secret, text))
-        validated(model, {name: value for name, value in given.items() if name != _SCOPE})
+        if secret:
+            try:
+                text = read_secret(f"{secret} (not shown): ")
+            except NoAnswerGivenError as error:
+                raise CommandError(f"{secret}: {error}", exits.USAGE) from None
+            put(given, secret, stdin_value(model, fields, secret, text))
+        _refuse_early(model, given)
         return given
 
     async def _work(self, desk: Desk) -> int:
@@ -202,6 +198,16 @@ class ChangeVerb:
         if isinstance(outcome, Applied):
             return exits.OK
         return exits.FAILED if isinstance(outcome, Refused) else exits.UNKNOWN
+
+
+def _refuse_early(model: type[RequestModel], given: Mapping[str, Any]) -> None:
+    """What is wrong is told before the gateway is asked anything. Raises CommandError.
+
+    A workspace may be given by its name: only the gateway can tell whether there is one.
+    """
+    known = {name: value for name, value in given.items() if name != _SCOPE}
+    if known or _SCOPE not in given:
+        validated(model, known)
 
 
 async def _learn_rights(session: Session) -> None:

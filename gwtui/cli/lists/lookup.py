@@ -9,6 +9,7 @@ from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.reading import Readings
 from gwtui.cli.resources import Parent
 from gwtui.contract.workspaces import Workspace
+from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.resources.spec import ResourceSpec, Scope
 from gwtui.watch.feeds.workspaces import workspaces_feed
@@ -17,6 +18,8 @@ T = TypeVar("T")
 
 SHORTEST_BEGINNING = 6
 """Characters of an identity that stand for all of it, as long as they mean only one."""
+_NAMES = frozenset({"name", "slug", "mail", "label", "tag"})
+"""Columns that hold what people call a row besides."""
 _SHOWN = 5
 _NAME = 60
 
@@ -50,7 +53,14 @@ def find(
 
 def find_row(spec: ResourceSpec[T], rows: Iterable[T], wanted: str) -> T:
     """The row of a declared list that is called so. Raises CommandError."""
-    return find(rows, wanted, spec.singular, lambda row: (spec.identity(row), spec.name(row)))
+    now = SYSTEM_CLOCK.now()
+    also = [column.export for column in spec.columns if column.id in _NAMES and column.export]
+
+    def names(row: T) -> list[str | None]:
+        found = [export(row, now) for export in also]
+        return [spec.identity(row), spec.name(row), *(str(name) for name in found if name)]
+
+    return find(rows, wanted, spec.singular, names)
 
 
 async def find_workspace(readings: Readings, wanted: str) -> Workspace:

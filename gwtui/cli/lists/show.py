@@ -31,9 +31,19 @@ def show_list(rows: Sequence[Any], asked: ListQuery, form: str, now: datetime) -
             [[machine_value(column, row, now) for column in chosen] for row in rows],
         )
     else:
-        # What the gateway did not send, such as a default guardrail that nobody made yet, is none.
-        objects = [found for row in rows if (found := raw_object(asked.spec, row))]
-        (print_json if form == "json" else print_ndjson)(objects)
+        (print_json if form == "json" else print_ndjson)(_objects(rows, asked.spec))
+
+
+def _objects(rows: Sequence[Any], spec: ResourceSpec[Any]) -> list[Any]:
+    """Every object that the gateway sent; a row may be made of several.
+
+    What it did not send, such as a default guardrail that nobody made yet, is none.
+    """
+    found: list[Any] = []
+    for row in rows:
+        raw = raw_object(spec, row)
+        found += raw if isinstance(raw, list) else [raw] if raw else []
+    return found
 
 
 def raw_object(spec: ResourceSpec[Any], row: Any) -> Any:

@@ -1,0 +1,60 @@
+"""What tests of the headless commands share: a simulated gateway on a port, commands against it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from gwtui.embedded.faults import Switchboard
+from login_kit import Commands, ServedGateway, served_gateway
+
+
+@dataclass(frozen=True)
+class Site:
+    """A gateway that is served, and what can go wrong in it."""
+
+    gateway: ServedGateway
+    faults: Switchboard
+
+    def get(self, path: str, token: str | None = None, **query: str) -> Any:
+        """What the gateway says by itself."""
+        answer = httpx.get(
+            f"{self.gateway.base_url}{path}",
+            params=query,
+            headers={"Authorization": f"Bearer {token or self.gateway.management}"},
+        )
+        answer.raise_for_status()
+        return answer.json()["data"]
+
+
+@contextmanager
+def site() -> Iterator[Site]:
+    """A simulated gateway for as long as the context lasts."""
+    faults = Switchboard()
+    with served_gateway("simulated", faults) as served:
+        yield Site(served, faults)
+
+
+@dataclass
+class Gwtui:
+    """Runs commands in this process against a site."""
+
+    commands: Commands
+    site: Site
+
+    def __call__(self, *words: str, stdin: str = "") -> tuple[int, str, str]:
+        """Exit code, stdout, stderr."""
+        self.commands.monkeypatch.setenv("GWTUI_BASE_URL", self.site.gateway.base_url)
+        self.commands.monkeypatch.setenv("GWTUI_TOKEN", self.site.gateway.management)
+        return self.commands(*words, stdin=stdin)
+
+    def json(self, *words: str) -> Any:
+        """What a command that must succeed printed as JSON."""
+        code, out, err = self(*words, "--output", "json")
+        assert code == 0, err
+        return json.loads(out)

@@ -1,0 +1,364 @@
+"""gwtui RESOURCE create, update, delete and so on: every verb over the road of writes."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gwtui.cli import exits, output
+from gwtui.cli.main import main
+from gwtui.cli.resources import RESOURCES
+from gwtui.cli.verbs import verbs_of
+from gwtui.local.audit import AuditEntry, AuditLog
+from headless_kit import Gwtui, Site, site
+from login_kit import Commands
+
+YES = "--yes"
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Site]:
+    with site() as found:
+        yield found
+
+
+@pytest.fixture
+def gwtui(
+    place: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Gwtui]:
+    yield Gwtui(Commands(monkeypatch, capsys), place)
+    place.faults.clear()
+
+
+@pytest.fixture
+def state(private_home: Path) -> Path:
+    return private_home / "state" / "gwtui"
+
+
+def log(state: Path) -> list[AuditEntry]:
+    return list(AuditLog(state / "audit.jsonl").entries())
+
+
+def sealed(state: Path) -> list[Path]:
+    return [*(state / "sealed-keys").glob("*.sealed")]
+
+
+def done(gwtui: Gwtui, *words: str, stdin: str = "") -> str:
+    """What a change that must be applied printed on stdout."""
+    code, out, err = gwtui(*words, YES, stdin=stdin)
+    assert code == exits.OK, err
+    assert "done:" in err
+    return out
+
+
+# Keys
+
+
+def test_a_new_key_goes_to_stdout_alone_and_works(gwtui: Gwtui, place: Site, state: Path) -> None:
+    words = ("keys", "create", "--set", "name=ci", "--set", "limit=$1,000.50")
+    out = done(gwtui, *words, "--set", "limit_reset=monthly", "--set", "expires_at=in 30 days")
+    assert len(out.splitlines()) == 1
+    key = place.get("/key", token=out.strip())
+    assert (key["limit"], key["limit_reset"]) == (1000.5, "monthly")
+    assert key["expires_at"]
+    assert sealed(state) == []
+    (entry,) = log(state)
+    assert (entry.action, entry.outcome, entry.consent) == (
+        "keys.create",
+        "applied",
+        "command line",
+    )
+    assert entry.key.startswith("gw-mgmt")
+    everything = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
+    assert out.strip().encode() not in everything
+
+
+def test_a_new_key_as_json_has_its_value_and_its_hash(gwtui: Gwtui, place: Site) -> None:
+    made = json.loads(done(gwtui, "keys", "create", "--set", "name=js", "--output", "json"))
+    assert made["outcome"] == "applied"
+    (request,) = made["requests"]
+    assert request["answer"]["data"]["hash"] == request["identity"]
+    assert place.get("/key", token=made["key"])["label"] == request["answer"]["data"]["label"]
+
+
+class _Full(io.StringIO):
+    def flush(self) -> None:
+        raise OSError(28, "No space left on device")
+
+
+def test_a_new_key_that_nobody_could_read_stays_sealed(
+    gwtui: Gwtui, place: Site, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.stdout", _Full())
+        patch.setenv("GWTUI_TOKEN", place.gateway.management)
+        patch.setenv("GWTUI_BASE_URL", place.gateway.base_url)
+        assert main(["keys", "create", "--set", "name=lost", YES]) == exits.INCOMPLETE
+    err = gwtui.commands.capsys.readouterr().err
+    assert "No space left on device" in err
+    assert "gwtui recover-key prints it" in err
+    assert len(sealed(state)) == 1
+    code, out, _ = gwtui("recover-key", "--acknowledge")
+    assert code == exits.OK
+    assert place.get("/key", token=out.strip())["label"]
+    assert sealed(state) == []
+
+
+def test_a_key_is_changed_stopped_started_and_deleted(gwtui: Gwtui, place: Site) -> None:
+    done(gwtui, "keys", "create", "--set", "name=life", "--set", "limit=5")
+    identity = gwtui.json("keys", "get", "life")["hash"]
+    assert done(gwtui, "keys", "update", "life", "--set", "name=alive", "--unset", "limit") == ""
+    assert place.get(f"/keys/{identity}")["limit"] is None
+    done(gwtui, "keys", "disable", identity[:10])
+    assert place.get(f"/keys/{identity}")["disabled"] is True
+    code, _, err = gwtui("keys", "disable", "alive", YES)
+    assert (code, "nothing to do" in err) == (exits.OK, True)
+    done(gwtui, "keys", "enable", "alive")
+    done(gwtui, "keys", "update", identity, "--set", "workspace_id=production")
+    assert gwtui.json("keys", "get", identity)["workspace_id"] != ""
+    done(gwtui, "keys", "delete", "alive")
+    assert gwtui("keys", "get", identity)[0] == exits.FAILED
+
+
+# The other resources
+
+
+def test_a_workspace_with_budgets_and_members(gwtui: Gwtui, place: Site) -> None:
+    made = done(gwtui, "workspaces", "create", "--set", "name=Lab", "--set", "slug=lab").strip()
+    done(gwtui, "workspaces", "update", "lab", "--set", "io_logging_sampling_rate=25%")
+    assert place.get(f"/workspaces/{made}")["io_logging_sampling_rate"] == 0.25
+
+    done(gwtui, "budgets", "set", "lab", "--set", "daily=5", "--set", "monthly=100")
+    assert {one["limit_usd"] for one in gwtui.json("budgets", "list", "Lab")} == {5, 100}
+    code, _, err = gwtui("budgets", "set", "lab", "--set", "daily=500", YES)
+    assert code == exits.FAILED
+    assert "must be less than the monthly budget" in err
+    code, _, err = gwtui("budgets", "remove", "lab", "hourly", YES)
+    assert (code, "no interval" in err) == (exits.USAGE, True)
+    done(gwtui, "budgets", "remove", "lab", "daily", "monthly")
+    assert gwtui.json("budgets", "list", "lab") == []
+
+    people = gwtui.json("organization", "list")
+    one, two = people[0], people[1]
+    done(gwtui, "members", "add", "lab", one["email"], two["id"])
+    code, _, err = gwtui("members", "add", "lab", two["id"], YES)
+    assert (code, "members already" in err) == (exits.OK, True)
+    done(gwtui, "members", "remove", "lab", two["email"])
+    assert two["id"] not in {member["user_id"] for member in gwtui.json("members", "list", "lab")}
+
+    done(gwtui, "workspaces", "delete", "lab")
+    assert gwtui("workspaces", "get", "lab")[0] == exits.FAILED
+
+
+def test_a_workspace_in_use_and_the_default_one_are_not_deleted(gwtui: Gwtui) -> None:
+    code, out, err = gwtui("workspaces", "delete", "production", YES)
+    assert (code, out) == (exits.FAILED, "")
+    assert "must be moved, disabled or deleted first" in err
+    code, _, err = gwtui("workspaces", "delete", "default", YES)
+    assert code == exits.FAILED
+    assert "--confirm-default default" in err
+
+
+def test_a_guardrail_with_assignments(gwtui: Gwtui, place: Site) -> None:
+    lists = ("--set", "allowed_models=a/b, c/d", "--set", "limit_usd=9")
+    pattern = '--set=content_filters=[{"pattern": "gw-[0-9]+", "action": "redact", "label": "[K]"}]'
+    made = done(gwtui, "guardrails", "create", "--set", "name=Narrow", *lists, pattern).strip()
+    sent = place.get(f"/guardrails/{made}")
+    assert sent["allowed_models"] == ["a/b", "c/d"]
+    assert sent["content_filters"][0]["label"] == "[K]"
+
+    done(gwtui, "guardrails", "update", "Narrow", "--set", "name=Wide", "--unset", "allowed_models")
+    assert place.get(f"/guardrails/{made}")["allowed_models"] is None
+
+    person = gwtui.json("organization", "list")[0]
+    whom = ("--key", "backfill-2025", "--member", person["email"])
+    out = done(gwtui, "guardrails", "assign", "Wide", *whom, "--output", "json")
+    assert [one["outcome"] for one in json.loads(out)["requests"]] == ["applied", "applied"]
+    assert len(gwtui.json("assignments", "list", "--guardrail", "Wide")) == 2
+    code, _, err = gwtui("guardrails", "assign", "Wide", *whom, YES)
+    assert (code, "already" in err) == (exits.OK, True)
+    done(gwtui, "guardrails", "unassign", "Wide", *whom)
+    assert gwtui.json("assignments", "list", "--guardrail", made) == []
+    assert gwtui("guardrails", "assign", "Wide", YES)[0] == exits.USAGE
+    done(gwtui, "guardrails", "delete", "Wide")
+
+
+def test_a_default_guardrail_comes_to_exist_with_its_update(gwtui: Gwtui, place: Site) -> None:
+    made = done(gwtui, "workspaces", "create", "--set", "name=Bare", "--set", "slug=bare").strip()
+    identity = place.get(f"/workspaces/{made}")["default_guardrail_id"]
+    code, _, err = gwtui("guardrails", "delete", identity, YES)
+    assert (code, "not made yet" in err) == (exits.FAILED, True)
+    done(gwtui, "guardrails", "update", identity, "--set", "limit_usd=3")
+    assert place.get(f"/guardrails/{identity}")["limit_usd"] == 3
+
+
+def test_a_provider_key_comes_on_stdin_and_goes_nowhere_else(
+    gwtui: Gwtui, place: Site, state: Path
+) -> None:
+    words = ("byok", "create", "--set", "provider=northwind", "--set", "name=own")
+    made = done(gwtui, *words, stdin="sk-sentinel-one\n").strip()
+    assert place.get(f"/byok/{made}")["name"] == "own"
+    before = place.get(f"/byok/{made}")["label"]
+    done(gwtui, "byok", "rotate", "own", stdin="sk-other-sentinel")
+    assert place.get(f"/byok/{made}")["label"] != before
+    done(gwtui, "byok", "update", "own", "--set", "is_fallback=yes")
+    done(gwtui, "byok", "disable", "own")
+    assert place.get(f"/byok/{made}")["disabled"] is True
+    done(gwtui, "byok", "enable", made)
+    done(gwtui, "byok", "delete", "own")
+    everything = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
+    assert b"sentinel" not in everything
+    code, _, err = gwtui(*words, YES, stdin="")
+    assert (code, "key: nothing came on stdin" in err) == (exits.USAGE, True)
+    code, _, err = gwtui(*words, "--set", "key=sk-sentinel", YES, stdin="x")
+    assert code == exits.USAGE
+    assert "sentinel" not in err
+
+
+def test_the_settings_of_the_organization(gwtui: Gwtui) -> None:
+    name = "is_filtered_model_catalog_enabled"
+    before = gwtui.json("settings", "get")[name]
+    done(gwtui, "settings", "update", "--set", f"{name}={'off' if before else 'on'}")
+    assert gwtui.json("settings", "get")[name] is not before
+    done(gwtui, "settings", "update", "--set", f"{name}={'on' if before else 'off'}")
+
+
+def test_every_verb_that_changes_something_is_called_here() -> None:
+    source = Path(__file__).read_text()
+    for resource in RESOURCES.values():
+        for verb in verbs_of(resource).values():
+            assert verb.name in {"list", "get"} or f'"{resource.id}", "{verb.name}"' in source
+
+
+# Plans, refusals, doubt
+
+
+def test_a_plan_says_everything_and_sends_nothing(gwtui: Gwtui, state: Path) -> None:
+    before = gwtui.json("keys", "list")
+    plan = ("keys", "update", "backfill-2025", "--set", "limit=1", "--plan")
+    code, out, _ = gwtui(*plan)
+    assert code == exits.OK
+    assert "Spending limit  $600.00 → $1.00" in out
+    assert "requests with this key are refused at once" in out
+    as_json = gwtui.json(*plan)
+    assert as_json["changes"] == [
+        {"field": "Spending limit", "before": "$600.00", "after": "$1.00"}
+    ]
+    assert as_json["requests"][0]["summary"] == {"limit": 1.0}
+    assert [key["limit"] for key in gwtui.json("keys", "list")] == [key["limit"] for key in before]
+    assert log(state) == []
+    code, out, _ = gwtui("workspaces", "delete", "production", "--plan")
+    assert code == exits.FAILED
+    assert "  ! " in out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("keys", "create", "--set", "limit=-1", "--set", "name=x"), "limit: must not be negative"),
+        (("keys", "create", "--set", "limit=lots"), "limit: expected an amount in USD"),
+        (("keys", "create"), "name: is required"),
+        (("keys", "create", "--set", "name=x", "--set", "limit_reset=yearly"), "limit_reset: must"),
+        (("keys", "create", "--set", "name=x", "--set", "expires_at=soon"), "expires_at: expected"),
+        (("keys", "create", "--set", "nam=x"), "nam: is no field that is set here; is name meant?"),
+        (("keys", "create", "--set", "name"), "name: needs a value"),
+        (("keys", "create", "--set", "name=a", "--set", "name=b"), "name: is given twice"),
+        (("keys", "create", "--set", "external.api_key=x"), "external.api_key: is a secret"),
+        (("keys", "update", "x", "--set", "disabled=true"), "disabled: is no field"),
+        (("keys", "update", "x"), "say what to change"),
+        (("workspaces", "create", "--set", "name=x", "--set", "slug=A B"), "slug: must be"),
+        (("guardrails", "create", "--set", "name=x", "--set", "content_filters=a"), "JSON list"),
+        (("workspaces", "update", "x", "--set", "io_logging_api_key_ids=1,b"), "whole numbers"),
+    ],
+)
+def test_a_bad_value_names_its_field_and_nothing_is_tried(
+    gwtui: Gwtui, state: Path, words: tuple[str, ...], says: str
+) -> None:
+    code, out, err = gwtui(*words, YES)
+    assert (code, out) == (exits.USAGE, "")
+    assert says in err
+    assert not (state / "journal.jsonl").exists()
+
+
+def test_without_a_terminal_and_without_yes_nothing_is_done(gwtui: Gwtui, state: Path) -> None:
+    code, out, err = gwtui("keys", "create", "--set", "name=never")
+    assert (code, out) == (exits.USAGE, "")
+    assert "--yes" in err
+    assert not state.exists() or log(state) == []
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_the_gateway_refuses_is_refused(
+    gwtui: Gwtui, place: Site, state: Path, as_json: bool
+) -> None:
+    place.faults.arm("403:POST /keys x1")
+    form = ("--output", "json") if as_json else ()
+    code, out, err = gwtui("keys", "create", "--set", "name=no", YES, *form)
+    assert code == exits.FAILED
+    assert "refused:" in err
+    if as_json:
+        told = json.loads(out)
+        assert (told["outcome"], told["requests"][0]["status"]) == ("refused", 403)
+    else:
+        assert out == ""
+    assert log(state)[0].outcome == "refused"
+
+
+def test_a_lost_answer_has_a_code_of_its_own(gwtui: Gwtui, place: Site, state: Path) -> None:
+    place.faults.arm("reset-after:POST /keys x1")
+    code, out, err = gwtui("keys", "create", "--set", "name=doubt", YES)
+    assert (code, out) == (exits.UNKNOWN, "")
+    assert "It may have happened or not" in err
+    assert log(state)[0].outcome == "unknown"
+    assert len(gwtui.json("keys", "list", "--filter", "doubt")) == 1
+
+
+def test_a_series_stops_at_the_first_request_that_fails(gwtui: Gwtui, place: Site) -> None:
+    done(gwtui, "workspaces", "create", "--set", "name=Serial", "--set", "slug=serial")
+    place.faults.arm("500:PUT /workspaces/{id}/budgets/{interval} x1")
+    words = (
+        "budgets",
+        "set",
+        "serial",
+        "--set",
+        "daily=1",
+        "--set",
+        "weekly=2",
+        "--output",
+        "json",
+    )
+    code, out, _ = gwtui(*words, YES)
+    assert code == exits.UNKNOWN
+    told = json.loads(out)
+    assert [one["outcome"] for one in told["requests"]] == ["unknown"]
+
+
+def test_a_read_only_profile_and_an_ordinary_key_change_nothing(
+    gwtui: Gwtui, place: Site, state: Path
+) -> None:
+    words = ("keys", "create", "--set", "name=no")
+    code, out, err = gwtui(*words, YES, "--read-only")
+    assert (code, out) == (exits.FAILED, "")
+    assert "this profile is read-only" in err
+    gwtui.commands.monkeypatch.setenv("GWTUI_BASE_URL", place.gateway.base_url)
+    gwtui.commands.monkeypatch.setenv("GWTUI_TOKEN", place.gateway.ordinary)
+    code, out, err = gwtui.commands(*words, YES)
+    assert (code, out) == (exits.FAILED, "")
+    assert "refused:" in err
+    assert log(state) == []
+    assert gwtui(*words, "--plan", "--read-only")[0] == exits.OK
+
+
+def test_output_that_is_lost_ends_with_the_right_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as closed, monkeypatch.context() as patch:
+        patch.setattr("sys.stdout", closed)
+        with pytest.raises(output.OutputLostError) as lost:
+            output.print_json({"a": 1})
+    assert lost.value.left

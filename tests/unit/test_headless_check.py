@@ -1,0 +1,306 @@
+"""gwtui check: four codes, one line, and what each source says."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from pydantic import ValidationError
+
+from gwtui.cli.check.finding import Figure, Finding, Range, Severity, one_line, worst_of
+from gwtui.cli.check.past import Past
+from gwtui.cli.check.sources import Look, look_at_everything
+from gwtui.client.errors import GatewayError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.credits import Credits
+from gwtui.contract.keys import ApiKey
+from gwtui.contract.models import Endpoint, ModelEndpoints
+from gwtui.domain.clock import Clock
+from gwtui.local.check_thresholds import CheckThresholds
+from gwtui.watch.history.file import open_writable
+from gwtui.watch.history.place import history_path
+from gwtui.watch.history.watched import watch_model
+from gwtui.watch.hub import FeedHub
+from headless_kit import Gwtui, Site, site
+from login_kit import Commands
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+MODEL = "helioscope/corona-code"
+LABEL = re.compile(r"'[^'=|]+'=(U|-?\d+(\.\d+)?%?)(;[\d.]*:?){0,2}(;\d*){0,2}")
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Site]:
+    with site() as found:
+        yield found
+
+
+@pytest.fixture
+def gwtui(
+    place: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Gwtui]:
+    yield Gwtui(Commands(monkeypatch, capsys), place)
+    place.faults.clear()
+
+
+def line(gwtui: Gwtui, *words: str) -> tuple[int, str]:
+    """The code and the line, which must be one, in the form of monitoring plugins."""
+    code, out, _ = gwtui("check", *words)
+    (text,) = out.splitlines()
+    word = text.removeprefix("GWTUI ").partition(":")[0]
+    assert Severity[word] == code
+    said, _, drawn = text.partition(" | ")
+    assert "|" not in said
+    rest = drawn
+    while rest:
+        match = LABEL.match(rest)
+        assert match, rest
+        rest = rest[match.end() :].lstrip()
+    return code, text
+
+
+# The command
+
+
+def test_credits_decide_by_their_thresholds(gwtui: Gwtui) -> None:
+    code, text = line(gwtui)
+    assert code == 0
+    assert re.match(r"GWTUI OK: credits \$\d+\.\d\d \| 'credits'=\d+\.\d+;;0:$", text)
+    assert line(gwtui, "--credits-warning", "9999", "--credits-critical", "1")[0] == 1
+    assert line(gwtui, "--credits-critical", "9999")[0] == 2
+
+
+def test_keys_and_runway_when_asked_for(gwtui: Gwtui) -> None:
+    code, text = line(gwtui, "--keys-warning", "80", "--expiry-warning", "7")
+    assert code == 1
+    assert "keys near their limits: partner:birch-insurance 103." in text
+    assert "and " in text
+    assert "'keys_most_used'=103." in text
+    assert "keys that expire: " in text
+    code, text = line(gwtui, "--runway-warning", "9000", "--runway-critical", "0.1")
+    assert code in {0, 1}  # the UTC day may be too young to tell
+    assert "runway" in text
+
+
+def test_endpoints_of_a_model(gwtui: Gwtui, place: Site) -> None:
+    code, text = line(gwtui, "--model", MODEL, "--uptime-warning", "1", "--uptime-critical", "0")
+    assert (code, text.count("'uptime ")) == (0, 3)
+    assert "3 endpoints well" in text
+    code, text = line(gwtui, "--model", MODEL, "--uptime-warning", "100", "--uptime-critical", "0")
+    assert code == 1
+    assert f"{MODEL} at Helioscope" in text
+    code, text = line(gwtui, "--model", "no/such")
+    assert (code, "no/such is not in the catalog" in text) == (2, True)
+
+
+def test_what_cannot_be_read_is_unknown(gwtui: Gwtui, place: Site) -> None:
+    place.faults.arm("500:GET /credits")
+    code, text = line(gwtui)
+    assert code == 3
+    assert "credits could not be read" in text
+    gwtui.commands.monkeypatch.setenv("GWTUI_TOKEN", "x")
+    code, out, _ = gwtui.commands("check", "--base-url", "http://127.0.0.1:9")
+    assert (code, out.count("\n")) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--nope",), "unrecognized arguments"),
+        (("--credits-warning", "much"), "credits_warning"),
+        (("--credits-warning", "1", "--credits-critical", "5"), "the warning must come before"),
+        (("--profile", "nowhere"), "there is no profile 'nowhere'"),
+        (("--uptime-window", "2h"), "uptime_window"),
+        (("--watched",), "no model is watched"),
+    ],
+)
+def test_a_check_that_is_wrong_is_unknown(gwtui: Gwtui, words: tuple[str, ...], says: str) -> None:
+    code, text = line(gwtui, *words)
+    assert code == 3
+    assert says in text
+
+
+def test_a_silent_gateway_costs_no_more_than_the_time_limit(gwtui: Gwtui) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        gwtui.commands.monkeypatch.setenv("GWTUI_TOKEN", "x")
+        words = ("check", "--base-url", address, "--timeout", "0.3")
+        code, out, _ = gwtui.commands(*words)
+    assert (code, out) == (3, "GWTUI UNKNOWN: no answer within 0.3 s\n")
+
+
+def test_thresholds_stand_in_the_profile_and_options_go_before_them(
+    gwtui: Gwtui, place: Site, private_home: Path
+) -> None:
+    file = private_home / "config" / "gwtui" / "profiles.toml"
+    file.parent.mkdir()
+    file.write_text(
+        f'[profiles.work]\nbase_url = "{place.gateway.base_url}"\n'
+        "[profiles.work.check]\ncredits_warning = 9999.5\n"
+        f'models = ["{MODEL}"]\nuptime_warning = 1\nuptime_critical = 0.5\n'
+    )
+    code, text = line(gwtui, "--profile", "work")
+    assert (code, "9999.5:" in text, "3 endpoints well" in text) == (1, True, True)
+    assert line(gwtui, "--profile", "work", "--credits-warning", "1")[0] == 0
+    file.write_text(file.read_text() + "credit_warning = 3\n")
+    code, text = line(gwtui, "--profile", "work")
+    assert code == 3
+    assert "profiles.toml:8" in text
+    assert "is credits_warning meant?" in text
+    assert gwtui.commands("profiles", "remove", "work")[0] == 0
+    assert "credits_warning" not in file.read_text()
+
+
+def test_the_watched_models_come_from_the_history(gwtui: Gwtui, private_home: Path) -> None:
+    host = gwtui.site.gateway.host
+    path = history_path(private_home / "data" / "gwtui", host, gwtui.site.gateway.base_url)
+    path.parent.mkdir(parents=True)
+    connection = open_writable(path, NOW).connection
+    watch_model(connection, MODEL, NOW)
+    connection.close()
+    _, text = line(gwtui, "--watched")
+    assert text.count(f"'uptime {MODEL}") == 3
+
+
+# The sources
+
+
+class World:
+    """Stands for the client: what each reading gives, or raises."""
+
+    def __init__(self, **given: Any) -> None:
+        self.connection = type("C", (), {"token": object()})()
+        self.given = given
+
+    def __getattr__(self, service: str) -> Any:
+        return self
+
+    async def get(self) -> Any:
+        return self._give("credits")
+
+    async def endpoints(self, model: str) -> Any:
+        return self._give(model)
+
+    async def list(self, **_scope: Any) -> Any:
+        return type("L", (), {"items": self._give("keys") if _scope else ()})()
+
+    def _give(self, name: str) -> Any:
+        found = self.given[name]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+async def looked(wanted: dict[str, Any], **given: Any) -> tuple[Severity, str]:
+    clock = Clock(now=lambda: NOW)
+    hub = FeedHub(cast("GatewayClient", World(**given)), clock)
+    look = Look(hub, CheckThresholds.model_validate(wanted), Past(None))
+    try:
+        findings = await look_at_everything(look)
+    finally:
+        await hub.close()
+    return worst_of(findings), one_line(findings)
+
+
+def account(bought: str, used: str) -> Credits:
+    return Credits.model_validate({"total_credits": Decimal(bought), "total_usage": Decimal(used)})
+
+
+def model(*uptimes: str | None) -> ModelEndpoints:
+    rows = [
+        {
+            "provider_name": f"p{place}",
+            "tag": f"p{place}",
+            "uptime_last_30m": value and float(value),
+        }
+        for place, value in enumerate(uptimes)
+    ]
+    return ModelEndpoints.model_validate({"id": "a/b", "name": "B", "endpoints": rows})
+
+
+async def test_no_traffic_is_never_critical_by_itself() -> None:
+    wanted = {"models": ("a/b",), "credits_critical": None}
+    severity, text = await looked(wanted, **{"a/b": model(None, None)})
+    assert (severity, "'uptime a/b p0__'=U;95:;50:;0;100" in text) == (Severity.OK, True)
+    severity, _ = await looked(wanted, **{"a/b": model(None, "30")})
+    assert severity is Severity.CRITICAL
+    severity, text = await looked({**wanted, "uptime_of": "best"}, **{"a/b": model("99", "30")})
+    assert (severity, "p0 99%" in text) == (Severity.OK, True)
+    severity, text = await looked({**wanted, "uptime_of": "best"}, **{"a/b": model(None, "30")})
+    assert severity is Severity.CRITICAL
+    severity, text = await looked(wanted, **{"a/b": model()})
+    assert (severity, "has no endpoint" in text) == (Severity.CRITICAL, True)
+
+
+async def test_an_uptime_that_was_not_given_is_unknown() -> None:
+    found = ModelEndpoints.model_validate({"id": "a/b", "endpoints": [{"tag": "x"}]})
+    severity, text = await looked({"models": ("a/b",), "credits_critical": None}, **{"a/b": found})
+    assert severity is Severity.UNKNOWN
+    assert "its uptime was not given" in text
+    assert Endpoint.model_validate({}).uptime_last_30m is None
+
+
+async def test_used_up_credits_are_critical_and_unknown_ones_unknown() -> None:
+    assert (await looked({}, credits=account("5", "5")))[0] is Severity.CRITICAL
+    assert (await looked({}, credits=account("5", "4.99")))[0] is Severity.OK
+    assert (await looked({}, credits=Credits.model_validate({})))[0] is Severity.UNKNOWN
+    severity, text = await looked({}, credits=GatewayError("away|now\nand then"))
+    assert severity is Severity.UNKNOWN
+    assert "away/now" in text
+    assert "\n" not in text
+
+
+async def test_the_runway_by_the_use_of_today() -> None:
+    spent = ApiKey.model_validate({"hash": "h", "usage_daily": Decimal(6), "disabled": False})
+    given = {"credits": account("100", "40"), "keys": (spent,)}
+    severity, text = await looked({"runway_warning": 6, "runway_critical": 2}, **given)
+    assert (severity, "runway 5.0 days by the use of today" in text) == (Severity.WARNING, True)
+    idle = {"credits": account("100", "40"), "keys": ()}
+    severity, text = await looked({"runway_warning": 6}, **idle)
+    assert (severity, "without an end in sight" in text) == (Severity.OK, True)
+
+
+async def test_disabled_and_expired_keys_do_not_count() -> None:
+    full = {"limit": Decimal(1), "limit_remaining": Decimal(0)}
+    soon, past = NOW + timedelta(days=1), NOW - timedelta(days=1)
+    keys = [
+        ApiKey.model_validate({"hash": "1", "name": "off", "disabled": True, **full}),
+        ApiKey.model_validate({"hash": "2", "name": "over", "expires_at": past, **full}),
+        ApiKey.model_validate({"hash": "3", "name": "a'b|c=d", "expires_at": soon, **full}),
+    ]
+    wanted = {"keys_critical": 90, "expiry_critical": 2, "credits_critical": None}
+    severity, text = await looked(wanted, keys=tuple(keys))
+    assert severity is Severity.CRITICAL
+    assert text.count("a'b/c=d") == 2
+    assert "off" not in text
+    assert "over" not in text
+
+
+# The line
+
+
+def test_the_worst_decides_and_comes_first() -> None:
+    findings = [Finding(severity, severity.name.lower()) for severity in Severity]
+    assert one_line(findings) == "GWTUI CRITICAL: critical; unknown; warning; ok"
+    assert worst_of([]) is Severity.UNKNOWN
+    assert one_line([]) == "GWTUI UNKNOWN: nothing was checked"
+
+
+def test_what_is_drawn_is_quoted_and_bounded() -> None:
+    limits = Range(Decimal(50), None)
+    figure = Figure("it's|a=b\n", Decimal("1E+2"), limits, "%", "0", "100")
+    assert figure.perfdata() == "'it_s_a_b␊'=100%;50:;;0;100"
+    assert Figure("x", None).perfdata() == "'x'=U"
+    upper = Range(Decimal(1), Decimal(2), below=False)
+    assert [upper.severity(Decimal(one)) for one in ("1", "1.5", "3")] == [0, 1, 2]
+
+
+def test_thresholds_must_be_in_order() -> None:
+    with pytest.raises(ValidationError, match="keys: the warning must come before"):
+        CheckThresholds(keys_warning=Decimal(90), keys_critical=Decimal(80))

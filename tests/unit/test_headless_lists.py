@@ -1,0 +1,266 @@
+"""gwtui RESOURCE list and get: every resource, every form, and what is asked of a list."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from gwtui.cli import exits
+from gwtui.cli.lists.command import declaration
+from gwtui.cli.lists.reading import Readings
+from gwtui.cli.resources import RESOURCES
+from gwtui.client.reading_log import Shortfall, list_read
+from gwtui.domain.exact_json import MASK, exact_json, masked
+from gwtui.watch import cadence
+from gwtui.watch.hub import FeedHub
+from headless_kit import Gwtui, Site, site
+from login_kit import Commands
+
+MODEL = "helioscope/corona-code"
+PARENTS = {"budgets": "Production", "members": "production", "endpoints": MODEL}
+PARENTS["model-guardrails"] = MODEL
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Site]:
+    with site() as found:
+        yield found
+
+
+@pytest.fixture
+def gwtui(
+    place: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Gwtui:
+    return Gwtui(Commands(monkeypatch, capsys), place)
+
+
+def parents(resource: str) -> tuple[str, ...]:
+    return (PARENTS[resource],) if resource in PARENTS else ()
+
+
+@pytest.mark.parametrize("resource", [*RESOURCES])
+def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
+    gwtui: Gwtui, resource: str
+) -> None:
+    words = (resource, "list", *parents(resource))
+    rows = gwtui.json(*words)
+    code, out, _ = gwtui(*words, "--output", "csv")
+    table = list(csv.DictReader(io.StringIO(out)))
+    assert code == exits.OK
+    assert [*table[0]] == [column.id for column in declaration(RESOURCES[resource]).columns]
+    assert not {"…", "—", "reading…"} & {cell for line in table for cell in line.values()}
+    # Default guardrails that nobody made are in no JSON; a model has several endpoints.
+    if resource not in {"guardrails", "zdr"}:
+        assert len(table) == len(rows)
+    assert rows, "a world without any would prove little"
+    first = next(iter(table[0].values()))
+    one = () if RESOURCES[resource].single else (_identity(resource, rows[0], first),)
+    code, out, err = gwtui(resource, "get", *parents(resource), *one)
+    assert code == exits.OK, err
+    assert len(out.splitlines()) > 3
+    assert "\x1b" not in out
+
+
+def _identity(resource: str, row: Any, first: str) -> str:
+    if resource in {"endpoints", "zdr", "model-guardrails", "budgets"}:
+        return first
+    if resource == "activity":
+        parts = (row["date"], row["model"], row["endpoint_id"], row.get("workspace_id"))
+        return "|".join(part or "" for part in parts)
+    for name in ("hash", "id", "user_id", "slug"):
+        if row.get(name) and not (resource == "members" and name == "id"):
+            return str(row[name])
+    raise AssertionError(row)
+
+
+# What is asked of a list
+
+
+def test_json_is_what_the_gateway_sent(gwtui: Gwtui, place: Site) -> None:
+    workspace = gwtui.json("workspaces", "get", "production")
+    found = gwtui.json("keys", "list", "--workspace", "production", "--sort", "name")
+    sent = place.get("/keys", workspace_id=workspace["id"], include_disabled="true")
+    assert {key["hash"] for key in sent} == {key["hash"] for key in found}
+    idle = next(key for key in found if key["disabled"])
+    assert place.get(f"/keys/{idle['hash']}") == idle
+    by_name = gwtui.json("keys", "list", "--workspace", "Production")
+    assert len(by_name) == len(gwtui.json("keys", "list", "--workspace", workspace["id"]))
+
+
+def test_filter_and_sort_speak_the_language_of_the_dashboard(gwtui: Gwtui) -> None:
+    used = ("keys", "list", "--filter", "used>80 -state:disabled", "--sort", "used:desc")
+    code, out, err = gwtui(*used, "--output", "csv", "--columns", "name,used,state,expires")
+    assert code == exits.OK
+    assert err == ""
+    rows = list(csv.DictReader(io.StringIO(out)))
+    shares = [Decimal(row["used"]) for row in rows]
+    assert shares == sorted(shares, reverse=True)
+    assert min(shares) > 80
+    assert len(rows) < len(gwtui.json("keys", "list"))
+    assert {row["state"] for row in rows} <= {"near limit", "over limit", "expiring soon", "active"}
+    code, _, err = gwtui("keys", "list", "--filter", "colour:red")
+    assert code == exits.OK
+    assert "there is no column colour" in err
+    assert "0 keys of" in err
+
+
+def test_what_completes_the_rows_is_read_where_it_is_shown(gwtui: Gwtui) -> None:
+    code, out, _ = gwtui("workspaces", "list", "--columns", "slug,members,keys", "--output", "csv")
+    assert code == exits.OK
+    rows = {row["slug"]: row for row in csv.DictReader(io.StringIO(out))}
+    assert int(rows["production"]["members"]) > 1
+    bound = gwtui.json("keys", "list", "--filter", "guardrail:partners")
+    assert bound
+    assert len(bound) < 10
+
+
+def test_csv_is_for_machines(gwtui: Gwtui) -> None:
+    _, out, _ = gwtui("keys", "list", "--output", "csv", "--filter", '"backfill-2025"')
+    (row,) = csv.DictReader(io.StringIO(out))
+    assert Decimal(row["limit"]) == 600
+    assert row["expires"] == "never"
+    assert row["created"].endswith("Z")
+    assert row["name"] == "backfill-2025"
+    _, out, _ = gwtui("byok", "list", "--output", "csv", "--columns", "all")
+    assert len(out.splitlines()[0].split(",")) == len(declaration(RESOURCES["byok"]).columns)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (("keys", "list", "--sort", "colour"), exits.USAGE, "there is no column 'colour'"),
+        (("keys", "list", "--sort", "name:up"), exits.USAGE, "neither asc nor desc"),
+        (("keys", "list", "--columns", "x"), exits.USAGE, "there is no column 'x'"),
+        (("keys", "list", "--filter", "used>"), exits.USAGE, "needs a value"),
+        (("keys", "list", "--output", "json", "--columns", "name"), exits.USAGE, "table and csv"),
+        (("models", "list", "--workspace", "x"), exits.USAGE, "unrecognized arguments"),
+        (("keys", "lst"), exits.USAGE, "is list meant?"),
+        (("endpoints", "list"), exits.USAGE, "MODEL"),
+        (("keys", "list", "--workspace", "nowhere"), exits.FAILED, "no workspace 'nowhere'"),
+        (("keys", "get", "nothing"), exits.FAILED, "no key 'nothing'"),
+        (("endpoints", "list", "no/model"), exits.FAILED, ""),
+    ],
+)
+def test_refusals(gwtui: Gwtui, words: tuple[str, ...], code: int, says: str) -> None:
+    found, out, err = gwtui(*words)
+    assert (found, out) == (code, "")
+    assert says in err
+
+
+def test_a_name_that_means_several_lists_them(gwtui: Gwtui) -> None:
+    for _ in range(2):
+        code, _, err = gwtui("keys", "create", "--set", "name=twin", "--yes")
+        assert code == exits.OK, err
+    code, out, err = gwtui("keys", "get", "twin")
+    assert (code, out) == (exits.FAILED, "")
+    assert "2 keys are called 'twin'" in err
+    twins = gwtui.json("keys", "list", "--filter", "twin")
+    one = twins[0]["hash"]
+    assert gwtui.json("keys", "get", one[:12])["hash"] == one
+
+
+def test_a_reading_that_lacks_something_says_so_and_ends_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def fetch(_client: Any) -> tuple[str, ...]:
+        list_read(2, complete=False)
+        return ("row",)
+
+    async def read() -> int:
+        hub = FeedHub(None)  # type: ignore[arg-type]
+        readings = Readings(hub)
+        assert readings.exit_code == exits.OK
+        assert await readings.value(hub.feed("x", fetch, cadence.KEYS)) == ("row",)
+        await hub.close()
+        return readings.exit_code
+
+    assert asyncio.run(read()) == exits.INCOMPLETE
+    assert "2 entries could not be read; a list ended" in capsys.readouterr().err
+    assert not Shortfall()
+
+
+def test_an_unreachable_gateway_fails(gwtui: Gwtui, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GWTUI_TOKEN", "x")
+    code, out, err = gwtui.commands("credits", "get", "--base-url", "http://127.0.0.1:9")
+    assert (code, out) == (exits.FAILED, "")
+    assert err
+
+
+def test_a_table_and_lines_of_json(gwtui: Gwtui) -> None:
+    code, out, err = gwtui("keys", "list", "--sort", "name")
+    lines = out.splitlines()
+    assert (code, lines[0].split()[:2]) == (exits.OK, ["Name", "State"])
+    assert f"{len(lines) - 1} keys" in err
+    code, out, _ = gwtui("keys", "list", "--output", "ndjson")
+    assert len({json.loads(line)["hash"] for line in out.splitlines()}) == len(lines) - 1
+    code, out, _ = gwtui("credits", "get", "--output", "ndjson")
+    assert set(json.loads(out)) == {"total_credits", "total_usage"}
+    code, out, _ = gwtui("credits", "get", "--output", "csv")
+    assert out.splitlines()[0] == "balance,purchased,used,share,burn,runway_days"
+
+
+# JSON
+
+
+def test_numbers_keep_every_digit_and_text_cannot_disturb_a_terminal() -> None:
+    value = {"a": [Decimal("1.10"), 5, None, True], "b": "\x1b[31m\u202e\u00e9", "c": {}, "d": []}
+    text = exact_json(value)
+    assert text == '{"a":[1.10,5,null,true],"b":"\\u001b[31m\\u202e\\u00e9","c":{},"d":[]}'
+    plain = {"a": [1, "x", {"b": None}], "c": {}, "d": []}
+    assert exact_json(plain, indent=2) == json.dumps(plain, indent=2)
+    for odd in (Decimal("NaN"), float("inf")):
+        with pytest.raises(ValueError, match="JSON"):
+            exact_json(odd)
+
+
+def test_what_looks_secret_is_masked() -> None:
+    value = {"key": "sk-1", "list": [{"Token": "t", "key": {"deep": 1}}], "keys": "no secret"}
+    assert masked(value) == {
+        "key": MASK,
+        "list": [{"Token": MASK, "key": {"deep": 1}}],
+        "keys": "no secret",
+    }
+
+
+# What is loaded
+
+
+def test_no_headless_command_loads_textual_and_help_no_http(place: Site) -> None:
+    program = (
+        "import sys\n"
+        "from gwtui.cli.main import main\n"
+        "from gwtui.cli.resources import RESOURCES\n"
+        "from gwtui.cli.verbs import verbs_of\n"
+        "def call(*words):\n"
+        "    try:\n"
+        "        return main(words)\n"
+        "    except SystemExit as end:\n"
+        "        return end.code\n"
+        "for resource in RESOURCES.values():\n"
+        "    for verb in verbs_of(resource):\n"
+        "        assert call(resource.id, verb, '--help') == 0, (resource.id, verb)\n"
+        "assert call('check', '--help') == call('watch', '--help') == 0\n"
+        "assert 'httpx' not in sys.modules\n"
+        "import os\n"
+        "for words in (('keys', 'list'), ('keys', 'get', 'backfill-2025'), ('check',),\n"
+        "              ('keys', 'disable', 'backfill-2025', '--plan'),\n"
+        "              ('watch', '--ndjson', '--count', '1')):\n"
+        f"    os.environ['GWTUI_TOKEN'] = {place.gateway.management!r}\n"
+        f"    os.environ['GWTUI_BASE_URL'] = {place.gateway.base_url!r}\n"
+        "    assert call(*words) == 0, words\n"
+        "loaded = [name for name in ('textual', 'starlette') if name in sys.modules]\n"
+        "assert not loaded, loaded\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]

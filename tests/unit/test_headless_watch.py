@@ -1,0 +1,75 @@
+"""gwtui watch --ndjson: a line for each reading, and a clean end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+from gwtui.cli import exits
+from gwtui.cli.watch_lines import lines
+from gwtui.contract.keys import ApiKey
+from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.history.seeing import Seen, keys_seen
+from headless_kit import Gwtui, Site, site
+from login_kit import Commands
+
+MODEL = "helioscope/corona-code"
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Site]:
+    with site() as found:
+        yield found
+
+
+@pytest.fixture
+def gwtui(
+    place: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Gwtui]:
+    yield Gwtui(Commands(monkeypatch, capsys), place)
+    place.faults.clear()
+
+
+def test_one_reading_of_each(gwtui: Gwtui) -> None:
+    words = ("watch", "--ndjson", "--count", "1", "--model", MODEL, "--nearest", "2")
+    code, out, err = gwtui(*words)
+    assert (code, err) == (exits.OK, "")
+    found = [json.loads(line) for line in out.splitlines()]
+    assert {one["resource"] for one in found} == {"credits", "endpoint", "key", "workspace"}
+    assert sum(one["resource"] == "key" for one in found) == 2
+    (balance,) = (one for one in found if one["resource"] == "credits")
+    assert balance["figures"]["balance"] > 0
+    endpoints = [one for one in found if one["resource"] == "endpoint"]
+    assert {one["identity"].partition(" ")[0] for one in endpoints} == {MODEL}
+    assert len(endpoints) == 3
+
+
+def test_a_reading_that_fails_is_told_and_counts(gwtui: Gwtui, place: Site) -> None:
+    place.faults.arm("403:GET /credits")
+    words = ("watch", "--ndjson", "--count", "1", "--nearest", "0", "--model", MODEL)
+    code, out, err = gwtui(*words)
+    assert code == exits.INCOMPLETE
+    assert "credits: " in err
+    assert all(json.loads(line)["resource"] == "endpoint" for line in out.splitlines())
+
+
+@pytest.mark.parametrize("words", [("--interval", "0"), ("--count", "x"), ("--nearest", "-1")])
+def test_a_wrong_command_line(gwtui: Gwtui, words: tuple[str, ...]) -> None:
+    assert gwtui("watch", "--ndjson", *words)[0] == exits.USAGE
+
+
+def test_keys_nearest_to_their_limits_come_first() -> None:
+    def key(name: str, limit: int | None, left: int | None) -> KeyRow:
+        facts = {"hash": name, "name": name, "limit": limit, "limit_remaining": left}
+        return KeyRow(ApiKey.model_validate(facts))
+
+    rows = [key("free", None, None), key("half", 10, 5), key("over", 10, -1), key("new", 10, 10)]
+    seen = keys_seen(rows, Seen(datetime(2026, 11, 21, tzinfo=UTC), 60))
+    found = [*lines(seen, 2)]
+    assert [one["name"] for one in found] == ["over", "half"]
+    assert found[0]["at"] == "2026-11-21T00:00:00Z"
+    assert found[0]["figures"]["limit_remaining"] == Decimal(-1)
