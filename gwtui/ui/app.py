@@ -330,7 +330,6 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
             read_only=self.read_only,
             why_read_only="" if connection.read_only else self.held or "",
             critical=connection.critical,
-            alerts=None if self.notices is None else self.notices.badge,
             faults=connection.faults,
         )
 
