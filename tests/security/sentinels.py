@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gc
+import html
 import json
 import sys
 import traceback
@@ -33,6 +34,11 @@ class Sentinel:
         begin = (len(self.value) - MIDDLE) // 2
         return self.value[begin : begin + MIDDLE]
 
+    @property
+    def piece(self) -> str:
+        """What may be left of it where it is broken over lines or cut."""
+        return self.middle[-10:]
+
     def forms(self) -> dict[str, bytes]:
         """What its middle would look like, by the name of the form."""
         text, data = self.middle, self.middle.encode()
@@ -46,9 +52,10 @@ class Sentinel:
             "json in json": json.dumps(json.dumps(text))[3:-3].encode(),
             "\\u escapes": "".join(f"\\u{ord(char):04x}" for char in text).encode(),
             "url": quote(text, safe="").encode(),
-            "html": text.replace("&", "&amp;").replace("<", "&lt;").encode(),
+            "xml": text.replace("&", "&amp;").replace("<", "&lt;").encode(),
+            "html": html.escape(text).encode(),
+            "piece": self.piece.encode(),
             "python": repr(text)[1:-1].encode(),
-            "spaced for SVG": text.replace(" ", "&#160;").encode(),
         }
         for shift in range(3):
             encoded = base64.b64encode(bytes(shift) + data)[4 if shift else 0 : -4]

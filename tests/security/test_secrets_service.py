@@ -10,14 +10,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import logging
 import os
 import pickle
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -25,6 +23,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 from pydantic import SecretStr, ValidationError
+from secret_world import logging_into, minting_marked
 from sentinels import FORMS, MARKED, files, leaks, marked, representations, told
 
 from gwtui.actions.byok_plans import plan_create as plan_store
@@ -38,16 +37,13 @@ from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Patience, Transport
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
-from gwtui.contract.dialects import Dialect
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest, ExternalUserRequest
 from gwtui.domain.clock import Clock
-from gwtui.embedded.credentials import MintedKey, key_hash
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.journal import Journal
-from gwtui.local.log import open_log
 from gwtui.local.seal import SealedKey
 from gwtui.local.sealed_keys import SealedKeys, sealed_keys
 
@@ -58,18 +54,6 @@ QUICK = Clock(now=lambda: NOW, chance=lambda: 0.0, sleep=lambda _: asyncio.sleep
 SECRETS = {name: marked(name) for name in MARKED}
 HASTY = Patience(connect=2, read=0.05, write=2, pool=2, whole=2)
 FAULTS = ["", *(f"{name}=0.01" if kind.takes_seconds else name for name, kind in KINDS.items())]
-
-
-@dataclass
-class Minter:
-    """Makes keys of the marked values, each a little different at its end."""
-
-    numbers: Iterator[int] = field(default_factory=count)
-
-    def __call__(self, _dialect: Dialect, *, management: bool) -> MintedKey:
-        name = "token" if management else "new key"
-        value = MARKED[name] + ("" if management else f"{next(self.numbers):04}")
-        return MintedKey(value, key_hash(value), f"{value[:3]}...{value[-3:]}")
 
 
 @dataclass
@@ -134,18 +118,6 @@ def connection(**more: Any) -> Connection:
     return Connection("http://localhost", SecretStr(MARKED["token"]), label="work", **more)
 
 
-@contextmanager
-def logging_into(folder: Path) -> Iterator[None]:
-    root, ours = logging.getLogger(), logging.getLogger("gwtui")
-    before = list(root.handlers), ours.level, logging.raiseExceptions
-    open_log(folder, "debug")
-    try:
-        yield
-    finally:
-        root.handlers[:], _, logging.raiseExceptions = before
-        ours.setLevel(before[1])
-
-
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A state directory; durability is proved elsewhere."""
@@ -168,10 +140,8 @@ class World:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("gateway")
-    faults, minter = Switchboard(), Minter()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gwtui.embedded.issuing.mint", minter)
-        patch.setattr("gwtui.embedded.routes.keys.mint", minter)
+    faults = Switchboard()
+    with minting_marked():
         gateway = EmbeddedGateway.open(
             folder / "gateway.sqlite3", content="empty", clock=CLOCK, faults=faults
         )

@@ -70,4 +70,4 @@ def test_objects_are_asked_what_they_say() -> None:
 def test_every_form_differs_for_a_value_with_every_special_character() -> None:
     forms = Sentinel("any", MARKED["token"]).forms()
     assert tuple(forms) == FORMS
-    assert len(FORMS) == 18
+    assert len(FORMS) == 19

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import format_datetime
 from typing import Any, Protocol
 
@@ -34,7 +34,8 @@ class Taken:
     """An answer that the gateway gave and that was kept back."""
 
     start: Message
-    body: bytes
+    body: bytes = field(repr=False)
+    """May hold a new key."""
 
     @property
     def is_success(self) -> bool:

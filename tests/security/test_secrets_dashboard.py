@@ -1,0 +1,264 @@
+"""Secrets in the dashboard: typed, sent, shown once, copied, lost; every byte left is searched.
+
+A provider key is stored and rotated and a key made, with the gateway doing it, refusing it and
+losing its answer. ``GWTUI_SECRETS=full`` takes every fault for each of them. Run with ``-rP`` for
+the counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import stat
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from secret_world import logging_into, minting_marked
+from sentinels import FORMS, MARKED, files, leaks, marked, processes, representations
+from textual import events
+from textual.pilot import Pilot
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.byok import CreateByokRequest
+from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults.kinds import KINDS
+from gwtui.local.journal import Journal
+from gwtui.local.pattern_trial import try_patterns
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.commands import by_id
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.secret import SecretScreen
+from gwtui.ui.screens.ask import AskScreen
+from shell_kit import Site, dashboard, listing, notices, quick_clock, shown, until
+
+FULL = os.environ.get("GWTUI_SECRETS") == "full"
+SECRETS = [marked(name) for name in MARKED]
+LASTING = ("hang", "hang-after", "latency", "clock-skew")
+"""Faults that only take time, or none at all."""
+EVERY = [name for name in KINDS if name not in LASTING]
+OPERATIONS = {"store": "createByok", "rotate": "updateByok", "create": "createKey"}
+CASES = (
+    [(operation, fault) for operation in OPERATIONS for fault in EVERY]
+    if FULL
+    else [("store", "reset-after"), ("rotate", "409"), ("create", "500-after")]
+)
+ASKED_FOR = ("copied-*.txt", "stdin-of-tmux")
+"""Where a person wanted the value to go."""
+
+TMUX = f"""#!{sys.executable}
+import os, sys
+from pathlib import Path
+folder = Path(__file__).parent.parent
+seen = [Path(f"/proc/self/{{name}}").read_bytes() for name in ("cmdline", "environ")]
+(folder / f"tmux-{{os.getpid()}}").write_bytes(b"".join(seen))
+(folder / "stdin-of-tmux").write_bytes(sys.stdin.buffer.read())
+"""
+
+
+class Desk:
+    """A dashboard that looks at itself after each step."""
+
+    def __init__(self, app: GwtuiApp, pilot: Pilot[int], folder: Path) -> None:
+        self.app = app
+        self.pilot = pilot
+        self.folder = folder
+        self.journal = Journal(folder / "journal.jsonl")
+        self.sinks: dict[str, bytes | str] = {}
+        self.steps = 0
+
+    def look(self) -> None:
+        """Take everything that is on the screen, and its picture."""
+        self.steps += 1
+        self.sinks[f"picture {self.steps}"] = self.app.export_screenshot()
+        self.sinks[f"screen {self.steps}"] = shown(self.app) + notices(self.app)
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        self.look()
+
+    async def paste(self, text: str) -> None:
+        assert self.app.focused is not None
+        self.app.focused.post_message(events.Paste(text))
+        await self.pilot.pause()
+        self.look()
+
+    async def wait_for(self, kind: type[Any]) -> Any:
+        await until(self.pilot, lambda: isinstance(self.app.screen, kind), kind.__name__)
+        self.look()
+        return self.app.screen
+
+    async def said(self, words: str) -> None:
+        await until(self.pilot, lambda: words in notices(self.app), words)
+        self.look()
+
+    async def ended(self, event: str) -> None:
+        def last() -> str:
+            return [entry.event for entry in self.journal.entries()][-1]
+
+        await until(self.pilot, lambda: last() == event, event)
+        self.look()
+
+    async def back(self) -> None:
+        screen = listing(self.app)
+        await until(self.pilot, lambda: self.app.screen is screen, "the list")
+        self.look()
+
+    # What is done -------------------------------------------------------------------------------
+
+    async def store(self) -> None:
+        await self.app.open_route("byok")
+        await until(self.pilot, lambda: listing(self.app).table.selected, "the credential")
+        await self.press("n")
+        await self.wait_for(FormScreen)
+        await self.press(*"openai", "tab")
+        await self.paste(f" {MARKED['provider key']}\n")
+        await self.press("ctrl+s")
+
+    async def rotate(self) -> None:
+        await self.app.open_route("byok")
+        await until(self.pilot, lambda: listing(self.app).table.selected, "the credential")
+        await self.press("R")
+        await self.wait_for(FormScreen)
+        await self.paste(MARKED["rotated key"])
+        await self.press("ctrl+s")
+        await self.wait_for(ConfirmScreen)
+        await self.press("right", "enter")
+
+    async def create(self) -> None:
+        await self.app.open_route("keys")
+        await until(self.pilot, lambda: listing(self.app).states[0].fetched_at, "the keys")
+        await self.press("n")
+        await self.wait_for(FormScreen)
+        await self.press(*"zz new", "ctrl+s")
+
+    async def take(self) -> str:
+        """Copy the new key by every route, and look at it; gives it."""
+        screen = await self.wait_for(SecretScreen)
+        await self.press("c")
+        await until(self.pilot, lambda: "Copied by tmux" in shown(self.app), "the copy")
+        await self.press("s")
+        await until(self.pilot, lambda: "Saved to" in shown(self.app), "the file")
+        await self.pilot.press("v")  # shown because the person asks for it
+        assert marked("new key").piece in shown(self.app).replace("\n", "").replace(" ", "")
+        await self.pilot.press("v")
+        self.look()
+        return str(screen._value.get_secret_value())
+
+
+@asynccontextmanager
+async def world(folder: Path) -> AsyncIterator[tuple[Site, Switchboard]]:
+    with minting_marked(), logging_into(folder):
+        place = Site(quick_clock(), content="empty")
+        faults = Switchboard()
+        place.gateway.asgi = faults.before(place.gateway.asgi, place.clock)
+        assert place.token == MARKED["token"]
+        await place.start()
+        try:
+            async with place.connect() as where, GatewayClient(where) as client:
+                before = CreateByokRequest.model_validate(
+                    {"provider": "openai", "key": "sk-before-0123456789", "name": "Main"}
+                )
+                await client.byok.create(before)
+            yield place, faults
+        finally:
+            await place.stop()
+            place.gateway.close()
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tmux that writes down how it was called."""
+    program = tmp_path / "bin" / "tmux"
+    program.parent.mkdir()
+    program.write_text(TMUX)
+    program.chmod(stat.S_IRWXU)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,1,0")
+
+
+def held() -> set[str]:
+    """Which of the marked secrets any object of the program still holds."""
+    gc.collect()
+    values = [one.get_secret_value() for one in gc.get_objects() if isinstance(one, SecretStr)]
+    return {name for name in MARKED for value in values if value.startswith(MARKED[name])}
+
+
+def nothing_got_out(desk: Desk, out: str, err: str, folder: Path) -> None:
+    sinks = {**desk.sinks, "stdout": out, "stderr": err, **processes(os.getpid())}
+    sinks |= files(folder, apart_from=ASKED_FOR)
+    assert leaks(sinks, SECRETS) == []
+    print(f"{len(SECRETS)} secrets x {len(FORMS)} forms x {len(sinks)} sinks")
+
+
+async def test_the_usual_way(
+    state: Path,
+    tmp_path: Path,
+    tmux: None,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    async with world(state) as (place, _):
+        async with dashboard(place, state, start="byok", size=(80, 24)) as (app, pilot):
+            desk = Desk(app, pilot, state)
+            await desk.store()
+            await desk.said("stored; its key is never shown again")
+            await desk.rotate()
+            await desk.said("rotated; its key is now")
+            await desk.create()
+            value = await desk.take()
+            desk.sinks |= await asyncio.to_thread(representations)
+            await try_patterns(["a+"], "sample")
+        # Left without an acknowledgement: offered again.
+        async with dashboard(place, state, size=(80, 24), loaded=False) as (app, pilot):
+            again = Desk(app, pilot, state)
+            await again.wait_for(AskScreen)
+            await again.press("escape")
+            await again.said("Keys never acknowledged")
+            await app.perform(by_id("app.unacknowledged"), listing(app).capture())
+            screen = await again.wait_for(SecretScreen)
+            assert screen._value.get_secret_value() == value
+            app.screen.query_one("#stored").focus()
+            await again.press("space", "tab", "enter")
+            await again.back()
+            del screen
+            assert await asyncio.to_thread(held) == {"token"}, "what was acknowledged is forgotten"
+            desk.sinks |= {f"again, {name}": what for name, what in again.sinks.items()}
+            desk.sinks |= {
+                f"again, {name}": what
+                for name, what in (await asyncio.to_thread(representations)).items()
+            }
+    copied = files(tmp_path)
+    asked = [name for name in copied if any(Path(name).match(one) for one in ASKED_FOR)]
+    assert len(asked) == 2
+    assert all(copied[name].endswith(value.encode()) for name in asked)
+    assert any(Path(name).name.startswith("tmux-") for name in copied)
+    nothing_got_out(desk, *capfd.readouterr(), tmp_path)
+
+
+@pytest.mark.parametrize(("operation", "fault"), CASES)
+async def test_a_bad_day(
+    operation: str, fault: str, state: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with (
+        world(state) as (place, faults),
+        dashboard(place, state, start="byok", size=(80, 24)) as (app, pilot),
+    ):
+        desk = Desk(app, pilot, state)
+        faults.arm(f"{fault}:{OPERATIONS[operation]} x1")
+        await getattr(desk, operation)()
+        await desk.ended("refused" if fault.startswith("4") else "unknown")
+        await pilot.pause(0.1)
+        desk.look()
+        desk.sinks |= await asyncio.to_thread(representations)
+    nothing_got_out(desk, *capfd.readouterr(), tmp_path)
