@@ -88,7 +88,9 @@ class Demo:
                 token_source="demo",
             )
 
-    def app(self, start: str = "keys", theme: str | None = None) -> GwtuiApp:
+    def app(
+        self, start: str = "keys", theme: str | None = None, data: Path | None = None
+    ) -> GwtuiApp:
         return GwtuiApp(
             self.connect,
             clock=self.clock,
@@ -96,6 +98,7 @@ class Demo:
             theme=theme,
             local_zone=UTC,
             journal=Journal(self.folder / "journal.jsonl"),
+            data=data,
         )
 
     def close(self) -> None:

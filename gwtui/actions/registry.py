@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from gwtui.actions import (
     activity,
     assignments,
+    board,
     budgets,
     byok,
     credits,
@@ -30,6 +31,7 @@ ACTIONS: tuple[Action, ...] = (
     *members.ACTIONS,
     *organization.ACTIONS,
     *credits.ACTIONS,
+    *board.ACTIONS,
     *models.ACTIONS,
     *guardrails.ACTIONS,
     *assignments.ACTIONS,

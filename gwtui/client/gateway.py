@@ -22,6 +22,7 @@ from gwtui.client.organization import OrganizationService
 from gwtui.client.providers import ProvidersService
 from gwtui.client.retry import RetryingCaller, RetryNotice
 from gwtui.client.skew import ClockSkew
+from gwtui.client.traffic import Traffic
 from gwtui.client.workspaces import WorkspacesService
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
@@ -64,6 +65,11 @@ class GatewayClient:
         """How far the gateway's clock is from this machine's, as far as answers have come."""
         return self._transport.skew
 
+    @property
+    def traffic(self) -> Traffic:
+        """How many requests went out lately."""
+        return self._transport.traffic
+
     async def __aenter__(self) -> Self:
         return self
 
@@ -103,6 +109,10 @@ class _LazyTransport:
     @property
     def skew(self) -> ClockSkew:
         return ClockSkew() if self._transport is None else self._transport.skew
+
+    @property
+    def traffic(self) -> Traffic:
+        return Traffic(self._clock) if self._transport is None else self._transport.traffic
 
     async def call(self, call: Call) -> Answer:
         transport = self._transport or await self._build()

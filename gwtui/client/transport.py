@@ -36,12 +36,14 @@ from gwtui.client.errors import (
     ConnectFailedError,
     GatewayError,
     NoAnswerError,
+    RateLimitedError,
     ReadOnlyError,
     UnreadableAnswerError,
 )
 from gwtui.client.gate import WriteGate
 from gwtui.client.receipts import answered
 from gwtui.client.skew import ClockSkew
+from gwtui.client.traffic import Traffic
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import hider, is_short, remember
 
@@ -94,6 +96,7 @@ class Transport:
     ) -> None:
         self.gate = gate or WriteGate(connection)
         self.skew = ClockSkew()
+        self.traffic = Traffic(clock)
         self._connection = connection
         self._clock = clock
         self._patience = patience
@@ -119,7 +122,10 @@ class Transport:
             raise ConnectFailedError("the gateway client is closed", temporary=False)
         target = call.target()
         started = self._clock.monotonic()
+        self.traffic.sent(read=call.is_read)
         outcome = await self._attempt(call, target)
+        if isinstance(outcome, RateLimitedError):
+            self.traffic.limited()
         self._log(call, outcome, self._clock.monotonic() - started)
         # Raised here, outside of every handler: the exceptions of the HTTP library hold the
         # request with its headers and must not become this one's context.

@@ -27,7 +27,7 @@ from gwtui.ui.guarded import GuardedApp
 from gwtui.ui.handlers import handler
 from gwtui.ui.health import Health
 from gwtui.ui.navigation import Navigation
-from gwtui.ui.resources.registry import SHORT_TITLES, TITLES
+from gwtui.ui.resources.registry import SHORT_TITLES, TABS, TITLES
 from gwtui.ui.resources.spec import Scope
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.session import Link, Session
@@ -197,7 +197,9 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
     def _second(self) -> None:
         screen = self.navigation.screen
         # At the very end the timer may fire once more, when no screen is left.
-        if screen is not None and self.screen_stack and screen is self.screen and self.app_focus:
+        if screen is None or not self.screen_stack or screen is not self.screen:
+            return
+        if self.app_focus or screen.ticks_unfocused:
             screen.second()
 
     def on_app_blur(self) -> None:
@@ -335,7 +337,11 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
 
     def _tabs(self, current: str) -> tuple[Tab, ...]:
         """The tabs, and the place that is shown when it has none."""
-        shown = [action for action in place_actions() if action.keys or tab_of(action) == current]
+        shown = [
+            action
+            for action in place_actions()
+            if tab_of(action) in TABS or tab_of(action) == current
+        ]
         return tuple(
             Tab(
                 action.id,

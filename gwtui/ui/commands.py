@@ -7,7 +7,7 @@ from functools import cache
 
 from gwtui.actions import registry
 from gwtui.actions.action import APP, Action
-from gwtui.ui.resources.registry import PLACES, TABS, TITLES
+from gwtui.ui.resources.registry import KEYS, PLACES, TABS, TITLES
 
 _GO = "go."
 _NUMBER_KEYS = 9
@@ -25,7 +25,7 @@ def tab_actions() -> tuple[Action, ...]:
 @cache
 def place_actions() -> tuple[Action, ...]:
     """One action per place that can be gone to: the tabs, then those without a tab."""
-    return (*tab_actions(), *(_go(place) for place in PLACES if place not in TABS))
+    return (*tab_actions(), *(_go(place, KEYS[place]) for place in PLACES if place not in TABS))
 
 
 def _go(place: str, key: str = "") -> Action:

@@ -19,6 +19,7 @@ def immediate() -> Mapping[str, Handler]:
     """Handlers that never wait for a person: they run before the next key is read."""
     from gwtui.ui import (  # noqa: PLC0415
         activity_actions,
+        board_actions,
         figures_actions,
         general_actions,
         generation_actions,
@@ -37,6 +38,7 @@ def immediate() -> Mapping[str, Handler]:
         **list_actions.IMMEDIATE,
         **figures_actions.IMMEDIATE,
         **activity_actions.IMMEDIATE,
+        **board_actions.IMMEDIATE,
         **generation_actions.IMMEDIATE,
         **workspace_links.IMMEDIATE,
         **guardrail_links.IMMEDIATE,
@@ -50,7 +52,12 @@ def patient() -> Mapping[str, Handler]:
 
     Forms and what they need are loaded at the first use, not before the first paint.
     """
-    from gwtui.ui import general_actions, generation_actions, list_actions  # noqa: PLC0415
+    from gwtui.ui import (  # noqa: PLC0415
+        board_actions,
+        general_actions,
+        generation_actions,
+        list_actions,
+    )
     from gwtui.ui.forms import (  # noqa: PLC0415
         assign_rows,
         assignment_actions,
@@ -70,6 +77,7 @@ def patient() -> Mapping[str, Handler]:
     return {
         **general_actions.PATIENT,
         **list_actions.PATIENT,
+        **board_actions.PATIENT,
         **generation_actions.PATIENT,
         **key_actions.HANDLERS,
         **workspace_actions.HANDLERS,

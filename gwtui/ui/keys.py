@@ -19,6 +19,7 @@ _SHOWN = {
     "full_stop": ".",
     "comma": ",",
     "exclamation_mark": "!",
+    "at": "@",
     "pageup": "PgUp",
     "pagedown": "PgDn",
     "tab": "Tab",

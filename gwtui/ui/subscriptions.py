@@ -11,8 +11,10 @@ from textual.message import Message
 from gwtui.ui.messages import FeedChanged
 from gwtui.watch.feed import Feed, FeedState
 
-FeedUse = tuple[Feed[Any], Callable[[FeedState[Any]], None]]
-"""A feed and what the screen does with each of its states."""
+Deliver = Callable[[FeedState[Any]], None]
+FeedUse = tuple[Feed[Any], Deliver] | tuple[Feed[Any], Deliver, float]
+"""A feed, what the screen does with each of its states, and the seconds between two reads that it
+needs where these are not the feed's own."""
 
 
 @dataclass(eq=False, slots=True)
@@ -20,7 +22,8 @@ class Subscription:
     """One watched feed."""
 
     feed: Feed[Any]
-    deliver: Callable[[FeedState[Any]], None]
+    deliver: Deliver
+    every: float | None = None
     stop: Callable[[], None] = field(default=lambda: None)
 
 
@@ -38,9 +41,11 @@ class Subscriptions:
     def open(self, uses: Sequence[FeedUse]) -> None:
         """Watch these feeds instead of the present ones."""
         before = self._open
-        self._open = [Subscription(feed, deliver) for feed, deliver in uses]
+        self._open = [Subscription(*use) for use in uses]
         for subscription in self._open:
-            subscription.stop = subscription.feed.watch(self._listener(subscription))
+            subscription.stop = subscription.feed.watch(
+                self._listener(subscription), every=subscription.every
+            )
             self._post(FeedChanged(subscription))
         # Closing after opening keeps a feed that stays watched from pausing in between.
         for subscription in before:

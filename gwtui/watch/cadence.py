@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,18 @@ class Cadence:
         return self.seconds * (1 + self.jitter * (2 * chance - 1))
 
 
+class Load(NamedTuple):
+    """What a feed asks of the gateway: ``requests`` every ``seconds``, a little more or less."""
+
+    requests: int
+    seconds: float
+
+    @property
+    def per_minute(self) -> float:
+        """Requests in a minute."""
+        return self.requests * 60 / self.seconds
+
+
 CREDITS = Cadence(10, stale_after=45)
 KEYS = Cadence(20, stale_after=90)
 ENDPOINTS = Cadence(15, stale_after=60)
@@ -43,5 +56,7 @@ PROVIDERS = Cadence(300, stale_after=900)
 ACTIVITY = Cadence(300, stale_after=900)
 AUDIT = Cadence(5, stale_after=30)
 """A file of this machine, read only when it grew."""
+ALERTS = Cadence(5, stale_after=30)
+"""A file of this machine; what this instance itself finds is shown at once."""
 CATALOG = Cadence(600, stale_after=1800)
 """Every model with its endpoints: one request per model, so it is read seldom."""

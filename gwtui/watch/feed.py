@@ -22,7 +22,7 @@ from gwtui.client.errors import GatewayError
 from gwtui.client.reading_log import ReadingLog, Shortfall, logged
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.backoff import FIRST_RETRY, retry_delay
-from gwtui.watch.cadence import Cadence
+from gwtui.watch.cadence import Cadence, Load
 
 T = TypeVar("T")
 
@@ -147,6 +147,15 @@ class Feed(Generic[T]):
     def least_pace(self) -> float:
         """Seconds between two reads at the least, by what the last one cost in requests."""
         return self._cost / REQUESTS_PER_SECOND
+
+    @property
+    def load(self) -> Load | None:
+        """What it asks of the gateway as long as the same look; None while it does not read."""
+        pace = self._pace()
+        if pace is None or self._closed:
+            return None
+        known = self._state.fetched_at is not None or self._state.error is not None
+        return Load(self._cost if known else 1, pace)
 
     def watch(
         self, listener: Listener[T], *, background: bool = False, every: float | None = None

@@ -80,6 +80,12 @@ class FeedHub:
         return tuple(self._feeds.values())
 
     @property
+    def expected_per_minute(self) -> float:
+        """The requests in a minute that its feeds make as long as the same is looked at."""
+        loads = (feed.load for feed in self.feeds)
+        return sum(load.per_minute for load in loads if load is not None)
+
+    @property
     def paused(self) -> bool:
         """Whether all feeds are held."""
         return self._paused

@@ -25,7 +25,7 @@ class Entry:
     The declaration is a ResourceSpec, or a screen class where ``screen`` says so. ``tab`` gives
     it a tab; without one it is reached by its name and by links. ``parent`` is the resource whose
     rows open it: it lists what belongs to one of them. ``short`` is a shorter title, for tabs on a
-    narrow terminal.
+    narrow terminal. ``key`` opens a place without a tab from everywhere.
     """
 
     id: str
@@ -35,6 +35,7 @@ class Entry:
     screen: bool = False
     parent: str = ""
     short: str = ""
+    key: str = ""
 
 
 ENTRIES: tuple[Entry, ...] = (
@@ -71,6 +72,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("activity", "Activity", "gwtui.ui.screens.activity:ActivityScreen", screen=True),
     Entry("providers", "Providers", "gwtui.ui.resources.providers:PROVIDERS", tab=False),
     Entry("zdr", "Models under ZDR", "gwtui.ui.resources.zdr:ZDR", tab=False, short="ZDR"),
+    Entry("board", "Board", "gwtui.ui.screens.board:BoardScreen", tab=False, screen=True, key="0"),
+    Entry("changes", "Changes", "gwtui.ui.screens.changes:ChangesScreen", tab=False, screen=True),
     Entry("audit", "Audit entries", "gwtui.ui.resources.audit:AUDIT", tab=False, short="Audit"),
     Entry(
         "generation",
@@ -134,6 +137,9 @@ PLACES: tuple[str, ...] = tuple(entry.id for entry in ENTRIES if not entry.paren
 
 TITLES: Mapping[str, str] = {entry.id: entry.title for entry in ENTRIES}
 """What each resource is called on its tab."""
+
+KEYS: Mapping[str, str] = {entry.id: entry.key for entry in ENTRIES}
+"""What opens a place without a tab, where there is such a key."""
 
 SHORT_TITLES: Mapping[str, str] = {entry.id: entry.short or entry.title for entry in ENTRIES}
 """The same, shorter."""

@@ -72,12 +72,19 @@ class GatewayScreen(Screen[None]):
         Show what a path such as keys/HASH names.
     ``crumbs()``
         The path to here, for a screen that another one opened.
+    ``notice()``
+        What the banner says instead of how the feeds do, or None.
+    ``deciding_state()``
+        The state that the body gives way to while it has no value, or None for never.
+    ``ticks_unfocused``
+        Whether ``tick`` is called while the terminal has no focus, too.
 
     The actions of the registry with the scopes APP, ``resource`` and ``extra_scopes`` are bound,
     hinted and listed by themselves.
     """
 
     AUTO_FOCUS = ""
+    ticks_unfocused = False
     focused = Reactive[Widget | None](None, repaint=False)
     """As in every screen, but another focus does not repaint the whole of it."""
 
@@ -155,6 +162,14 @@ class GatewayScreen(Screen[None]):
     def crumbs(self) -> Sequence[str]:
         """The path to here, for a screen that another one opened."""
         return ()
+
+    def notice(self) -> Content | None:
+        """What the banner says instead of how the feeds do."""
+        return None
+
+    def deciding_state(self) -> FeedState[Any] | None:
+        """The state that the body gives way to while it has no value: the first feed's."""
+        return self.states[0] if self.states else None
 
     # The frame ------------------------------------------------------------------------------
 
@@ -258,12 +273,17 @@ class GatewayScreen(Screen[None]):
         self.query_one(KeyFooter).show_actions(self.gwtui.hints(self.scopes))
 
     def _show_banner(self, now: datetime) -> None:
+        banner = self.query_one("#banner", OneLine)
+        notice = self.notice()
+        if notice is not None:
+            banner.display = True
+            banner.show(notice)
+            return
         named = [(feed.name, feed.state) for feed in self._subscriptions.feeds]
         session = self.gwtui.session
         text = self.gwtui.health.banner(named, now)
         if not text and session is not None:
             text = skewed(session.gateway.skew)
-        banner = self.query_one("#banner", OneLine)
         banner.display = bool(text)
         banner.show(Content(f" ! {text}"))
 
@@ -296,10 +316,11 @@ class GatewayScreen(Screen[None]):
 
     def _say_state(self, panel: StatePanel, now: datetime) -> bool:
         """Fill the panel when it must stand in for the body; whether it must."""
+        deciding = self.deciding_state()
+        if deciding is not None and say_without_value(panel, self.heading, deciding, now):
+            return True
         if not self.states:
             return False
-        if say_without_value(panel, self.heading, self.states[0], now):
-            return True
         empty = self.empty_text()
         if empty is not None:
             panel.say(self.empty_title(), empty)

@@ -1,0 +1,98 @@
+"""Credits on the board: what is left, the burn over three windows, the runway, the curve."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from textual.app import ComposeResult
+from textual.content import Content
+
+from gwtui.contract.credits import Credits
+from gwtui.domain import money
+from gwtui.ui.board.credits_words import burn_cells, left_cells, runway_cells, short_runway
+from gwtui.ui.board.panel import Panel, Question
+from gwtui.ui.board.view import View
+from gwtui.ui.resources.balance import Line as Words
+from gwtui.ui.resources.spec import Cell
+from gwtui.ui.tones import cell_content, toned
+from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.plot import Figure, Line, PlotView
+from gwtui.watch.board.questions import CreditsPast, credits_past
+from gwtui.watch.board.sight import Seen, Sight
+
+_LABEL = 9
+
+
+class CreditsPanel(Panel):
+    """The balance and what becomes of it."""
+
+    def __init__(self) -> None:
+        super().__init__(id="board-credits", classes="panel")
+        self._seen: Seen[Credits] = Seen()
+        self._past: CreditsPast | None = None
+
+    def compose(self) -> ComposeResult:
+        """Three lines and a plot."""
+        yield OneLine(id="board-balance")
+        yield OneLine(id="board-burn")
+        yield OneLine(id="board-runway")
+        yield PlotView(id="board-balance-plot")
+
+    def see(self, sight: Sight, view: View) -> None:
+        """What the gateway says, else what is recorded."""
+        self._seen = sight.credits
+        self._write(view)
+
+    def question(self, view: View) -> Question | None:
+        """Burn, outlook and the curve."""
+        reach = view.reach
+        return lambda reader: credits_past(reader, reach)
+
+    def answer(self, found: Any, view: View) -> None:
+        """Draw the curve."""
+        self._past = found
+        self._write(view)
+        curve = None if self._past is None else self._past.curve
+        self.query_one(PlotView).draw(
+            Figure(
+                f"Balance {view.span.name}",
+                view.window,
+                (Line(curve),),
+                _usd,
+                absent="not said",
+                zone=view.zone,
+                ascii=view.ascii,
+            )
+        )
+
+    def summary(self, view: View) -> Content:
+        """All of it in one line."""
+        past, credits = self._past, self._seen.value
+        parts: Words = (Cell("Credits ", "muted"), *left_cells(self._seen, view.now))
+        if past is not None:
+            first = past.standing.burns[:1]
+            parts += (Cell("  "), *burn_cells(first), Cell("  "))
+            parts += short_runway(credits, past.standing.outlook, view.now)
+        return Content("").join(cell_content(cell) for cell in parts)
+
+    def _write(self, view: View) -> None:
+        past = self._past
+        lines: dict[str, tuple[str, Words]] = {
+            "board-balance": ("Credits", left_cells(self._seen, view.now)),
+            "board-burn": ("Burn", burn_cells(past.standing.burns if past else ())),
+            "board-runway": (
+                "Runway",
+                runway_cells(self._seen.value, past.standing.outlook if past else None, view.now),
+            ),
+        }
+        for name, (label, words) in lines.items():
+            self.query_one(f"#{name}", OneLine).show(
+                Content.assemble(
+                    toned(f"{label:<{_LABEL}}", "muted"), *(cell_content(cell) for cell in words)
+                )
+            )
+
+
+def _usd(amount: Decimal) -> str:
+    return money.usd(amount)

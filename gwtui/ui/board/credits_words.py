@@ -1,0 +1,114 @@
+"""Credits in words: what is left, how fast it goes, and when it will be gone. Amounts are USD."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from gwtui.contract.credits import Credits
+from gwtui.domain import money, times
+from gwtui.domain.runway import Burn, Outlook
+from gwtui.ui.resources import cells
+from gwtui.ui.resources.balance import Line, balance_tone
+from gwtui.ui.resources.spec import Cell, Tone
+from gwtui.watch.board.sight import Seen
+
+_WHOLE = 0.95
+"""Share of a window from which on it counts as seen throughout."""
+_SOON, _THIS_WEEK = timedelta(days=2), timedelta(days=7)
+_NAMES = {
+    timedelta(hours=1): "1 h",
+    timedelta(hours=24): "24 h",
+    timedelta(days=7): "7 d",
+}
+
+
+def left_cells(seen: Seen[Credits], now: datetime) -> Line:
+    """What is left; how old that is once it matters."""
+    credits = seen.value
+    if credits is None:
+        return (Cell("not read yet" if seen.error is None else "cannot be read", "warn"),)
+    balance = credits.balance
+    if balance is None:
+        words = Cell("unknown", "warn")
+    elif balance < 0:
+        words = Cell(f"overdrawn by {money.usd(-balance)}", "bad")
+    else:
+        words = Cell(f"{money.usd(balance)} left", balance_tone(credits))
+    if seen.is_old(now):
+        return words, Cell(f"  {times.age(seen.age(now))} old", "warn")
+    return (words,)
+
+
+def burn_cells(burns: Sequence[Burn]) -> Line:
+    """The rate of each window, in the same unit so that they can be compared."""
+    parts: list[Cell] = []
+    for burn in burns:
+        if parts:
+            parts.append(Cell("   "))
+        rate = burn.rate
+        parts.append(cells.NOTHING if rate is None else Cell(f"{money.usd(rate.usd_per_hour)}/h"))
+        seen = "" if rate is None or burn.share >= _WHOLE else f" ({_seen(rate.over)} seen)"
+        parts.append(
+            Cell(
+                f" {_NAMES.get(burn.window, times.age(burn.window.total_seconds()))}{seen}", "muted"
+            )
+        )
+    return tuple(parts) or (Cell("nothing is recorded to tell", "muted"),)
+
+
+def _seen(over: timedelta) -> str:
+    return times.age(over.total_seconds())
+
+
+def runway_cells(credits: Credits | None, outlook: Outlook | None, now: datetime) -> Line:
+    """When the balance will be gone, with the doubt about it."""
+    balance = None if credits is None else credits.balance
+    if balance is not None and balance <= 0:
+        return (Cell("none: buy credits, or requests are refused", "bad"),)
+    if outlook is None:
+        return (Cell("unknown: nothing used, or too little is recorded", "muted"),)
+    if outlook.likely is None:
+        likely = Cell("more than 10 years", "good")
+    else:
+        distance = times.relative(outlook.likely, now).removeprefix("in ")
+        likely = Cell(f"{distance}, until {_day(outlook.likely, now)}", _tone(outlook.likely, now))
+    return likely, Cell(f"  {_doubt(outlook, now)}", "muted")
+
+
+def short_runway(credits: Credits | None, outlook: Outlook | None, now: datetime) -> Line:
+    """The same for a line that has little room."""
+    if outlook is None or outlook.likely is None or credits is None:
+        return runway_cells(credits, outlook, now)[:1]
+    soonest, likely, latest = (
+        _short_day(moment, now) for moment in (outlook.soonest, outlook.likely, outlook.latest)
+    )
+    until = Cell(f"until {likely}", _tone(outlook.likely, now))
+    return until, Cell(f" ({soonest} to {latest})", "muted")
+
+
+def _doubt(outlook: Outlook, now: datetime) -> str:
+    if outlook.soonest is None:
+        return "by every rate that was seen"
+    return f"between {_day(outlook.soonest, now)} and {_day(outlook.latest, now)}"
+
+
+def _day(moment: datetime | None, now: datetime) -> str:
+    """The day, for what is near the hour too; None is beyond ten years."""
+    if moment is None:
+        return "10 years"
+    return times.utc(moment) if moment - now < _SOON else f"{moment:%Y-%m-%d}"
+
+
+def _short_day(moment: datetime | None, now: datetime) -> str:
+    if moment is None:
+        return "10 years"
+    if moment - now < _SOON:
+        return f"{moment:%m-%d %H:%M}"
+    return f"{moment:%m-%d}" if moment.year == now.year else f"{moment:%Y-%m-%d}"
+
+
+def _tone(moment: datetime, now: datetime) -> Tone:
+    if moment - now < _SOON:
+        return "bad"
+    return "warn" if moment - now < _THIS_WEEK else "plain"

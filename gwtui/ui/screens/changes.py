@@ -1,0 +1,117 @@
+"""What changed between two recorded moments, chosen by typing them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.content import Content
+
+from gwtui.domain import times
+from gwtui.ui.board.prompts import BetweenPrompt, BoardPrompt
+from gwtui.ui.board.replaying import parse_past
+from gwtui.ui.resources.changes import CHANGES
+from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.subscriptions import FeedUse
+from gwtui.ui.tones import toned
+from gwtui.watch.feeds.changes import Between, changes_feed
+
+if TYPE_CHECKING:
+    from gwtui.watch.history.archive import Archive
+    from gwtui.watch.hub import FeedHub
+
+DEFAULT_SPAN = timedelta(hours=24)
+_SEPARATOR = ".."
+
+
+class ChangesScreen(ResourceScreen):
+    """The net between two moments, or every change between them; the last day at first."""
+
+    def __init__(self) -> None:
+        super().__init__(CHANGES)
+        self._between: Between | None = None
+
+    def compose_bars(self) -> ComposeResult:
+        """Where the moments are typed."""
+        yield from super().compose_bars()
+        yield BetweenPrompt(id="changes-between")
+
+    def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
+        """The history, nothing else."""
+        return [(changes_feed(hub, self._archive, self.between), self._show)]
+
+    def status_parts(self) -> Sequence[Content]:
+        """The two moments before everything else."""
+        between = self.between
+        until = "now" if between.until is None else times.utc(between.until)
+        each = "every change" if between.each else "net"
+        moments = toned(f"{each} from {times.utc(between.since)} to {until}", "accent")
+        return [moments, *super().status_parts()]
+
+    def want(self, identity: str, *, detail: bool = True) -> None:
+        """``:changes/MOMENT..MOMENT`` compares these."""
+        if _SEPARATOR in identity:
+            self.compare(identity)
+        else:
+            super().want(identity, detail=detail)
+
+    # What actions do --------------------------------------------------------------------------
+
+    @property
+    def between(self) -> Between:
+        """The two moments."""
+        if self._between is None:
+            day = self.now.replace(second=0, microsecond=0) - DEFAULT_SPAN
+            self._between = Between(day)
+        return self._between
+
+    def open_between(self) -> None:
+        """Let the person type the moments."""
+        self.query_one(BetweenPrompt).open()
+
+    def switch_each(self) -> None:
+        """The net, or every change by itself."""
+        now = self.between
+        self._compare(Between(now.since, now.until, each=not now.each))
+
+    def compare(self, text: str) -> None:
+        """Compare the moments that were typed: "yesterday 18:00 .. 3h ago", or one and now."""
+        first, _, second = text.partition(_SEPARATOR)
+        try:
+            since = parse_past(first, self.now)
+            until = parse_past(second, self.now) if second.strip() else None
+        except ValueError as error:
+            self.gwtui.say(f"No moments: {error}", severity="warning")
+            return
+        if until is not None and until < since:
+            since, until = until, since
+        if since >= self.now:
+            self.gwtui.say("The earlier moment lies in the future", severity="warning")
+            return
+        self._compare(Between(since, _past(until, self.now), each=self.between.each))
+
+    def _compare(self, between: Between) -> None:
+        self._between = between
+        column, descending = ("at", True) if between.each else CHANGES.default_sort
+        self.sort(column, descending=descending)
+        self.table.show(())
+        self.refeed()
+
+    @on(BoardPrompt.Entered, "#changes-between")
+    def _typed(self, event: BoardPrompt.Entered) -> None:
+        self.focus_body()
+        if event.text:
+            self.compare(event.text)
+
+    def _archive(self) -> Archive | None:
+        session = self.gwtui.session
+        recorder = None if session is None else session.history.recorder
+        return None if recorder is None else recorder.archive
+
+
+def _past(moment: datetime | None, now: datetime) -> datetime | None:
+    """A moment that is not over yet is now, and moves on with it."""
+    return None if moment is None or moment >= now else moment

@@ -1,0 +1,133 @@
+"""What a board asks the history: each question is answered from one consistent state of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from gwtui.watch.history import figures, kinds
+from gwtui.watch.history.lease import Holder
+from gwtui.watch.history.model import Change, Curve, SeriesKey
+from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.standing import BALANCE, Standing, standing
+
+SPARK_SLOTS = 8
+"""Slots of the small curves in a row."""
+SPARKS = ("uptime_last_5m", "latency_p50", "throughput_p50")
+"""The figures that have one."""
+MOST_CHANGES = 200
+NEWS = timedelta(hours=24)
+"""A changed price is marked for so long, whatever is zoomed to."""
+
+CURVES = (
+    *(f"latency_{which}" for which in figures.PERCENTILES),
+    *(f"throughput_{which}" for which in figures.PERCENTILES),
+    *figures.UPTIMES,
+)
+"""The figures of an endpoint that can be drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """From when to when a question reaches: ``until`` is the moment that is shown."""
+
+    since: datetime
+    until: datetime
+
+    @property
+    def length(self) -> timedelta:
+        """How long it is."""
+        return self.until - self.since
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Who records, from when to when there is anything, and what is watched."""
+
+    holder: Holder | None
+    span: tuple[datetime, datetime] | None
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CreditsPast:
+    """The credits as of the moment, and their curve."""
+
+    standing: Standing
+    curve: Curve | None
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointsPast:
+    """Small curves and changed prices, by the identity of the endpoint."""
+
+    sparks: Mapping[str, Mapping[str, Curve | None]] = field(default_factory=dict)
+    prices: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+
+
+def recording(reader: HistoryReader) -> Recording:
+    """The recording itself. Raises sqlite3.Error, like every question."""
+    return Recording(reader.recorder(), reader.span(), reader.watched_models())
+
+
+def credits_past(reader: HistoryReader, reach: Reach) -> CreditsPast:
+    """Balance, burn, outlook and curve."""
+    curve = reader.points(BALANCE, reach.since, reach.until)
+    return CreditsPast(standing(reader, reach.until), curve)
+
+
+def endpoints_past(reader: HistoryReader, reach: Reach, identities: Iterable[str]) -> EndpointsPast:
+    """Small curves of these endpoints, and which prices changed in the span or the last day."""
+    width = reach.length.total_seconds() / SPARK_SLOTS
+    sparks = {
+        identity: {
+            figure: reader.points(
+                SeriesKey("endpoint", identity, figure), reach.since, reach.until, resolution=width
+            )
+            for figure in SPARKS
+        }
+        for identity in identities
+    }
+    since = min(reach.since, reach.until - NEWS)
+    prices: dict[str, list[Change]] = {}
+    for change in reader.changes(since, reach.until, {kinds.ENDPOINT_PRICE}, limit=MOST_CHANGES):
+        prices.setdefault(change.subject.identity, []).append(change)
+    return EndpointsPast(sparks, {name: tuple(found) for name, found in prices.items()})
+
+
+def endpoint_curves(
+    reader: HistoryReader, reach: Reach, identity: str
+) -> Mapping[str, Curve | None]:
+    """Every curve of one endpoint, by its figure."""
+    return {
+        figure: reader.points(SeriesKey("endpoint", identity, figure), reach.since, reach.until)
+        for figure in CURVES
+    }
+
+
+def recent_changes(reader: HistoryReader, reach: Reach) -> tuple[Change, ...]:
+    """What changed in the span or the last day, newest first."""
+    since = min(reach.since, reach.until - NEWS)
+    return reader.changes(since, reach.until, limit=MOST_CHANGES)
+
+
+def direction(change: Change) -> int:
+    """Whether an amount went up (1) or down (-1); 0 where that cannot be said."""
+    before, after = amount(change.before), amount(change.after)
+    if before is None or after is None or before == after:
+        return 0
+    return 1 if after > before else -1
+
+
+def amount(value: Any) -> Decimal | None:
+    """A fact as an amount; None for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    try:
+        found = Decimal(value)
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() else None

@@ -1,0 +1,157 @@
+"""What is different between two recorded moments, as a feed: net, or every change by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
+
+from gwtui.client.errors import GatewayError
+from gwtui.watch.cadence import Cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.history.errors import HistoryError
+from gwtui.watch.history.kinds import came, changed, went
+from gwtui.watch.history.model import Change, Reading, Series, Subject, model_of
+from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.replay import Differences, FactDifference, differences
+from gwtui.watch.history.seeing import endpoints_source
+from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+    from gwtui.watch.history.archive import Archive
+
+CADENCE = Cadence(30, stale_after=120)
+"""A file of this machine: no request goes out."""
+MOST = 5000
+"""Changes that are listed, the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The two moments; ``until`` None is now. ``each``: every change by itself, not the net."""
+
+    since: datetime
+    until: datetime | None = None
+    each: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """Something that is different. ``at`` is when it changed, None where only the net is known.
+
+    Either a fact, with ``before`` and ``after`` as on the wire, or a figure with its ``readings``.
+    """
+
+    kind: str
+    subject: Subject
+    name: str
+    field: str = ""
+    before: JsonValue = None
+    after: JsonValue = None
+    at: datetime | None = None
+    series: Series | None = None
+    readings: tuple[Reading, Reading] | None = None
+    id: int = 0
+
+    @property
+    def identity(self) -> str:
+        """Tells it from the others of its list."""
+        return f"{self.id} {self.kind} {' '.join(self.subject)} {self.field}"
+
+
+def changes_feed(
+    hub: FeedHub, archive: Callable[[], Archive | None], between: Between
+) -> Feed[Sequence[ChangeRow]]:
+    """What changed between two moments, read from the history that is open."""
+
+    async def fetch(_client: GatewayClient) -> Sequence[ChangeRow]:
+        opened = archive()
+        if opened is None:
+            raise GatewayError("No history is recorded on this machine")
+        until = between.until or hub.clock.now()
+        try:
+            return await opened.read(lambda reader: rows_between(reader, between, until))
+        except HistoryError as error:
+            raise GatewayError(str(error)) from None
+
+    end = "now" if between.until is None else between.until.isoformat()
+    kind = "each" if between.each else "net"
+    return hub.feed(f"changes:{kind}:{between.since.isoformat()}:{end}", fetch, CADENCE)
+
+
+def rows_between(reader: HistoryReader, between: Between, until: datetime) -> tuple[ChangeRow, ...]:
+    """The rows. Raises sqlite3.Error."""
+    if between.each:
+        return tuple(map(_of_change, reader.changes(between.since, until, limit=MOST)))
+    last = {
+        (change.subject, change.field): change.at
+        for change in reversed(reader.changes(between.since, until, limit=MOST))
+    }
+    found = differences(reader, between.since, until)
+    known = tuple(fact for fact in found.facts if _is_known(reader, fact, between.since))
+    return (*_of_facts(known, last), *_of_figures(found, reader, until))
+
+
+def _of_change(change: Change) -> ChangeRow:
+    return ChangeRow(
+        change.kind,
+        change.subject,
+        change.name,
+        change.field,
+        change.before,
+        change.after,
+        change.at,
+        id=change.id,
+    )
+
+
+def _is_known(reader: HistoryReader, fact: FactDifference, since: datetime) -> bool:
+    """Whether what is there now was looked for then: else nobody knows that it came."""
+    resource, identity = fact.subject
+    source = f"{resource}s"
+    if resource == "endpoint":
+        source = endpoints_source(model_of(identity))
+    return fact.came is not True or reader.covered(source, since) is not None
+
+
+def _of_facts(
+    found: Sequence[FactDifference], last: dict[tuple[Subject, str], datetime]
+) -> Sequence[ChangeRow]:
+    rows = []
+    for fact in found:
+        resource = fact.subject.resource
+        if fact.came is None:
+            kind = changed(resource, fact.field, fact.after)
+        else:
+            kind = came(resource) if fact.came else went(resource)
+        at = last.get((fact.subject, fact.field))
+        rows.append(
+            ChangeRow(kind, fact.subject, fact.name, fact.field, fact.before, fact.after, at)
+        )
+    return rows
+
+
+def _of_figures(found: Differences, reader: HistoryReader, until: datetime) -> Sequence[ChangeRow]:
+    """Figures, without those that facts tell of already: prices, limits, the status.
+
+    Where one of the two was not recorded nobody knows what is different.
+    """
+    facts = reader.facts_at(until)
+    rows = []
+    for figure in found.figures:
+        key = figure.series.key
+        subject = Subject(key.resource, key.identity)
+        known = facts.get(subject, {})
+        if key.figure in known or "gap" in (figure.before.state, figure.after.state):
+            continue
+        name = str(known.get("name") or key.identity)
+        kind = f"{key.resource}.figure"
+        readings = (figure.before, figure.after)
+        rows.append(
+            ChangeRow(kind, subject, name, key.figure, series=figure.series, readings=readings)
+        )
+    return rows

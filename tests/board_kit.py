@@ -1,0 +1,159 @@
+"""The board over a history that was filled beforehand: a day of a small part of the demo."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import shutil
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+
+from dashboard_kit import MOMENT, Demo, settled
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.credits import Credits
+from gwtui.domain.clock import Clock
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.screens.board import BoardScreen
+from gwtui.watch.feeds.endpoints import EndpointRow, fetch_endpoints
+from gwtui.watch.history.figures import UNITS
+from gwtui.watch.history.file import open_writable
+from gwtui.watch.history.lease import Lease
+from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey
+from gwtui.watch.history.place import history_path
+from gwtui.watch.history.seeing import Seen, credits_seen, endpoints_seen
+from gwtui.watch.history.upkeep import step
+from gwtui.watch.history.watched import watch_model
+from gwtui.watch.history.writer import HistoryWriter
+
+MODELS = ("northwind/atlas-large", "northwind/atlas-mini")
+EVERY = timedelta(minutes=5)
+OFTEN = timedelta(minutes=1)
+CLOSE = MOMENT - timedelta(minutes=75)
+"""From then on it was recorded every minute."""
+BEGIN = MOMENT - timedelta(hours=26)
+NIGHT = (MOMENT - timedelta(hours=9), MOMENT - timedelta(hours=7))
+"""Nobody recorded then."""
+TROUBLE = (MOMENT - timedelta(hours=3), MOMENT - timedelta(hours=2))
+"""The first endpoint of the first model failed then."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A data directory with the history of the demo in it."""
+
+    folder: Path
+
+    def copy_to(self, folder: Path) -> Path:
+        """One of its own, for an application that records on."""
+        shutil.copytree(self.folder, folder)
+        return folder
+
+    @property
+    def file(self) -> Path:
+        return history_path(self.folder, "demo", "http://demo/api/v1")
+
+
+def fill(folder: Path) -> Filled:
+    """Record a day, five minutes apart, with a gap, a failure and a changed price in it."""
+    filled = Filled(folder)
+    rows, credits = asyncio.run(_now())
+    with closing(open_writable(filled.file, BEGIN).connection) as connection:
+        lease = Lease(Clock(now=lambda: BEGIN, monotonic=lambda: 0.0), pid=1, host="elsewhere")
+        lease.hold(connection)
+        writer = HistoryWriter(connection, lease.id)
+        for model in MODELS:
+            watch_model(connection, model, BEGIN)
+        at = BEGIN
+        while at < MOMENT:
+            if not NIGHT[0] <= at < NIGHT[1]:
+                writer.observe(_credits(credits, at))
+                for model, found in rows.items():
+                    writer.observe(_endpoints(model, found, at))
+            at += OFTEN if at >= CLOSE else EVERY
+        while step(writer, MOMENT):
+            pass
+        lease.release(connection)
+    return filled
+
+
+async def _now() -> tuple[dict[str, tuple[EndpointRow, ...]], Credits]:
+    """What the demo answers now: the past leads up to it."""
+    demo = Demo()
+    try:
+        async with demo.connect() as connection, GatewayClient(connection) as client:
+            rows = {model: tuple(await fetch_endpoints(client, model)) for model in MODELS}
+            return rows, await client.credits.get()
+    finally:
+        demo.close()
+
+
+def _credits(now: Credits, at: datetime) -> Observation:
+    assert now.total_usage is not None
+    hours = Decimal((MOMENT - at) / timedelta(hours=1))
+    used = round(now.total_usage - hours * Decimal("2.5") + _wave(at, 1), 2)
+    then = Credits.model_validate({"total_credits": now.total_credits, "total_usage": used})
+    return credits_seen(then, Seen(at, 60))
+
+
+def _endpoints(model: str, rows: tuple[EndpointRow, ...], at: datetime) -> Observation:
+    """The figures of now, moved a little; before yesterday noon the price was another one."""
+    seen = endpoints_seen(model, rows, Seen(at, 60))
+    first = next(iter(seen.facts))
+    values: dict[SeriesKey, Decimal | None] = {}
+    for sample in seen.samples:
+        key, value = sample.series.key, sample.value
+        if value is not None and key.figure.startswith(("latency", "throughput")):
+            value = round(value * (1 + _wave(at, 1) / 5), 1)
+        if key.identity == first.identity and TROUBLE[0] <= at < TROUBLE[1]:
+            value = {"uptime_last_5m": Decimal(31), "uptime_last_30m": Decimal(62)}.get(
+                key.figure, value
+            )
+        values[key] = value
+    facts = {subject: dict(found) for subject, found in seen.facts.items()}
+    if at < MOMENT - timedelta(hours=5):
+        facts[first]["price_prompt"] = "0.0000099"
+    samples = _samples(values)
+    return Observation(seen.source, at, 60, samples, facts, seen.covers)
+
+
+def _samples(values: dict[SeriesKey, Any]) -> tuple[Sample, ...]:
+    return tuple(Sample(Series(key, _unit(key), every=60), value) for key, value in values.items())
+
+
+def _unit(key: SeriesKey) -> str:
+    return UNITS[key.resource][key.figure]
+
+
+def _wave(at: datetime, size: int) -> Decimal:
+    return Decimal(str(round(size * math.sin(at.timestamp() / 3600), 3)))
+
+
+def board_of(app: GwtuiApp) -> BoardScreen:
+    screen = app.navigation.screen
+    assert isinstance(screen, BoardScreen)
+    return screen
+
+
+async def at_rest(pilot: Pilot[Any]) -> None:
+    """Wait until feeds and the history have answered."""
+    await settled(pilot)
+    for _ in range(400):
+        board = board_of(pilot.app)  # type: ignore[arg-type]
+        recorder = board.recorder
+        history = pilot.app.session.history  # type: ignore[attr-defined]
+        opened = recorder is not None or history.problem
+        if opened and not board.at_rest:
+            await pilot.pause(0.02)
+            continue
+        if opened:
+            await settled(pilot)
+            if board.at_rest:
+                return
+        await pilot.pause(0.02)
+    raise AssertionError("the board never came to rest")

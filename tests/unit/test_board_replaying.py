@@ -1,0 +1,59 @@
+"""Moving through recorded time, and moments in the past as people type them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from gwtui.ui.board.replaying import Replay, parse_past
+from gwtui.ui.widgets.plot import SPANS
+
+NOW = datetime(2026, 11, 21, 9, 30, 20, tzinfo=UTC)
+BEGIN = NOW - timedelta(days=2)
+HOUR, DAY = SPANS[0], SPANS[1]
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(f"{text}+00:00")
+
+
+@pytest.mark.parametrize(
+    ("typed", "moment"),
+    [
+        ("2026-11-20 18:00", at("2026-11-20T18:00:00")),
+        ("3h ago", NOW - timedelta(hours=3)),
+        ("-90min", NOW - timedelta(minutes=90)),
+        ("- 2 days", NOW - timedelta(days=2)),
+        ("yesterday", at("2026-11-20T00:00:00")),
+        ("Yesterday 18:05", at("2026-11-20T18:05:00")),
+        ("08:00", at("2026-11-21T08:00:00")),
+        ("18:00", at("2026-11-20T18:00:00")),
+        ("today", at("2026-11-21T00:00:00")),
+    ],
+)
+def test_moments_as_people_type_them(typed: str, moment: datetime) -> None:
+    assert parse_past(typed, NOW) == moment
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "soon", "yesterday noon", "25:00", "-", "ago", "3 moons ago"]
+)
+def test_what_is_no_moment_is_said_so(typed: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_past(typed, NOW)
+
+
+def test_steps_suit_the_span_and_go_from_the_whole_minute() -> None:
+    one = Replay().step(-1, HOUR, NOW, BEGIN)
+    assert one.moment == at("2026-11-21T09:29:00")
+    assert one.step(-1, HOUR, NOW, BEGIN, leap=True).moment == at("2026-11-21T09:19:00")
+    assert Replay().step(-1, DAY, NOW, BEGIN).moment == at("2026-11-21T09:15:00")
+
+
+def test_past_the_present_is_live_and_nothing_is_before_the_recording() -> None:
+    back = Replay().step(-1, HOUR, NOW, BEGIN)
+    assert back.step(2, HOUR, NOW, BEGIN).live
+    assert Replay().step(1, HOUR, NOW, BEGIN).live
+    assert Replay().at(BEGIN - timedelta(days=9), NOW, BEGIN).moment == BEGIN
+    assert Replay().at(NOW + timedelta(days=1), NOW, BEGIN).live

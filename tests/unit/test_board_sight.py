@@ -1,0 +1,169 @@
+"""What a board shows: live, as recorded, and which of the two; limits by how near they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from gwtui.contract.credits import Credits
+from gwtui.domain.uptime import verdict
+from gwtui.watch.board.limits import limits
+from gwtui.watch.board.questions import Reach, direction, endpoints_past
+from gwtui.watch.board.sight import MISSED, Seen, Sight, newest, recorded
+from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.workspaces import Figures
+from gwtui.watch.history.model import SeriesKey, Subject
+from gwtui.watch.history.recall import endpoints_then, keys_then, workspaces_then
+from gwtui.watch.history.replay import snapshot_at
+from history_kit import START, Desk, desk, minutes
+from resource_samples import key
+
+MODEL = "lab/one"
+ENDPOINT = Subject("endpoint", f"{MODEL} lab||")
+OTHER = Subject("endpoint", "lab/two lab||")
+FACTS = {"name": "Lab /eu", "status": 0, "price_prompt": "0.000002", "discount": "0.5"}
+
+
+def figure(subject: Subject, name: str) -> SeriesKey:
+    return SeriesKey(*subject, name)
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Iterator[Desk]:
+    with desk(tmp_path / "h" / "one.sqlite3") as opened:
+        yield opened
+
+
+def see_endpoint(history: Desk, minute: float, uptime: int | None, latency: int | None) -> None:
+    history.see(
+        START + minutes(minute),
+        {
+            figure(ENDPOINT, "uptime_last_5m"): uptime,
+            **{figure(ENDPOINT, f"latency_{which}"): latency for which in ("p50", "p90", "p99")},
+        },
+        facts={ENDPOINT: FACTS},
+        source=f"endpoints:{MODEL}",
+    )
+
+
+def test_an_endpoint_is_as_the_gateway_would_have_answered_then(history: Desk) -> None:
+    see_endpoint(history, 0, 99, 400)
+    see_endpoint(history, 1, 20, None)
+    (row,) = endpoints_then(snapshot_at(history.reader, START), MODEL)
+    endpoint = row.endpoint
+    assert (row.title, row.identity) == ("Lab /eu", "lab||")
+    assert verdict(endpoint).word == "healthy"
+    assert endpoint.latency_last_30m is not None
+    assert endpoint.latency_last_30m.p90 == 400
+    assert endpoint.pricing is not None
+    assert (endpoint.pricing.prompt, endpoint.pricing.discount) == (
+        Decimal("0.000002"),
+        Decimal("0.5"),
+    )
+    (later,) = endpoints_then(snapshot_at(history.reader, START + minutes(1)), MODEL)
+    assert verdict(later.endpoint).word == "down"
+    assert later.endpoint.latency_last_30m is None
+    assert "latency_last_30m" not in later.endpoint.gaps  # said null: no traffic
+    assert "uptime_last_1d" in later.endpoint.gaps  # never read: missing, not null
+
+
+def test_what_nobody_read_around_then_is_not_shown_as_if_it_were(history: Desk) -> None:
+    see_endpoint(history, 0, 99, 400)
+    much_later = snapshot_at(history.reader, START + timedelta(hours=5))
+    assert endpoints_then(much_later, MODEL) == ()
+    sight = recorded(much_later)
+    assert sight.endpoints == {}
+    assert sight.credits.value is None
+
+
+def test_keys_and_workspaces_come_back_with_their_limits(history: Desk) -> None:
+    spent = Subject("key", "hash-1")
+    space = Subject("workspace", "w1")
+    history.see(
+        START,
+        {
+            figure(spent, "limit"): 10,
+            figure(spent, "limit_remaining"): 1,
+            figure(space, "usage_weekly"): 30,
+            figure(space, "budget_weekly"): 40,
+        },
+        facts={
+            spent: {"name": "ci", "limit": "10", "limit_reset": "daily", "workspace_id": "w1"},
+            space: {"name": "Research", "slug": "research", "budget_weekly": "40"},
+        },
+    )
+    snapshot = snapshot_at(history.reader, START)
+    found = limits(keys_then(snapshot), workspaces_then(snapshot), START)
+    assert [(one.kind, one.name, one.share) for one in found] == [
+        ("key", "ci", Decimal("0.9")),
+        ("workspace", "Research", Decimal("0.75")),
+    ]
+    assert found[0].workspace == "Research"
+    assert found[0].resets_at(START) == START + timedelta(days=1)
+    assert found[1].left == 10
+
+
+def test_only_limits_in_force_count_and_the_nearest_comes_first() -> None:
+    def row(**changes: object) -> KeyRow:
+        return KeyRow(key(**changes))
+
+    rows = [
+        row(hash="a", limit=10, limit_remaining=9),
+        row(hash="b", limit=10, limit_remaining=0),
+        row(hash="c", limit=None),
+        row(hash="d", limit=10, limit_remaining=0, disabled=True),
+        row(hash="e", limit=10, limit_remaining=0, expires_at="2020-01-01T00:00:00Z"),
+        row(hash="f", limit=10, limit_remaining=None),
+    ]
+    assert [one.subject for one in limits(rows, {}, START)] == ["b", "a", "f"]
+    assert limits((), {"w": Figures()}, START) == ()
+
+
+def test_a_fresh_live_value_goes_first_and_a_newer_recorded_one_when_it_is_old() -> None:
+    live = Seen(Credits(), START, stale_after=45)
+    near = Seen(Credits(), START + timedelta(seconds=20))
+    late = Seen(Credits(), START + timedelta(seconds=60))
+    nothing: Seen[Credits] = Seen()
+    for past, expected in ((near, live), (late, late), (nothing, live)):
+        assert newest(Sight(credits=live), Sight(credits=past)).credits is expected
+    assert newest(Sight(), Sight(credits=near)).credits is near
+
+
+def test_age_is_told_once_it_matters() -> None:
+    seen = Seen(1, START, stale_after=60)
+    assert not seen.is_old(START + timedelta(seconds=60))
+    assert seen.is_old(START + timedelta(seconds=61))
+    assert not Seen().is_old(START)
+
+
+def test_recorded_figures_are_old_once_several_readings_are_missing(history: Desk) -> None:
+    for minute in range(3):
+        history.see(START + minutes(minute), {SeriesKey("credits", "account", "total_usage"): 5})
+    sight = recorded(snapshot_at(history.reader, START + minutes(3)))
+    assert sight.credits.at == START + minutes(2)
+    assert not sight.credits.is_old(START + minutes(3))
+    assert sight.credits.is_old(START + minutes(2 + MISSED) + timedelta(seconds=1))
+
+
+def test_small_curves_and_changed_prices(history: Desk) -> None:
+    for minute in range(60):
+        see_endpoint(history, minute, 100 - minute, 100 + minute)
+    history.see(
+        START + minutes(60),
+        facts={ENDPOINT: {**FACTS, "price_prompt": "0.000003"}},
+        source=f"endpoints:{MODEL}",
+    )
+    reach = Reach(START, START + minutes(61))
+    past = endpoints_past(history.reader, reach, [ENDPOINT.identity, OTHER.identity])
+    curve = past.sparks[ENDPOINT.identity]["latency_p50"]
+    assert curve is not None
+    assert len(curve.points) <= 9
+    lows = [point.low for point in curve.points if point.low is not None]
+    assert lows == sorted(lows)
+    assert past.sparks[OTHER.identity]["latency_p50"] is None
+    (change,) = past.prices[ENDPOINT.identity]
+    assert (change.field, direction(change)) == ("price_prompt", 1)

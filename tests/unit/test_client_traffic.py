@@ -1,0 +1,109 @@
+"""The request budget: what went out in the last minute, what feeds are expected to ask for."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import httpx
+import pytest
+
+from fake_clock import FakeClock
+from gwtui.client.connection import Connection
+from gwtui.client.errors import RateLimitedError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.reading_log import request_sent
+from gwtui.client.traffic import WINDOW, Recent, Traffic
+from gwtui.client.transport import Transport
+from gwtui.watch.cadence import Cadence
+from gwtui.watch.hub import FeedHub
+
+
+@pytest.fixture
+def time() -> FakeClock:
+    return FakeClock()
+
+
+async def test_only_the_last_minute_counts(time: FakeClock) -> None:
+    traffic = Traffic(time.clock)
+    for _ in range(3):
+        traffic.sent(read=True)
+    traffic.sent(read=False)
+    await time.advance(WINDOW / 2)
+    traffic.sent(read=True)
+    traffic.limited()
+    assert traffic.recent() == Recent(reads=4, writes=1, limited=1)
+    assert traffic.recent().requests == 5
+    await time.advance(WINDOW / 2)
+    assert traffic.recent() == Recent(reads=1, writes=0, limited=1)
+    await time.advance(WINDOW)
+    assert traffic.recent() == Recent()
+
+
+async def test_it_stays_small_however_many_there_are(time: FakeClock) -> None:
+    traffic = Traffic(time.clock)
+    for _ in range(5 * WINDOW):
+        for _ in range(20):
+            traffic.sent(read=True)
+        await time.advance(1)
+    assert len(traffic._seconds) <= WINDOW
+
+
+async def test_every_request_counts_repeated_ones_and_refused_ones_too(time: FakeClock) -> None:
+    statuses = iter([429, 429, 200])
+
+    def answer(_request: httpx.Request) -> httpx.Response:
+        status = next(statuses, 429)
+        body = {"data": {"total_credits": 1, "total_usage": 0}}
+        return httpx.Response(status, json=body, headers={"Retry-After": "0"})
+
+    connection = Connection("https://gateway.test/api/v1", token=None)
+    transport = Transport(connection, clock=time.clock, http=httpx.MockTransport(answer))
+    async with GatewayClient(connection, clock=_hasty(time), transport=transport) as client:
+        await client.credits.get()
+        assert client.traffic.recent() == Recent(reads=3, writes=0, limited=2)
+        with pytest.raises(RateLimitedError):
+            await client.credits.get()
+        assert client.traffic.recent() == Recent(reads=7, writes=0, limited=6)
+
+
+def test_before_the_first_request_there_is_nothing(time: FakeClock) -> None:
+    connection = Connection("https://gateway.test/api/v1", token=None)
+    assert GatewayClient(connection, clock=time.clock).traffic.recent() == Recent()
+
+
+async def test_what_feeds_are_expected_to_ask_follows_who_looks_and_what_it_costs(
+    time: FakeClock,
+) -> None:
+    hub = FeedHub(cast("GatewayClient", None), time.clock)
+
+    async def costly(_client: GatewayClient) -> int:
+        for _ in range(6):
+            request_sent()
+        return 1
+
+    async def free(_client: GatewayClient) -> int:
+        return 1
+
+    feed = hub.feed("costly", costly, Cadence(10, stale_after=45))
+    assert hub.expected_per_minute == 0
+    leave = feed.watch(lambda _state: None)
+    assert hub.expected_per_minute == pytest.approx(6)  # one request until it is known
+    await time.settle()
+    assert hub.expected_per_minute == pytest.approx(36)
+    hub.feed("file", free, Cadence(5, stale_after=45)).watch(lambda _state: None)
+    await time.settle()
+    assert hub.expected_per_minute == pytest.approx(36)  # a file of this machine costs none
+    feed.watch(lambda _state: None, background=True, every=60)
+    leave()
+    assert hub.expected_per_minute == pytest.approx(6)
+    hub.pause_all()
+    assert hub.expected_per_minute == pytest.approx(6)  # the recorder reads on
+    await hub.close()
+    assert hub.expected_per_minute == 0
+
+
+def _hasty(time: FakeClock) -> object:
+    async def sleep(_seconds: float) -> None:
+        return None
+
+    return type(time.clock)(time.clock.now, time.clock.monotonic, sleep, time.clock.chance)
