@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from gwtui.actions import (
     activity,
+    alerts,
     assignments,
     board,
     budgets,
@@ -37,6 +38,7 @@ ACTIONS: tuple[Action, ...] = (
     *assignments.ACTIONS,
     *byok.ACTIONS,
     *activity.ACTIONS,
+    *alerts.ACTIONS,
     *generation.ACTIONS,
     *figures.ACTIONS,
 )

@@ -51,7 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _show(connect: Connect, route: str, arguments: argparse.Namespace, paths: Paths) -> int:
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 
-    app = GwtuiApp(connect, start=route, theme=arguments.theme, data=paths.data)
+    app = GwtuiApp(
+        connect, start=route, theme=arguments.theme, data=paths.data, config=paths.config
+    )
     _log.info("begins: gwtui %s, Python %s", __version__, platform.python_version())
     try:
         app.run(mouse=not arguments.no_mouse)

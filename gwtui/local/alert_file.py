@@ -42,7 +42,6 @@ from gwtui.local.user_file import UserFileError, edit_user_file, not_toml, read_
 
 Model = TypeVar("Model", bound=RequestModel)
 
-FILE_NAME = "alerts.toml"
 MOST_RULES = 200
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)

@@ -26,6 +26,7 @@ from gwtui.ui.departure import Departure
 from gwtui.ui.guarded import GuardedApp
 from gwtui.ui.handlers import handler
 from gwtui.ui.health import Health
+from gwtui.ui.keys import shown as shown_key
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.resources.registry import SHORT_TITLES, TABS, TITLES
 from gwtui.ui.resources.spec import Scope
@@ -33,6 +34,7 @@ from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.session import Link, Session
 from gwtui.ui.styles import style_sheets
 from gwtui.ui.terminal_modes import give_back
+from gwtui.ui.terminal_title import TerminalTitle
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
 from gwtui.ui.widgets.header import HeaderFacts, Tab
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.local.journal import Journal
+    from gwtui.ui.alert_notices import AlertNotices
     from gwtui.watch.hub import FeedHub
 
 _ACTIONS = "actions"
@@ -54,7 +57,8 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
 
     ``connect`` is entered after the first paint and left at the end; while it fails, the reason is
     shown and it is tried again. ``start`` is a route such as "keys" or "models/author/slug". What
-    is watched is recorded below the directory ``data``; None records nothing.
+    is watched is recorded below the directory ``data``; None records nothing. The rules of alerts
+    stand in the directory ``config``; None watches by none.
     """
 
     TITLE = "gwtui"
@@ -72,6 +76,7 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         local_zone: tzinfo | None = None,
         journal: Journal | None = None,
         data: Path | None = None,
+        config: Path | None = None,
     ) -> None:
         super().__init__(css_path=style_sheets())
         self.clock = clock
@@ -83,9 +88,13 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         self.navigation = Navigation(self)
         self._start = start
         self._offered = False
-        self._connecting = Connecting(connect, journal, clock, self._link_changed, data)
+        self._noticing: Session | None = None
+        self.notices: AlertNotices | None = None
+        self._title = TerminalTitle()
+        self._connecting = Connecting(connect, journal, clock, self._link_changed, data, config)
         self.departure = Departure(
-            lambda status: self.exit(return_code=status), lambda: give_back(self._driver)
+            lambda status: self.exit(return_code=status),
+            lambda: give_back(self._driver, self._title.last_words()),
         )
         self.animation_level = "none"
         for known in THEMES:
@@ -170,6 +179,9 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
 
     async def on_unmount(self) -> None:
         """Close the connection before the program ends."""
+        if self.notices is not None:
+            self.notices.close()
+        self.entitle("")
         await self._connecting.stop(lambda: self.departure.status is not None)
         self.departure.unwatch()
 
@@ -183,11 +195,26 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         screen = self.navigation.screen
         if screen is not None and self.is_running:
             screen.refeed()
+        if self.session is not None and self.is_running and self._noticing is not self.session:
+            self._noticing = self.session
+            self._notice_alerts(self.session)
         if self.session is not None and self.is_running and not self._offered:
             self._offered = True
             from gwtui.ui.forms.unacknowledged import offer_at_start  # noqa: PLC0415 - later
 
             self.run_worker(offer_at_start(self), group=_SEALED)
+
+    def _notice_alerts(self, session: Session) -> None:
+        from gwtui.ui.alert_notices import AlertNotices  # noqa: PLC0415 - later
+
+        if self.notices is not None:
+            self.notices.close()
+        self.notices = AlertNotices(self, session)
+        self.notices.open()
+
+    def entitle(self, text: str) -> None:
+        """Say something in the terminal's title; an empty text gives it back."""
+        self._title.show(self._driver, text)
 
     def _sweep(self) -> None:
         from gwtui.ui.forms.unacknowledged import sweep  # noqa: PLC0415 - loaded by then
@@ -332,6 +359,7 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
             read_only=self.read_only,
             why_read_only="" if connection.read_only else self.held or "",
             critical=connection.critical,
+            alerts=None if self.notices is None else self.notices.badge,
             faults=connection.faults,
         )
 
@@ -345,7 +373,7 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         return tuple(
             Tab(
                 action.id,
-                action.keys[0] if action.keys else "",
+                shown_key(action.keys[0]) if action.keys else "",
                 TITLES[place],
                 place == current,
                 SHORT_TITLES[place],

@@ -39,12 +39,14 @@ class Connecting:
         clock: Clock,
         changed: Callable[[], None],
         data: Path | None = None,
+        config: Path | None = None,
     ) -> None:
         self._connect = connect
         self._journal = journal
         self._clock = clock
         self._changed = changed
         self._data = data
+        self._config = config
         self._leaving = asyncio.Event()
         self._again = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -89,7 +91,9 @@ class Connecting:
     async def _hold(self) -> None:
         async with (
             self._connect() as connection,
-            open_session(connection, self._journal, self._clock, self._data) as session,
+            open_session(
+                connection, self._journal, self._clock, self._data, self._config
+            ) as session,
         ):
             self.session = session
             self.link = Link()

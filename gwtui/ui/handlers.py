@@ -19,6 +19,7 @@ def immediate() -> Mapping[str, Handler]:
     """Handlers that never wait for a person: they run before the next key is read."""
     from gwtui.ui import (  # noqa: PLC0415
         activity_actions,
+        alert_links,
         board_actions,
         figures_actions,
         general_actions,
@@ -38,6 +39,7 @@ def immediate() -> Mapping[str, Handler]:
         **list_actions.IMMEDIATE,
         **figures_actions.IMMEDIATE,
         **activity_actions.IMMEDIATE,
+        **alert_links.IMMEDIATE,
         **board_actions.IMMEDIATE,
         **generation_actions.IMMEDIATE,
         **workspace_links.IMMEDIATE,
@@ -59,6 +61,7 @@ def patient() -> Mapping[str, Handler]:
         list_actions,
     )
     from gwtui.ui.forms import (  # noqa: PLC0415
+        alert_actions,
         assign_rows,
         assignment_actions,
         budget_actions,
@@ -79,6 +82,7 @@ def patient() -> Mapping[str, Handler]:
         **list_actions.PATIENT,
         **board_actions.PATIENT,
         **generation_actions.PATIENT,
+        **alert_actions.HANDLERS,
         **key_actions.HANDLERS,
         **workspace_actions.HANDLERS,
         **budget_actions.HANDLERS,

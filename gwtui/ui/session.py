@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gwtui.contract.keys import CurrentKey
     from gwtui.local.journal import Journal
     from gwtui.local.sealed_keys import SealedKeys
+    from gwtui.watch.alerts.watching import Alerts
     from gwtui.watch.feed import Feed
     from gwtui.watch.history.recording import Recording
     from gwtui.watch.hub import FeedHub
@@ -41,6 +42,8 @@ class Session:
     road: WriteRoad
     sealed: SealedKeys
     history: Recording
+    alerts: Alerts | None = None
+    """What is told of what is watched; None where nothing is recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +56,16 @@ class Link:
 
 @asynccontextmanager
 async def open_session(
-    connection: Connection, journal: Journal | None, clock: Clock, data: Path | None = None
+    connection: Connection,
+    journal: Journal | None,
+    clock: Clock,
+    data: Path | None = None,
+    config: Path | None = None,
 ) -> AsyncIterator[Session]:
     """Client, feeds and the road of writes over one connection, closed in the reverse order.
 
-    What is watched is recorded below the directory ``data``; None records nothing. A write that is
+    What is watched is recorded below the directory ``data``; None records nothing. The rules of
+    alerts stand in the directory ``config``; None watches by none. A write that is
     under way at the end gets a moment for its answer. The client's libraries are loaded here, after
     the first paint.
     """
@@ -83,12 +91,41 @@ async def open_session(
         await asyncio.to_thread(resolve_made, road.books, sealed)
         path = None if data is None else history_path(data, connection.label, connection.base_url)
         try:
-            async with recording(hub, path, clock) as history:
-                yield Session(connection, gateway, hub, road, sealed, history)
+            async with (
+                recording(hub, path, clock) as history,
+                _alerts(history, hub, connection, clock, path and config) as alerts,
+            ):
+                yield Session(connection, gateway, hub, road, sealed, history, alerts)
         finally:
             await hub.close()
             await road.settle(_LAST_WRITE)
             sealed.close()
+
+
+@asynccontextmanager
+async def _alerts(
+    history: Recording, hub: FeedHub, connection: Connection, clock: Clock, config: Path | None
+) -> AsyncIterator[Alerts | None]:
+    """The alerts of what is recorded; without a directory of rules there are none."""
+    from gwtui.local.audit import Operator  # noqa: PLC0415
+    from gwtui.watch.alerts.watching import FILE_NAME, Place, alerting  # noqa: PLC0415
+    from gwtui.watch.feeds.alerts import serve_alerts  # noqa: PLC0415
+
+    if config is None:
+        serve_alerts(hub, None)
+        yield None
+        return
+    operator = Operator.present()
+    async with alerting(
+        history,
+        hub,
+        place=Place(connection.label, connection.base_url, config / FILE_NAME),
+        dialect=connection.dialect,
+        who=f"{operator.user}@{operator.host}",
+        clock=clock,
+    ) as alerts:
+        serve_alerts(hub, alerts)
+        yield alerts
 
 
 def _label(current: Feed[CurrentKey]) -> str | None:

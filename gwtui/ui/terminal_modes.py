@@ -18,11 +18,11 @@ _RESET = (
 )
 
 
-def give_back(driver: Driver | None) -> None:
+def give_back(driver: Driver | None, last_words: str = "") -> None:
     """Put the modes of the terminal back as they were; never waits.
 
-    From any thread. A terminal that takes no bytes now keeps its own modes, its line settings are
-    put back all the same.
+    ``last_words`` are sent besides. From any thread. A terminal that takes no bytes now keeps its
+    own modes, its line settings are put back all the same.
     """
     descriptor = getattr(driver, "fileno", None)
     before = getattr(driver, "attrs_before", None)
@@ -32,4 +32,4 @@ def give_back(driver: Driver | None) -> None:
         termios.tcsetattr(descriptor, termios.TCSANOW, before)
     with contextlib.suppress(OSError):
         if select.select([], [descriptor], [], 0)[1]:
-            os.write(descriptor, _RESET.encode("ascii"))
+            os.write(descriptor, (last_words + _RESET).encode("ascii"))

@@ -17,6 +17,8 @@ Kind = Literal[
     "usd",
     "percent",
     "integers",
+    "number",
+    "duration",
     "choice",
     "switch",
     "three_way",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from gwtui.contract.request import FieldRules
 from gwtui.domain.diffs import ABSENT
+from gwtui.domain.quantities import parse_quantity, parse_span, span
 from gwtui.domain.times import parse_moment, utc
 from gwtui.ui.forms.fields import FormField, Kind
 from gwtui.ui.forms.filter_rows import BuiltinRow, CustomRow, builtin_rows, custom_rows
@@ -105,6 +106,8 @@ def _text_value(field: FormField, rules: FieldRules, typed: str, now: datetime) 
         return "" if field.kind in TEXTS and not rules.nullable else _nothing(rules)
     if field.kind in {"choice", "workspace", *TEXTS}:
         return text
+    if field.kind == "number":
+        return parse_quantity(text, rules.unit)
     parse = _PARSERS.get(field.kind)
     return parse(text) if parse is not None else parse_moment(text, now)
 
@@ -113,6 +116,7 @@ _PARSERS: Mapping[Kind, Callable[[str], Any]] = {
     "usd": parse_usd,
     "percent": parse_share,
     "integers": parse_integers,
+    "duration": parse_span,
     "external_user": lambda text: {"user": text},
 }
 
@@ -147,6 +151,8 @@ def _typed_text(kind: Kind, value: Any) -> str:
             return f"{(value * _PERCENT).normalize():f} %"
         case Decimal():
             return f"{value.normalize():f}"
+        case timedelta():
+            return span(value)
         case datetime():
             return utc(value, seconds=bool(value.second)).removesuffix(" UTC")
     return str(value)

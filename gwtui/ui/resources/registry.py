@@ -74,6 +74,14 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("zdr", "Models under ZDR", "gwtui.ui.resources.zdr:ZDR", tab=False, short="ZDR"),
     Entry("board", "Board", "gwtui.ui.screens.board:BoardScreen", tab=False, screen=True, key="0"),
     Entry("changes", "Changes", "gwtui.ui.screens.changes:ChangesScreen", tab=False, screen=True),
+    Entry("alerts", "Alerts", "gwtui.ui.resources.alerts:ALERTS", tab=False),
+    Entry("alert-rules", "Alert rules", "gwtui.ui.resources.alert_rules:ALERT_RULES", tab=False),
+    Entry(
+        "alert-history",
+        "Alert history",
+        "gwtui.ui.resources.alert_history:ALERT_HISTORY",
+        tab=False,
+    ),
     Entry("audit", "Audit entries", "gwtui.ui.resources.audit:AUDIT", tab=False, short="Audit"),
     Entry(
         "generation",

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from gwtui.contract.dialects import Dialect
 from gwtui.domain.alert_rules import GuardrailRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.local.alert_file import AlertEffects
 from gwtui.watch.alerts.derived import EVERY, guarded, readability
 from gwtui.watch.alerts.desk import AlertDesk
 from gwtui.watch.alerts.model import AlertEvent
@@ -61,6 +62,11 @@ class AlertEngine:
         """Why nothing is evaluated, for a person; empty while all is well."""
 
     @property
+    def effects(self) -> AlertEffects:
+        """What an alert does, as the file says."""
+        return self._wanted.book.effects
+
+    @property
     def rules_problem(self) -> str:
         """What is wrong with the file of rules; empty while nothing is."""
         return self._wanted.problem
@@ -68,6 +74,7 @@ class AlertEngine:
     def start(self) -> None:
         """Begin."""
         if not self._tasks:
+            self._wanted.refresh()
             loop = asyncio.get_running_loop()
             self._leave = self._recorder.listen(self._recorded)
             self._tasks = [
@@ -87,6 +94,7 @@ class AlertEngine:
 
     def nudge(self) -> None:
         """Something was acknowledged, or the rules are others: look at once."""
+        self._wanted.refresh()
         self._wake.set()
 
     # What comes in ----------------------------------------------------------------------------
@@ -99,6 +107,7 @@ class AlertEngine:
         """At a pace of its own: what no reading tells, and what ends by time alone."""
         while True:
             await self._clock.sleep(EVERY)
+            self._wanted.refresh()
             if not self._recorder.status.recording:
                 continue
             self._follow_routing(wanted=self._wants_routing())

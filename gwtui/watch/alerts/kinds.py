@@ -144,7 +144,7 @@ def _days_left(_rule: KeyExpiryRule, reading: Reading) -> Decimal | None:
 
 
 def _expiry_said(_rule: KeyExpiryRule, _value: Decimal, reading: Reading) -> str:
-    return f"stops working at {utc(_moment(reading.facts.get('expires_at')))}"
+    return f"expires {utc(_moment(reading.facts.get('expires_at')))}"
 
 
 def _refused(reading: Reading) -> bool:

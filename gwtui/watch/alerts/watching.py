@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gwtui.contract.dialects import Dialect
     from gwtui.domain.alert_rules import AlertRule
-    from gwtui.local.alert_file import AlertBook
+    from gwtui.local.alert_file import AlertBook, AlertEffects
     from gwtui.watch.alerts.engine import AlertEngine
     from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
     from gwtui.watch.alerts.preview import Preview
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
 T = TypeVar("T")
+
+FILE_NAME = "alerts.toml"
+"""The person's rules, in the directory of the configuration."""
 
 _EARLY = 0.2
 """Seconds between two looks whether the history is open."""
@@ -50,8 +53,8 @@ class Alerts:
         self._history = history
         self._clock = clock
         self._who = who
-        self._listeners: list[Callable[[], None]] = []
-        self._failures: list[Callable[[str], None]] = []
+        self._listeners: list[Callable[[], object]] = []
+        self._failures: list[Callable[[str], object]] = []
         self.place = place
         self.engine: AlertEngine | None = None
 
@@ -99,12 +102,12 @@ class Alerts:
         now = self._clock.now()
         return await self.read(lambda history: preview(history, identity, rule, now))
 
-    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+    def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
         """Call ``listener`` whenever something happened in this process; returns how to stop."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def on_failure(self, listener: Callable[[str], None]) -> None:
+    def on_failure(self, listener: Callable[[str], object]) -> None:
         """Call ``listener`` with a sentence when a person's alert command fails."""
         self._failures.append(listener)
 
@@ -153,6 +156,13 @@ class Alerts:
         from gwtui.local.alert_file import load_alerts  # noqa: PLC0415
 
         return load_alerts(self.place.rules)
+
+    @property
+    def effects(self) -> AlertEffects:
+        """What an alert does, as far as the file was read."""
+        from gwtui.local.alert_file import AlertEffects  # noqa: PLC0415
+
+        return AlertEffects() if self.engine is None else self.engine.effects
 
     def changed(self) -> None:
         """Something is different now: evaluate and show it at once."""

@@ -1,0 +1,109 @@
+"""What a person notices of alerts wherever they are: badge, notice, bell, the terminal's title."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from gwtui.ui.resources.alert_words import counted, loud
+from gwtui.watch.feeds.alerts import alert_history_feed, alerts_feed
+
+if TYPE_CHECKING:
+    from gwtui.local.alert_file import AlertEffects
+    from gwtui.ui.app import GwtuiApp
+    from gwtui.ui.resources.spec import Cell
+    from gwtui.ui.session import Session
+    from gwtui.watch.alerts.model import Alert, AlertEvent
+    from gwtui.watch.feed import FeedState
+
+_EACH = 3
+"""Events that get a notice each; more are told together."""
+
+
+class AlertNotices:
+    """Watches the alerts of one connection from the background, until it is closed."""
+
+    def __init__(self, app: GwtuiApp, session: Session) -> None:
+        self._app = app
+        self._session = session
+        self._last: int | None = None
+        self._leave: list[Callable[[], None]] = []
+        self.badge: Cell | None = None
+        """How many alerts ask for somebody, for the header; None while none does."""
+
+    def open(self) -> None:
+        """Begin."""
+        alerts, hub = self._session.alerts, self._session.hub
+        if alerts is None:
+            return
+        alerts.on_failure(lambda why: self._app.call_later(self._failed, why))
+        self._leave = [
+            alerts_feed(hub).watch(self._stand, background=True),
+            alert_history_feed(hub).watch(self._happened, background=True),
+        ]
+
+    def close(self) -> None:
+        """Watch no more."""
+        for leave in self._leave:
+            leave()
+        self._leave = []
+
+    # What comes in: anywhere in the event loop, so that only a call is left for the app ------
+
+    def _stand(self, state: FeedState[Sequence[Alert]]) -> None:
+        if state.value is not None and not state.refreshing:
+            self._app.call_later(self._show, state.value)
+
+    def _happened(self, state: FeedState[Sequence[AlertEvent]]) -> None:
+        if state.value is None or state.refreshing:
+            return
+        newest = state.value[0].id if state.value else 0
+        if self._last is not None and newest > self._last:
+            new = [event for event in state.value if event.id > self._last and event.told]
+            self._app.call_later(self._tell, new[::-1])
+        self._last = newest
+
+    # What is shown ----------------------------------------------------------------------------
+
+    def _show(self, alerts: Sequence[Alert]) -> None:
+        badge = counted(alerts)
+        if badge != self.badge:
+            self.badge = badge
+            screen = self._app.navigation.screen
+            if screen is not None:
+                screen.refresh_frame()
+        asking = loud(alerts)
+        where = self._session.connection.label
+        text = "" if badge is None else f"{badge.text} · {asking[0].title} · gwtui {where}"
+        self._app.entitle(text if self._effects.title else "")
+
+    def _tell(self, events: Sequence[AlertEvent]) -> None:
+        effects = self._effects
+        began = [event for event in events if event.event != "cleared"]
+        if effects.bell and began:
+            self._app.bell()
+        if not effects.toast:
+            return
+        if len(events) > _EACH:
+            grave = any(event.severity == "critical" for event in began)
+            over = len(events) - len(began)
+            text = f"{len(began)} alerts fired" + (f", {over} cleared" if over else "")
+            self._app.say(f"{text}: ! lists them", severity="error" if grave else "warning")
+            return
+        for event in events:
+            text = f"{event.title}: {event.name}: {event.said}"
+            if event.event == "cleared":
+                self._app.say(f"Cleared: {text}")
+            else:
+                grave = event.severity == "critical"
+                self._app.say(text, severity="error" if grave else "warning")
+
+    def _failed(self, why: str) -> None:
+        self._app.say(why, severity="warning")
+
+    @property
+    def _effects(self) -> AlertEffects:
+        from gwtui.local.alert_file import AlertEffects  # noqa: PLC0415 - loaded by then
+
+        alerts = self._session.alerts
+        return AlertEffects() if alerts is None else alerts.effects

@@ -1,0 +1,112 @@
+"""The alerts of now: what is wrong, since when, and who knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from gwtui.ui.resources import cells
+from gwtui.ui.resources.alert_words import severity_cell, state_cell
+from gwtui.ui.resources.columns import moment_column, text_column
+from gwtui.ui.resources.spec import Cell, Column, DetailRow, ResourceSpec, Section, SortValue
+from gwtui.watch.alerts.model import Alert
+from gwtui.watch.feeds.alerts import alerts_feed
+
+_GRAVE = {"critical": 0, "warning": 1}
+
+
+def _gravity(alert: Alert, _now: datetime) -> SortValue:
+    """The gravest first, of these the newest; no row moves when somebody acknowledges it."""
+    fired = 0 if alert.fired_at is None else int(alert.fired_at.timestamp())
+    return f"{0 if fired else 1}{_GRAVE[alert.severity]}{2**40 - fired:014}"
+
+
+COLUMNS: tuple[Column[Alert], ...] = (
+    text_column("name", "Subject", lambda alert: alert.name, 22, 0, help="what it is about"),
+    Column(
+        "state",
+        "State",
+        lambda alert, _now: state_cell(alert),
+        _gravity,
+        10,
+        1,
+        help="pending, firing, recovering, known (acknowledged) or silenced",
+        export=lambda alert, _now: state_cell(alert).text,
+    ),
+    Column(
+        "severity",
+        "Severity",
+        lambda alert, _now: severity_cell(alert.severity),
+        lambda alert, _now: alert.severity,
+        8,
+        2,
+        help="warning or critical",
+    ),
+    text_column("said", "What", lambda alert: alert.said, 32, 1, help="what is wrong"),
+    moment_column("fired", "Since", lambda alert: alert.fired_at, 10, 3, "when it fired"),
+    text_column("rule", "Rule", lambda alert: alert.title, 22, 4, help="which rule it is"),
+    text_column(
+        "who", "Known to", lambda alert: alert.acknowledged_by or None, 14, 5, help="who knows"
+    ),
+)
+
+
+def _what(alert: Alert, now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("state", state_cell(alert)),
+        DetailRow("severity", severity_cell(alert.severity)),
+        DetailRow("wrong", cells.prose(alert.said)),
+        cells.moment_row("fired", alert.fired_at, now),
+        cells.moment_row("state since", alert.standing.since, now),
+    ]
+
+
+def _about(alert: Alert, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("rule", cells.text(alert.title), alert.key.rule),
+        DetailRow("subject", cells.text(alert.name)),
+        DetailRow("kind", cells.text(alert.key.subject.resource)),
+        DetailRow("identity", cells.text(alert.key.subject.identity)),
+    ]
+
+
+def _who(alert: Alert, now: datetime) -> Sequence[DetailRow]:
+    nobody = Cell("nobody yet", "muted")
+    known = cells.text(alert.acknowledged_by) if alert.acknowledged_by else nobody
+    return [
+        DetailRow("acknowledged by", known),
+        cells.moment_row("acknowledged", alert.acknowledged_at, now, Cell("no", "muted")),
+        cells.moment_row("silenced until", alert.silenced_until, now, Cell("no", "muted")),
+    ]
+
+
+def identity(alert: Alert) -> str:
+    """Rule and subject."""
+    return "\n".join((alert.key.rule, *alert.key.subject))
+
+
+ALERTS: ResourceSpec[Alert] = ResourceSpec(
+    id="alerts",
+    title="Alerts",
+    singular="alert",
+    identity=identity,
+    name=lambda alert: cells.text(f"{alert.title}: {alert.name}").text,
+    columns=COLUMNS,
+    sections=(Section("What", _what), Section("About", _about), Section("Who knows", _who)),
+    feed=lambda hub, _scope: alerts_feed(hub),
+    raw=lambda alert: {
+        "rule": alert.key.rule,
+        "resource": alert.key.subject.resource,
+        "identity": alert.key.subject.identity,
+        "state": alert.standing.state,
+        "severity": alert.severity,
+        "said": alert.said,
+    },
+    empty="All is well. R shows what is watched, H what happened before.",
+    default_sort=("state", False),
+    facets={
+        "resource": lambda alert, _now: alert.key.subject.resource,
+        "identity": lambda alert, _now: alert.key.subject.identity,
+        "id": lambda alert, _now: alert.key.rule,
+    },
+)

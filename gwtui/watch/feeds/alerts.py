@@ -1,0 +1,123 @@
+"""Alerts, their history and their rules, as feeds: read from this machine, not from the gateway."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from gwtui.client.errors import GatewayError
+from gwtui.domain.alert_rules import AlertRule, default_rules
+from gwtui.watch import cadence
+from gwtui.watch.alerts.model import Alert, AlertEvent
+from gwtui.watch.feed import Feed
+from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+    from gwtui.watch.alerts.watching import Alerts
+
+T = TypeVar("T")
+
+NOW = "alerts"
+HISTORY = "alert-history"
+RULES = "alert-rules"
+MOST = 2000
+"""Events that are shown, the newest; `gwtui alerts history` lists all."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """A rule with its id; ``built_in`` is there by default, ``edited`` stands in the file.
+
+    ``here`` is whether it holds for the profile in use.
+    """
+
+    id: str
+    rule: AlertRule
+    built_in: bool
+    edited: bool
+    here: bool
+
+
+class _Reading:
+    """Asks the alerts of the connection that are served, if any are."""
+
+    def __init__(self, alerts: Alerts | None) -> None:
+        self._alerts = alerts
+        self._events: tuple[AlertEvent, ...] | None = None
+        self._newest = 0
+
+    async def present(self, _client: GatewayClient) -> Sequence[Alert]:
+        """Every condition that is not quiet. Raises GatewayError."""
+        return await self._ask(lambda alerts: alerts.present())
+
+    async def history(self, _client: GatewayClient) -> Sequence[AlertEvent]:
+        """What happened, newest first; read only when something did. Raises GatewayError."""
+        newest = await self._ask(lambda alerts: alerts.last_event())
+        if self._events is None or newest != self._newest:
+            self._events = await self._ask(lambda alerts: alerts.events(MOST))
+            self._newest = newest
+        return self._events
+
+    async def rules(self, _client: GatewayClient) -> Sequence[RuleRow]:
+        """Every rule. Raises GatewayError."""
+        from gwtui.local.alert_file import AlertFileError  # noqa: PLC0415 - loads a TOML reader
+
+        alerts = self._served()
+        try:
+            book = await asyncio.to_thread(alerts.book)
+        except AlertFileError as error:
+            raise GatewayError(str(error)) from None
+        built_in = default_rules()
+        return tuple(
+            RuleRow(
+                identity,
+                rule,
+                identity in built_in,
+                identity in book.own,
+                rule.profile in (None, alerts.place.profile),
+            )
+            for identity, rule in book.rules.items()
+        )
+
+    async def _ask(self, question: Callable[[Alerts], Awaitable[T]]) -> T:
+        from gwtui.watch.history.errors import HistoryError  # noqa: PLC0415 - loads SQLite
+
+        try:
+            return await question(self._served())
+        except HistoryError as error:
+            raise GatewayError(str(error)) from None
+
+    def _served(self) -> Alerts:
+        if self._alerts is None:
+            raise GatewayError("Nothing is recorded here, so nothing is watched")
+        return self._alerts
+
+
+def serve_alerts(hub: FeedHub, alerts: Alerts | None) -> None:
+    """Let the hub's feeds show the alerts of this connection; None: there are none."""
+    reading = _Reading(alerts)
+    feeds = (
+        hub.feed(NOW, reading.present, cadence.ALERTS),
+        hub.feed(HISTORY, reading.history, cadence.ALERTS),
+        hub.feed(RULES, reading.rules, cadence.ALERTS),
+    )
+    if alerts is not None:
+        alerts.listen(lambda: [feed.invalidate() for feed in feeds])
+
+
+def alerts_feed(hub: FeedHub) -> Feed[Sequence[Alert]]:
+    """Every condition that is not quiet, as far as it is served."""
+    return hub.feed(NOW, _Reading(None).present, cadence.ALERTS)
+
+
+def alert_history_feed(hub: FeedHub) -> Feed[Sequence[AlertEvent]]:
+    """What happened with alerts, newest first."""
+    return hub.feed(HISTORY, _Reading(None).history, cadence.ALERTS)
+
+
+def alert_rules_feed(hub: FeedHub) -> Feed[Sequence[RuleRow]]:
+    """Every rule, switched off or not."""
+    return hub.feed(RULES, _Reading(None).rules, cadence.ALERTS)
