@@ -13,6 +13,7 @@ from hostile_sinks import dangerous
 from hostile_strings import CORPUS, SMALL
 
 import gwtui.cli
+from gwtui.cli.check.finding import Finding, Severity, one_line
 from gwtui.cli.gateway import _narrate
 from gwtui.cli.key_facts import in_short, key_json, key_rows
 from gwtui.cli.output import narrate, print_json, print_table
@@ -52,6 +53,12 @@ def test_json_is_ascii_and_exact(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(out)["texts"] == texts
 
 
+def test_a_finding_is_one_plain_line() -> None:
+    for text in SMALL.values():
+        line = one_line([Finding(Severity.WARNING, text)])
+        assert not dangerous(line)
+
+
 def test_what_is_said_of_the_key(capsys: pytest.CaptureFixture[str]) -> None:
     for text in SMALL.values():
         key = CurrentKey.model_validate(dict.fromkeys(CurrentKey.model_fields, text))
@@ -89,7 +96,8 @@ def printed(tree: ast.Module) -> list[ast.expr]:
     ]
 
 
-SAFE = frozenset({"safe_text", "safe_line", "dumps"})
+SAFE = frozenset({"safe_text", "safe_line", "dumps", "one_line", "_help"})
+"""Functions whose text is plain."""
 
 
 def is_safe(node: ast.expr) -> bool:

@@ -38,6 +38,7 @@ from gwtui.cli.resources import Resource
 from gwtui.cli.running import run_async
 from gwtui.contract.keys import CreatedKey
 from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.safe_text import safe_text
 from gwtui.local.paths import Paths
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ class ChangeVerb:
             print_json(outcome_json(plan, sent))
         elif isinstance(outcome, Applied) and self.change.makes:
             with data_on_stdout():
-                print(made_by(part, outcome) or "")
+                print(safe_text(made_by(part, outcome) or ""))
         if isinstance(outcome, Applied):
             return exits.OK
         return exits.FAILED if isinstance(outcome, Refused) else exits.UNKNOWN
