@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,3 +131,24 @@ def test_a_critical_profile_wants_its_name(
     audit = private_home / "state" / "gwtui" / "audit.jsonl"
     (entry,) = [json.loads(line) for line in audit.read_text().splitlines()]
     assert (entry["consent"], entry["profile"]) == ("typed", "prod")
+
+
+def test_an_interrupt_does_not_lose_the_value_of_a_new_key(
+    environment: dict[str, str], place: Site, private_home: Path
+) -> None:
+    slow = place.faults.arm("latency=1.5:POST /keys x1")
+    words = ("keys", "create", "--set", "name=hasty", "--yes")
+    with subprocess.Popen(
+        [*GWTUI, *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        end = time.monotonic() + 20
+        while not slow.struck:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    place.faults.clear()
+    assert process.returncode == exits.OK, err
+    assert "waiting for its answer" in err
+    assert place.get("/key", token=out.strip())["label"]
+    assert not [*(private_home / "state" / "gwtui" / "sealed-keys").glob("*.sealed")]

@@ -197,6 +197,10 @@ class ChangeVerb:
             with data_on_stdout():
                 print(safe_text(made_by(part, outcome) or ""))
         if isinstance(outcome, Applied):
+            left = len(plan.parts) - len(sent)
+            if left > 0:
+                narrate(f"interrupted: {left} of {len(plan.parts)} requests were not sent")
+                return exits.INTERRUPTED
             return exits.OK
         return exits.FAILED if isinstance(outcome, Refused) else exits.UNKNOWN
 

@@ -18,10 +18,13 @@ Sent = tuple[Plan[Any], Outcome[Any]]
 
 
 async def send(road: WriteRoad, consent: Consent[Any]) -> list[Sent]:
-    """The requests one after the other, up to the first that was not applied."""
+    """The requests one after the other, up to the first that was not applied.
+
+    An interrupt ends it after the request that is under way.
+    """
     done: list[Sent] = []
     for each in consent.each():
-        outcome = await _carry_out(road, each)
+        outcome, interrupted = await _carry_out(road, each)
         done.append((each.plan, outcome))
         for what, fault in (
             ("the outcome could not be written to the journal", road.journal_fault),
@@ -29,17 +32,23 @@ async def send(road: WriteRoad, consent: Consent[Any]) -> list[Sent]:
         ):
             if fault is not None:
                 narrate(f"{what}: {fault}")
-        if not isinstance(outcome, Applied):
+        if interrupted or not isinstance(outcome, Applied):
             break
     return done
 
 
-async def _carry_out(road: WriteRoad, consent: Consent[Any]) -> Outcome[Any]:
+async def _carry_out(road: WriteRoad, consent: Consent[Any]) -> tuple[Outcome[Any], bool]:
+    """What became of it, and whether somebody interrupted it meanwhile.
+
+    What was sent cannot be called back: its answer is worth more than a quick end, above all where
+    it holds the value of a new key.
+    """
     task = asyncio.ensure_future(road.carry_out(consent))
     try:
-        return await asyncio.shield(task)
+        return await asyncio.shield(task), False
     except asyncio.CancelledError:
-        if road.in_flight:
-            narrate("a request is under way: waiting for its answer, interrupt again to leave")
-            await road.settle(PATIENCE)
-        raise
+        narrate("the request is under way: waiting for its answer, interrupt again to leave")
+        await asyncio.wait({task}, timeout=PATIENCE)
+        if not task.done():
+            raise
+        return task.result(), True
