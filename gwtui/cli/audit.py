@@ -28,6 +28,10 @@ _OUTCOMES = ("applied", "refused", "unknown", "resolved")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Which part of the log, and in which form."""
     parser.add_argument(
+        "verb", nargs="?", choices=("list", "get"), default="list", help="all of it, or one change"
+    )
+    parser.add_argument("id", nargs="?", metavar="ID", help="with get: how its id begins")
+    parser.add_argument(
         "--since", metavar="WHEN", help="only from then on: 7d, 12h, 2026-11-01, 2026-11-01T08:00Z"
     )
     parser.add_argument("--until", metavar="WHEN", help="only before then")
@@ -46,6 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     from gwtui.local.audit import FILE_NAME, AuditLog  # noqa: PLC0415
     from gwtui.local.paths import Paths  # noqa: PLC0415
 
+    if (arguments.verb == "get") != (arguments.id is not None):
+        raise exits.CommandError("say which change with: gwtui audit get ID", exits.USAGE)
     now = datetime.now(UTC)
     try:
         since, until = _moment(arguments.since, now), _moment(arguments.until, now)
@@ -65,8 +71,26 @@ def run(arguments: argparse.Namespace) -> int:
         narrate(f"{path}: {error.strerror or 'cannot be read'}")
         return exits.FAILED
     found.reverse()
+    if arguments.id is not None:
+        return _one(found, arguments.output)
     narrate(f"{len(found)} {'change' if len(found) == 1 else 'changes'} in {path}")
     _WRITERS[arguments.output](found)
+    return exits.OK
+
+
+def _one(found: list[AuditEntry], form: str) -> int:
+    """What became of one change: a write in doubt may have two lines."""
+    if not found:
+        narrate("there is no such change in the log")
+        return exits.FAILED
+    if form != "table":
+        _WRITERS[form](found)
+        return exits.OK
+    from gwtui.cli.lists.detail import print_detail  # noqa: PLC0415 - loads the declaration
+    from gwtui.ui.resources.audit import AUDIT  # noqa: PLC0415
+
+    for entry in found:
+        print_detail(AUDIT, entry, datetime.now(UTC))
     return exits.OK
 
 
@@ -76,6 +100,7 @@ def _wanted(entry: AuditEntry, arguments: argparse.Namespace) -> bool:
         (not arguments.outcome or entry.outcome in arguments.outcome)
         and (not arguments.profile or entry.profile == arguments.profile)
         and (not action or entry.action == action or entry.action.startswith(f"{action}."))
+        and (arguments.id is None or entry.id.startswith(arguments.id))
     )
 
 

@@ -124,3 +124,16 @@ def test_a_reader_that_has_enough_is_no_error(log: AuditLog) -> None:
     assert result.returncode == 0
     assert "Traceback" not in result.stderr
     assert "BrokenPipe" not in result.stderr
+
+
+def test_one_change_in_full(log: AuditLog, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "get", "p1"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[0] == "two"
+    assert "no␛[31m" in out
+    assert main(["audit", "get", "p1", "--output", "json"]) == 0
+    assert [line["id"] for line in json.loads(capsys.readouterr().out)] == ["p1"]
+    assert main(["audit", "get", "nothing"]) == 1
+    assert main(["audit", "get"]) == 2
+    assert main(["audit", "list", "--output", "ndjson"]) == 0
+    assert capsys.readouterr().out.count("\n") == 3
