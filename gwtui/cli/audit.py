@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
+from gwtui.cli.moments import past_moment
 from gwtui.cli.output import (
     FORMS,
     add_output_option,
@@ -54,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise exits.CommandError("say which change with: gwtui audit get ID", exits.USAGE)
     now = datetime.now(UTC)
     try:
-        since, until = _moment(arguments.since, now), _moment(arguments.until, now)
+        since, until = past_moment(arguments.since, now), past_moment(arguments.until, now)
     except ValueError as error:
         narrate(str(error))
         return exits.USAGE
@@ -106,22 +107,6 @@ def _wanted(entry: AuditEntry, arguments: argparse.Namespace) -> bool:
 
 def _within(entry: AuditEntry, since: datetime | None, until: datetime | None) -> bool:
     return (since is None or entry.at >= since) and (until is None or entry.at < until)
-
-
-def _moment(text: str | None, now: datetime) -> datetime | None:
-    """A moment, or so long ago. Raises ValueError."""
-    from gwtui.domain.times import parse_duration, parse_moment  # noqa: PLC0415
-
-    if text is None:
-        return None
-    try:
-        return now - parse_duration(text)
-    except (ValueError, OverflowError):
-        pass
-    try:
-        return parse_moment(text, now)
-    except ValueError:
-        raise ValueError(f"{text!r} is no moment: use 7d, 12h or 2026-11-01") from None
 
 
 # Forms ------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ COMMANDS: dict[str, Command] = {
             "gwtui.cli.check.command",
         ),
         Command("watch", "print readings as they come, for other programs", "gwtui.cli.watch"),
+        Command("alerts", "list alerts, their rules and history", "gwtui.cli.alerts"),
         Command("audit", "list and export what was changed from this machine", "gwtui.cli.audit"),
         Command(
             "recover-key", "print a new key that was never acknowledged", "gwtui.cli.recover_key"

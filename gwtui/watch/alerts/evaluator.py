@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 
 from gwtui.domain.alert_rules import AlertRule, ConditionRule, EventRule, GoneRule
 from gwtui.domain.alerting import QUIET, Bounds, Step, Timing, lapse, occur, step
@@ -21,6 +21,7 @@ from gwtui.watch.history.writer import gap_after
 
 _NO_FACTS: Fields = {}
 _CREDITS = "credits"
+_KEPT = Context(prec=12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,14 +223,14 @@ class Evaluator:
             alert = Alert(key, QUIET, rule.severity, rule.name, name)
         if evidence == "bad":
             said = watched.signal.said(watched.rule, value, reading)
-            alert = replace(alert, said=said, value=value)
+            alert = replace(alert, said=said, value=_kept(value))
         self._stepped(alert, found, reading.at)
 
     def _say_anew(self, watched: _Watched, key: AlertKey, value: Decimal, reading: Reading) -> None:
         """It lasts: what is said of it follows the figure."""
         alert, said = self._alerts[key], watched.signal.said(watched.rule, value, reading)
         if said != alert.said:
-            self._keep(replace(alert, said=said, value=value))
+            self._keep(replace(alert, said=said, value=_kept(value)))
 
     def _happened(self, key: AlertKey, rule: EventRule, at: datetime, name: str, said: str) -> None:
         called = subject_name(key.subject, {**self.facts.get(key.subject, {}), "name": name})
@@ -272,3 +273,8 @@ class Evaluator:
                 at, event, alert.key, alert.severity, alert.title, alert.name, said, alert.value
             )
         )
+
+
+def _kept(value: Decimal) -> Decimal:
+    """As exact as anybody needs it to be told."""
+    return value.normalize(_KEPT)

@@ -1,0 +1,241 @@
+"""``gwtui alerts``: the alerts of now, their rules and their history; try the command out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gwtui.cli import exits
+from gwtui.cli.moments import past_moment
+from gwtui.cli.output import (
+    FORMS,
+    add_output_option,
+    narrate,
+    print_csv,
+    print_json,
+    print_ndjson,
+    print_table,
+)
+from gwtui.cli.reach import add_demo_option
+
+if TYPE_CHECKING:
+    from gwtui.local.paths import Paths
+
+_VERBS = ("list", "rules", "history")
+Row = dict[str, Any]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """What to print, and in which form."""
+    parser.add_argument(
+        "verb", nargs="?", choices=_VERBS, default="list", help="what is wrong now (list)"
+    )
+    parser.add_argument("--since", metavar="WHEN", help="with history: 7d, 12h, 2026-11-01")
+    parser.add_argument("--until", metavar="WHEN", help="with history: only before then")
+    parser.add_argument(
+        "--test-command",
+        action="store_true",
+        help="run the command of alerts.toml once with a made-up alert",
+    )
+    add_output_option(parser, FORMS)
+    add_demo_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print, or try the command; returns an exit code."""
+    from gwtui.local.alert_file import AlertFileError  # noqa: PLC0415
+    from gwtui.local.paths import Paths  # noqa: PLC0415
+    from gwtui.watch.history.errors import HistoryError, HistoryMissingError  # noqa: PLC0415
+
+    if arguments.verb != "history" and (arguments.since or arguments.until):
+        raise exits.CommandError("--since and --until go with history", exits.USAGE)
+    paths = Paths.of_user()
+    try:
+        if arguments.test_command:
+            return _try_command(paths)
+        rows = _VERBS_DO[arguments.verb](arguments, paths)
+    except AlertFileError as error:
+        raise exits.CommandError(str(error), exits.USAGE) from None
+    except HistoryMissingError as error:
+        narrate(f"{error} The dashboard records while it is open.")
+        rows = []
+    except HistoryError as error:
+        raise exits.CommandError(str(error)) from None
+    _print(rows, arguments.output)
+    return exits.OK
+
+
+def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
+    from gwtui.domain.times import relative  # noqa: PLC0415
+    from gwtui.watch.alerts.present import present_alerts  # noqa: PLC0415
+
+    now = datetime.now(UTC)
+    present = present_alerts(_history(arguments, paths), now)
+    as_of = "never" if present.as_of is None else relative(present.as_of, now)
+    watching = "" if present.watching else "; nobody watches now"
+    narrate(f"{len(present.firing)} alerts, last reading {as_of}{watching}")
+    return [
+        {
+            "severity": alert.severity,
+            "state": alert.standing.state,
+            "since": alert.fired_at,
+            "rule": alert.key.rule,
+            "title": alert.title,
+            "resource": alert.key.subject.resource,
+            "identity": alert.key.subject.identity,
+            "name": alert.name,
+            "said": alert.said,
+            "value": alert.value,
+            "acknowledged_by": alert.acknowledged_by or None,
+            "silenced_until": alert.silenced_until,
+        }
+        for alert in present.firing
+    ]
+
+
+def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
+    from gwtui.local.alert_file import load_alerts  # noqa: PLC0415
+    from gwtui.watch.alerts.signals import signal_of  # noqa: PLC0415
+
+    book = load_alerts(_file(paths))
+    narrate(f"{len(book.rules)} rules by {_file(paths)}")
+    return [
+        {
+            "rule": identity,
+            "state": "on" if rule.enabled else "off",
+            "severity": rule.severity,
+            "kind": rule.KIND,
+            "name": rule.name,
+            "scope": rule.scope,
+            "only": rule.only,
+            "profile": rule.profile,
+            "demand": signal_of(rule).demand(rule),
+        }
+        for identity, rule in book.rules.items()
+    ]
+
+
+def _events(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
+    from gwtui.watch.alerts.present import alert_events  # noqa: PLC0415
+
+    now = datetime.now(UTC)
+    try:
+        since, until = past_moment(arguments.since, now), past_moment(arguments.until, now)
+    except ValueError as error:
+        raise exits.CommandError(str(error), exits.USAGE) from None
+    events = alert_events(_history(arguments, paths), since, until)
+    narrate(f"{len(events)} {'event' if len(events) == 1 else 'events'}")
+    return [event.as_json() for event in reversed(events)]
+
+
+_VERBS_DO: dict[str, Callable[[argparse.Namespace, Paths], list[Row]]] = {
+    "list": _list,
+    "rules": _rules,
+    "history": _events,
+}
+
+_COLUMNS = {
+    "severity": "severity",
+    "state": "state",
+    "event": "event",
+    "at": "when (UTC)",
+    "since": "since (UTC)",
+    "rule": "rule",
+    "name": "name",
+    "said": "what",
+    "demand": "fires",
+    "only": "only",
+    "who": "who",
+    "acknowledged_by": "known to",
+}
+"""What a person is shown of a row, and how it is called."""
+
+
+def _print(rows: Sequence[Row], form: str) -> None:
+    if form == "json":
+        print_json([_plain(row) for row in rows])
+    elif form == "ndjson":
+        print_ndjson([_plain(row) for row in rows])
+    elif form == "csv" and rows:
+        print_csv(list(rows[0]), [list(row.values()) for row in rows])
+    elif form == "table" and rows:
+        shown = [name for name in _COLUMNS if name in rows[0]]
+        table = [[_text(row[name]) for name in shown] for row in rows]
+        print_table([[_COLUMNS[name] for name in shown], *table])
+
+
+def _plain(row: Row) -> Row:
+    from gwtui.contract.scalars import timestamp_text  # noqa: PLC0415
+
+    return {
+        name: timestamp_text(value) if isinstance(value, datetime) else value
+        for name, value in row.items()
+    }
+
+
+def _text(value: Any) -> str:
+    from gwtui.domain.times import utc  # noqa: PLC0415
+
+    if isinstance(value, datetime):
+        return utc(value).removesuffix(" UTC")
+    return "" if value is None else str(value)
+
+
+def _try_command(paths: Paths) -> int:
+    """Run the person's command once, as an alert would."""
+    import asyncio  # noqa: PLC0415
+
+    from gwtui.local.alert_file import load_alerts  # noqa: PLC0415
+    from gwtui.local.told_command import ToldCommandError, tell_command  # noqa: PLC0415
+    from gwtui.watch.alerts.model import AlertEvent, AlertKey  # noqa: PLC0415
+    from gwtui.watch.alerts.telling import event_text  # noqa: PLC0415
+    from gwtui.watch.history.model import Subject  # noqa: PLC0415
+
+    command = load_alerts(_file(paths)).effects.command
+    if command is None:
+        raise exits.CommandError(f"there is no command in [effects] of {_file(paths)}", exits.USAGE)
+    key = AlertKey("test", Subject("gateway", "test"))
+    event = AlertEvent(
+        datetime.now(UTC), "fired", key, "warning", "Test", "gwtui", "only a test of the command"
+    )
+    try:
+        asyncio.run(tell_command(command, event_text(event, {"profile": "test", "gateway": ""})))
+    except ToldCommandError as error:
+        raise exits.CommandError(str(error)) from None
+    narrate(f"{command[0]} took the test alert")
+    return exits.OK
+
+
+def _file(paths: Paths) -> Path:
+    from gwtui.watch.alerts.watching import FILE_NAME  # noqa: PLC0415
+
+    return paths.config / FILE_NAME
+
+
+def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
+    """The recorded file of the gateway that is meant; no key is read."""
+    from gwtui.watch.history.place import history_path  # noqa: PLC0415
+
+    if arguments.demo:
+        from gwtui.embedded.demo import BASE_URL  # noqa: PLC0415 - loads the server
+
+        return history_path(paths.data, "demo", BASE_URL)
+    from gwtui.local.profile_text import load_profiles  # noqa: PLC0415
+    from gwtui.local.profiles import FILE_NAME, ProfileError, resolve  # noqa: PLC0415
+
+    try:
+        profile = resolve(
+            arguments.profile,
+            arguments.base_url,
+            arguments.dialect,
+            arguments.read_only,
+            os.environ,
+            book=load_profiles(paths.config / FILE_NAME),
+        )
+    except ProfileError as error:
+        raise exits.CommandError(str(error), exits.USAGE) from None
+    return history_path(paths.data, profile.label, profile.base_url)
