@@ -1,0 +1,189 @@
+"""Secrets on the command line: every command, done, refused and failing, searched to the last byte.
+
+The value of a new key is on stdout where a person asks for it there, and nowhere else. Run with
+``-rP`` for the counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from secret_world import logging_into, minting_marked
+from sentinels import FORMS, MARKED, files, leaks, marked
+
+from gwtui.cli.commands import COMMANDS
+from gwtui.embedded.faults import Switchboard
+from login_kit import Commands, DictRing, ServedGateway, served_gateway
+
+SECRETS = [marked(name) for name in MARKED]
+NEW_KEY = [one for one in SECRETS if one.name == "new key"]
+TOKEN, PROVIDER_KEY = MARKED["token"], MARKED["provider key"]
+FAULTS = ("401", "500", "malformed-type", "reset-before", "half-body")
+OTHER_SIDE = {"gateway"}
+"""Its own key is what it is asked for; what it keeps is searched in the other proofs."""
+
+
+@dataclass
+class Case:
+    """A command line, what is sent to it, and whether it is to print a new key."""
+
+    words: Sequence[str]
+    stdin: str = ""
+    prints_key: bool = False
+    codes: tuple[int, ...] = (0,)
+    environment: bool = True
+
+    def __str__(self) -> str:
+        return " ".join(self.words)
+
+
+CREATE = ("keys", "create", "--set", "name=ci", "--set", "external.user=u1", "--yes")
+STORE = ("byok", "create", "--set", "provider=openai", "--set", "name=Main", "--yes")
+CASES = (
+    Case(("whoami",)),
+    Case(("whoami", "--output", "json")),
+    Case(("check",), codes=(0, 1, 2, 3)),
+    Case(("profiles",)),
+    Case(("audit", "--output", "json")),
+    Case(("alerts", "rules", "--output", "json")),
+    Case(("alerts", "list"), codes=(0, 1)),
+    Case(("watch", "--ndjson", "--count", "1", "--interval", "1"), codes=(0, 1)),
+    Case(("export", "metrics"), codes=(0, 1)),
+    Case(("keys", "list", "--output", "json")),
+    Case(("keys", "list")),
+    Case(("key", "get", "--output", "json")),
+    Case(("byok", "list", "--output", "ndjson")),
+    Case((*CREATE, "--stdin", "external.api_key"), MARKED["external key"], prints_key=True),
+    Case((*CREATE, "--stdin", "external.api_key", "--plan"), MARKED["external key"]),
+    Case((*STORE, "--stdin", "key"), PROVIDER_KEY),
+    Case((*STORE, "--stdin", "key", "--plan"), PROVIDER_KEY),
+    Case(("byok", "rotate", "Main", "--yes"), MARKED["rotated key"]),
+    Case((*STORE, "--set", "keys=1", "--stdin", "key"), PROVIDER_KEY, codes=(2,)),
+    Case((*STORE, "--stdin", "key"), f"{PROVIDER_KEY}\n{TOKEN}"),
+    Case((*STORE, "--set", f"key={'x' * 40}"), codes=(2,)),
+    Case(("recover-key",), codes=(0, 1), prints_key=True),
+    Case(("login", "--profile", "kept", "--save-file"), TOKEN, codes=(0, 1)),
+    Case(("login", "--profile", "odd", "--save-file"), f"{TOKEN} {TOKEN}", codes=(1,)),
+    Case(("login", "--profile", "ring"), TOKEN),
+    Case(("logout", "--profile", "ring"), environment=False),
+    Case(("logout", "--profile", "kept", "--discard-new-keys"), environment=False),
+)
+
+
+@dataclass
+class Place:
+    """Runs commands against a gateway with marked keys, and keeps what they said."""
+
+    commands: Commands
+    gateway: ServedGateway
+    faults: Switchboard
+    sinks: dict[str, bytes | str]
+
+    def run(self, case: Case, *, codes: tuple[int, ...] | None = None) -> str:
+        patch = self.commands.monkeypatch
+        patch.setenv("GWTUI_BASE_URL", self.gateway.base_url)
+        if case.environment:
+            patch.setenv("GWTUI_TOKEN", TOKEN)
+        else:
+            patch.delenv("GWTUI_TOKEN", raising=False)
+        first, *others = case.words
+        where = ["--base-url", self.gateway.base_url] if first == "login" else []
+        code, out, err = self.commands(first, *where, *others, stdin=case.stdin)
+        assert code in (codes or case.codes), f"{case}: {code}: {err}"
+        number = len(self.sinks)
+        self.sinks[f"stderr {number} of {case}"] = err
+        self.sinks[f"stdout {number} of {case}"] = "" if case.prints_key else out
+        if case.prints_key:
+            rest = [one for one in SECRETS if one not in NEW_KEY]
+            assert leaks({f"stdout of {case}": out}, rest) == []
+        return out
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[ServedGateway, Switchboard]]:
+    faults = Switchboard()
+    with minting_marked(), served_gateway("empty", faults) as gateway:
+        assert gateway.management == TOKEN
+        yield gateway, faults
+
+
+@pytest.fixture
+def place(
+    served: tuple[ServedGateway, Switchboard],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    private_home: Path,
+) -> Iterator[Place]:
+    ring = DictRing()
+    monkeypatch.setattr("keyring.get_keyring", lambda: ring)
+    gateway, faults = served
+    faults.clear()
+    with logging_into(private_home / "state" / "gwtui"):
+        yield Place(Commands(monkeypatch, capsys), gateway, faults, {})
+
+
+def nothing_got_out(place: Place, home: Path, paths: int) -> None:
+    sinks = {**place.sinks, **files(home)}
+    names = {Path(sink).name for sink in sinks}
+    assert {"gwtui.log", "journal.jsonl", "audit.jsonl"} <= names
+    assert leaks(sinks, SECRETS) == []
+    print(f"{len(SECRETS)} secrets x {len(FORMS)} forms x {len(sinks)} sinks, {paths} paths")
+
+
+def test_every_command_that_is_done(place: Place, private_home: Path) -> None:
+    printed = [place.run(case) for case in CASES]
+    created = next(out for case, out in zip(CASES, printed, strict=True) if case.prints_key)
+    assert created.startswith(MARKED["new key"])
+    saved = files(private_home, apart_from=())
+    assert not any(name.endswith(".token") for name in saved), "logout took it away"
+    nothing_got_out(place, private_home, len(CASES))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_command_on_a_bad_day(fault: str, place: Place, private_home: Path) -> None:
+    place.faults.arm(fault)
+    for case in CASES:
+        place.run(case, codes=(0, 1, 2, 3, 4, 5, 6))
+    place.faults.clear()
+    nothing_got_out(place, private_home, len(CASES))
+
+
+def test_a_saved_token_is_in_its_own_file_alone(place: Place, private_home: Path) -> None:
+    place.run(Case(("login", "--profile", "kept", "--save-file"), TOKEN))
+    place.run(Case(("whoami", "--profile", "kept"), environment=False))
+    (saved,) = (private_home / "data").rglob("*.token")
+    assert saved.read_text().strip() == TOKEN
+    assert leaks({**place.sinks, **files(private_home, apart_from=("*.token",))}, SECRETS) == []
+
+
+def test_no_program_that_is_started_sees_the_token(
+    place: Place, private_home: Path, tmp_path: Path
+) -> None:
+    """Neither a token command, whose stderr goes nowhere, nor the command of alerts."""
+    program = tmp_path / "token-command"
+    seen = tmp_path / "seen"
+    source = tmp_path / "source"
+    source.write_text(TOKEN)
+    program.write_text(
+        f"#!/bin/sh\ncat /proc/self/environ /proc/self/cmdline /proc/$PPID/cmdline >> {seen}\n"
+        f"cat {source} >&2\ncat {source}\n"
+    )
+    program.chmod(0o700)
+    login = ("login", "--profile", "asked", "--token-command", str(program))
+    place.run(Case(login))
+    for words in (("whoami", "--profile", "asked"), ("keys", "list", "--profile", "asked")):
+        place.run(Case(words, environment=False))
+    rules = private_home / "config" / "gwtui" / "alerts.toml"
+    rules.write_text(f'[effects]\ncommand = ["{program}"]\n')
+    place.run(Case(("alerts", "--test-command")))
+    sinks = {**place.sinks, **files(private_home), "seen": seen.read_bytes()}
+    assert seen.read_bytes().count(b"XDG_STATE_HOME=") == 4
+    assert leaks(sinks, SECRETS) == []
+
+
+def test_no_command_is_left_out() -> None:
+    called = {case.words[0] for case in CASES}
+    assert set(COMMANDS) - OTHER_SIDE <= called
