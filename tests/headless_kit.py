@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import httpx
@@ -32,12 +33,17 @@ class Site:
         return answer.json()["data"]
 
 
-@contextmanager
-def site() -> Iterator[Site]:
-    """A simulated gateway for as long as the context lasts."""
+@cache
+def site() -> Site:
+    """One simulated gateway for all tests of a process: founding it takes a second.
+
+    What a test makes in it has a name of its own; faults are cleared after each test.
+    """
+    stack = ExitStack()
     faults = Switchboard()
-    with served_gateway("simulated", faults) as served:
-        yield Site(served, faults)
+    served = stack.enter_context(served_gateway("simulated", faults))
+    atexit.register(stack.close)
+    return Site(served, faults)
 
 
 @dataclass

@@ -7,6 +7,7 @@ import contextlib
 import csv
 import os
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -88,15 +89,30 @@ def print_table(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> No
     ``right`` says for each column whether it holds figures, which end below each other.
     """
     shown = [[safe_line(cell, _CELL) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    widths = [max(map(cell_width, column)) for column in zip(*shown, strict=True)]
     sides = right or [False] * len(widths)
     with data_on_stdout():
         for row in shown:
             padded = [
-                cell.rjust(width) if figures else cell.ljust(width)
+                _padded(cell, width, right=figures)
                 for cell, width, figures in zip(row, widths, sides, strict=True)
             ]
             print("  ".join(padded).rstrip())
+
+
+def cell_width(text: str) -> int:
+    """Columns of a terminal that a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF")
+        for char in text
+    )
+
+
+def _padded(cell: str, width: int, *, right: bool) -> str:
+    blanks = " " * (width - cell_width(cell))
+    return f"{blanks}{cell}" if right else f"{cell}{blanks}"
 
 
 def print_csv(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

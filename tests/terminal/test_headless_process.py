@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,10 +19,9 @@ from pty_terminal import pty_terminal
 GWTUI = (sys.executable, "-m", "gwtui")
 
 
-@pytest.fixture(scope="module")
-def place() -> Iterator[Site]:
-    with site() as found:
-        yield found
+@pytest.fixture
+def place() -> Site:
+    return site()
 
 
 @pytest.fixture

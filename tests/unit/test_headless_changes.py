@@ -21,10 +21,9 @@ from login_kit import Commands
 YES = "--yes"
 
 
-@pytest.fixture(scope="module")
-def place() -> Iterator[Site]:
-    with site() as found:
-        yield found
+@pytest.fixture
+def place() -> Site:
+    return site()
 
 
 @pytest.fixture

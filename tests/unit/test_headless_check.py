@@ -35,10 +35,9 @@ MODEL = "helioscope/corona-code"
 LABEL = re.compile(r"'[^'=|]+'=(U|-?\d+(\.\d+)?%?)(;[\d.]*:?){0,2}(;\d*){0,2}")
 
 
-@pytest.fixture(scope="module")
-def place() -> Iterator[Site]:
-    with site() as found:
-        yield found
+@pytest.fixture
+def place() -> Site:
+    return site()
 
 
 @pytest.fixture

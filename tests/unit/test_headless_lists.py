@@ -8,7 +8,6 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +16,7 @@ import pytest
 from gwtui.cli import exits
 from gwtui.cli.lists.command import declaration
 from gwtui.cli.lists.reading import Readings
+from gwtui.cli.output import print_table
 from gwtui.cli.resources import RESOURCES
 from gwtui.client.reading_log import Shortfall, list_read
 from gwtui.domain.exact_json import MASK, exact_json, masked
@@ -30,10 +30,9 @@ PARENTS = {"budgets": "Production", "members": "production", "endpoints": MODEL}
 PARENTS["model-guardrails"] = MODEL
 
 
-@pytest.fixture(scope="module")
-def place() -> Iterator[Site]:
-    with site() as found:
-        yield found
+@pytest.fixture
+def place() -> Site:
+    return site()
 
 
 @pytest.fixture
@@ -206,6 +205,11 @@ def test_a_table_and_lines_of_json(gwtui: Gwtui) -> None:
     assert set(json.loads(out)) == {"total_credits", "total_usage"}
     code, out, _ = gwtui("credits", "get", "--output", "csv")
     assert out.splitlines()[0] == "balance,purchased,used,share,burn,runway_days"
+
+
+def test_wide_letters_keep_columns_straight(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table([("a", "n"), ("\u6771\u4eac", "1"), ("e\u0301", "22")], right=[False, True])
+    assert capsys.readouterr().out == "a      n\n\u6771\u4eac   1\ne\u0301     22\n"
 
 
 # JSON

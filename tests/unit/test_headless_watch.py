@@ -20,10 +20,9 @@ from login_kit import Commands
 MODEL = "helioscope/corona-code"
 
 
-@pytest.fixture(scope="module")
-def place() -> Iterator[Site]:
-    with site() as found:
-        yield found
+@pytest.fixture
+def place() -> Site:
+    return site()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from gwtui.cli.lists.query import ListQuery
-from gwtui.cli.output import print_csv, print_json, print_ndjson, print_table
+from gwtui.cli.output import cell_width, print_csv, print_json, print_ndjson, print_table
 from gwtui.domain.cells import UNKNOWN, SortValue
 from gwtui.domain.exact_json import masked
 from gwtui.ui.resources.spec import Column, ResourceSpec
@@ -83,7 +83,7 @@ def _table(
 
 def _fitting(columns: Sequence[Column[Any]], grid: Sequence[Sequence[str]], room: int) -> list[int]:
     """The columns that have room beside each other; those that matter least give way first."""
-    widths = [max(len(line[place]) for line in grid) for place in range(len(columns))]
+    widths = [max(cell_width(line[place]) for line in grid) for place in range(len(columns))]
     shown = list(range(len(columns)))
     while len(shown) > 1 and sum(widths[place] + _GAP for place in shown) - _GAP > room:
         shown.remove(max(shown[1:], key=lambda place: (columns[place].priority, place)))
