@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import Executor, Future
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from fake_clock import FakeClock
-from gwtui.client.errors import GatewayError, NotFoundError, ServerError
-from gwtui.client.paging import Listing
-from gwtui.contract.activity import ActivityRow
-from gwtui.contract.budgets import Budget
-from gwtui.contract.credits import Credits
-from gwtui.contract.dialects import GENERIC
-from gwtui.contract.guardrails import Guardrail
+from gwtui.client.errors import ServerError
 from gwtui.contract.models import ModelEndpoints
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history import kinds
@@ -31,95 +22,16 @@ from gwtui.watch.history.model import SeriesKey, Subject, endpoint_identity
 from gwtui.watch.history.recorder import Recorded, Recorder
 from gwtui.watch.history.standing import BALANCE
 from gwtui.watch.hub import FeedHub
-from resource_samples import endpoint_body, key, model_endpoints, workspace
+from recording_world import MODEL, Inline, World
+from resource_samples import endpoint_body, key, model_endpoints
 
-MODEL = "aurora/glass-2"
 ENDPOINT = endpoint_identity(MODEL, "northwind/fp8||fp8")
 UPTIME = SeriesKey("endpoint", ENDPOINT, "uptime_last_5m")
-
-
-class Inline(Executor):
-    """Does the work at once, in the thread that asks for it: time stands still meanwhile."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        pass
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except BaseException as error:
-            future.set_exception(error)
-        return future
 
 
 @pytest.fixture(autouse=True)
 def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive_module, "ThreadPoolExecutor", Inline)
-
-
-def listing(items: Sequence[Any]) -> Listing[Any]:
-    return Listing(tuple(items), len(items), complete=True)
-
-
-class World:
-    """A small gateway made by hand; ``faults`` names what fails, and how."""
-
-    def __init__(self) -> None:
-        self.reads: list[str] = []
-        self.faults: dict[str, GatewayError] = {}
-        self.credits = {"total_credits": Decimal(100), "total_usage": Decimal(40)}
-        self.keys = [key()]
-        self.budgets = [Budget.model_validate({"limit_usd": 30, "reset_interval": "weekly"})]
-        self.guardrails = [self.guardrail()]
-        self.endpoints: ModelEndpoints | None = model_endpoints(endpoint_body())
-        self.activity = [ActivityRow.model_validate({"model": MODEL, "requests": 9})]
-
-    @staticmethod
-    def guardrail(**changes: Any) -> Guardrail:
-        return Guardrail.model_validate(
-            {
-                "id": "g1",
-                "name": "strict",
-                "allowed_models": None,
-                "content_filters": [{"pattern": "Project Falcon", "action": "block"}],
-                **changes,
-            }
-        )
-
-    def client(self) -> Any:
-        async def answer(what: str, value: Callable[[], Any]) -> Any:
-            self.reads.append(what)
-            if what in self.faults:
-                raise self.faults[what]
-            return value()
-
-        def service(**reads: Callable[..., Any]) -> Any:
-            return SimpleNamespace(**reads)
-
-        def endpoints() -> ModelEndpoints:
-            if self.endpoints is None:
-                raise NotFoundError("no such model", status=404)
-            return self.endpoints
-
-        spaces = [workspace()]
-        return service(
-            connection=SimpleNamespace(dialect=GENERIC, token="t"),
-            credits=service(
-                get=lambda: answer("credits", lambda: Credits.model_validate(self.credits))
-            ),
-            workspaces=service(
-                list=lambda: answer("workspaces", lambda: listing(spaces)),
-                members=lambda _id: answer("members", lambda: listing([])),
-                budgets=lambda _id: answer("budgets", lambda: listing(self.budgets)),
-            ),
-            keys=service(list=lambda **_: answer("keys", lambda: listing(self.keys))),
-            guardrails=service(
-                list=lambda **_: answer("guardrails", lambda: listing(self.guardrails))
-            ),
-            catalog=service(endpoints=lambda _id: answer("endpoints", endpoints)),
-            activity=service(list=lambda: answer("activity", lambda: listing(self.activity))),
-        )
 
 
 @pytest.fixture

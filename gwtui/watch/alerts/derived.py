@@ -6,7 +6,7 @@ They are recorded like any other, so that rules on them can be tried on the past
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -36,6 +36,8 @@ from gwtui.watch.hub import FeedHub
 
 EVERY = 30
 """Seconds between two looks."""
+RECENT = timedelta(seconds=180)
+"""While something fails, the gateway counts as readable for so long after the last success."""
 MOST_GUARDED = 500
 """Models under guardrails that are looked at, at most."""
 
@@ -51,9 +53,11 @@ def readability(hub: FeedHub, models: Iterable[str], at: datetime) -> Observatio
     """
     states = {name: feed.state for name, feed in _recorded(hub, models)}
     faulty = {name: _faulty(state) for name, state in states.items()}
-    well = any(state.error is None and state.fetched_at is not None for state in states.values())
+    newest = max((state.fetched_at for state in states.values() if state.fetched_at), default=None)
     failing = any(state.error is not None for state in states.values())
-    whole = False if well else True if failing else None
+    # What is read seldom does not know yet that nothing can be read any more.
+    well = newest is not None and at - newest <= RECENT
+    whole = failing and not well if failing or newest is not None else None
     found = {ACCOUNT: whole}
     found.update({name: None if whole else found for name, found in faulty.items()})
     samples = (

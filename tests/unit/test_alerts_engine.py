@@ -1,0 +1,292 @@
+"""The evaluation beside a real recorder: two instances, a file that changes, a gateway that fails.
+
+The client is made by hand and the clock moves by hand; the recorder and the file are real.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from fake_clock import START, FakeClock
+from gwtui.client.errors import ForbiddenError, ServerError
+from gwtui.contract.dialects import GENERIC
+from gwtui.contract.models import Endpoint
+from gwtui.domain.alert_rules import CreditsRule
+from gwtui.local.alert_file import put_rule
+from gwtui.watch.alerts.derived import guarded
+from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
+from gwtui.watch.alerts.present import alert_events, present_alerts
+from gwtui.watch.alerts.watching import Alerts, Place, alerting
+from gwtui.watch.feeds.alerts import alert_history_feed, alert_rules_feed, alerts_feed, serve_alerts
+from gwtui.watch.feeds.endpoints import endpoints_feed
+from gwtui.watch.feeds.guardrails import guardrails_feed
+from gwtui.watch.feeds.routing import Routing
+from gwtui.watch.feeds.scope import Scope
+from gwtui.watch.history import archive as archive_module
+from gwtui.watch.history.archive import Archive
+from gwtui.watch.history.model import Subject
+from gwtui.watch.history.recorder import Recorder
+from gwtui.watch.history.recording import Recording
+from gwtui.watch.hub import FeedHub
+from recording_world import MODEL, Inline, World
+from resource_samples import endpoint_body, model, model_endpoints
+
+CREDITS = AlertKey("credits-low", Subject("credits", "account"))
+READ_FAULTS = ("credits", "keys", "workspaces", "guardrails", "endpoints", "members", "budgets")
+
+
+@pytest.fixture(autouse=True)
+def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive_module, "ThreadPoolExecutor", Inline)
+
+
+@pytest.fixture
+def world() -> World:
+    """Of its one key 83 % of the limit is used; everything else is well."""
+    made = World()
+    made.budgets = []
+    return made
+
+
+@pytest.fixture
+def time() -> FakeClock:
+    return FakeClock()
+
+
+@dataclass
+class Program:
+    """One running program."""
+
+    alerts: Alerts
+    hub: FeedHub
+    recorder: Recorder
+
+    async def present(self) -> dict[str, Alert]:
+        """What fires, by its rule."""
+        found = await self.alerts.present()
+        return {alert.key.rule: alert for alert in found if alert.standing.alerting}
+
+    async def told(self) -> list[tuple[str, str]]:
+        return [(one.event, one.key.rule) for one in reversed(await self.alerts.events(100))]
+
+
+@asynccontextmanager
+async def program(folder: Path, world: World, time: FakeClock) -> AsyncIterator[Program]:
+    hub = FeedHub(world.client(), time.clock)
+    archive = await Archive.open(folder / "h" / "one.sqlite3", time.clock)
+    recorder = Recorder(hub, archive, time.clock)
+    history = Recording()
+    history.recorder = recorder
+    place = Place("work", "https://gateway.example/api/v1", folder / "alerts.toml")
+    await recorder.start()
+    async with alerting(
+        history, hub, place=place, dialect=GENERIC, who="kim@ops", clock=time.clock
+    ) as alerts:
+        serve_alerts(hub, alerts)
+        await time.settle()
+        yield Program(alerts, hub, recorder)
+    await recorder.stop()
+    await archive.close()
+    await hub.close()
+
+
+async def test_it_evaluates_what_is_recorded(tmp_path: Path, world: World, time: FakeClock) -> None:
+    async with program(tmp_path, world, time) as one:
+        await time.advance(5)
+        assert set(await one.present()) == {"key-near-limit"}, "83 % of the key's limit is used"
+        world.credits["total_usage"] = Decimal(95)
+        await time.advance(65)
+        assert await one.told() == [("fired", "key-near-limit"), ("fired", "credits-low")]
+        assert await one.alerts.acknowledge([CREDITS]) == 1
+        assert not (await one.present())["credits-low"].loud
+        world.credits["total_credits"] = Decimal(1000)
+        await time.advance(65)
+        assert (await one.told())[2:] == [
+            ("acknowledged", "credits-low"),
+            ("cleared", "credits-low"),
+        ]
+    path = tmp_path / "h" / "one.sqlite3"
+    present = present_alerts(path, time.now())
+    assert [alert.key.rule for alert in present.firing] == ["key-near-limit"]
+    assert not present.watching, "the lease was given back"
+    assert present.as_of is not None
+    assert len(alert_events(path)) == 4
+    assert alert_events(path, since=time.now()) == ()
+
+
+async def test_of_two_instances_one_evaluates_and_both_show(
+    tmp_path: Path, world: World, time: FakeClock
+) -> None:
+    async with program(tmp_path, world, time) as one:
+        await time.advance(5)
+        async with program(tmp_path, world, time) as other:
+            world.credits["total_usage"] = Decimal(95)
+            await time.advance(130)
+            assert other.recorder.status.recording is False
+            assert await other.told() == await one.told()
+            assert "credits-low" in await other.present()
+            await other.alerts.silence([CREDITS], time.now() + timedelta(hours=1))
+            assert (await one.present())["credits-low"].silenced_until is not None
+            await one.recorder.stop()
+            await time.advance(130)
+            assert other.recorder.status.recording
+            world.credits["total_credits"] = Decimal(1000)
+            await time.advance(130)
+            events = await other.alerts.events(10)
+            assert (events[0].event, events[0].quiet) == ("cleared", True), "it goes on from there"
+            assert sum(one.event == "fired" for one in events) == 2, "nothing fired twice"
+
+
+async def test_rules_are_read_again_when_the_file_changes(
+    tmp_path: Path, world: World, time: FakeClock
+) -> None:
+    rule = CreditsRule(name="Mine", fires_at=Decimal(70), clears_at=Decimal(70))
+    async with program(tmp_path, world, time) as one:
+        await time.advance(5)
+        put_rule(tmp_path / "alerts.toml", "mine", rule)
+        await time.advance(130)
+        assert "mine" in await one.present()
+        rows = await alert_rules_feed(one.hub).refresh()
+        assert {row.id for row in rows.value or ()} > {"mine", "credits-low"}
+        put_rule(tmp_path / "alerts.toml", "mine", rule.model_copy(update={"profile": "elsewhere"}))
+        await time.advance(65)
+        assert "mine" not in await one.present(), "it holds for another profile now"
+        (tmp_path / "alerts.toml").write_text("[rules")
+        await time.advance(65)
+        assert one.alerts.problem.startswith("The rules stay as they were: ")
+        assert (await one.present()).keys() == {"key-near-limit"}
+        state = await alert_rules_feed(one.hub).refresh()
+        assert state.error is not None
+        assert "alerts.toml:1" in state.error.message
+
+
+async def test_a_gateway_that_cannot_be_read_is_told_once_and_blinds_nothing_else(
+    tmp_path: Path, world: World, time: FakeClock
+) -> None:
+    async with program(tmp_path, world, time) as one:
+        await time.advance(65)
+        fault = ServerError("down", status=503)
+        world.faults = dict.fromkeys(READ_FAULTS, fault)
+        await time.advance(420)
+        assert (await one.told())[1:] == []
+        await time.advance(420)
+        assert (await one.told())[1:] == [("fired", "gateway-unreadable")]
+        present = await one.present()
+        assert present["gateway-unreadable"].name == "gateway"
+        assert present["key-near-limit"].standing.state == "firing", "a gap clears nothing"
+        world.faults = {}
+        await time.advance(420)
+        assert (await one.told())[2:] == [("cleared", "gateway-unreadable")]
+
+
+async def test_one_list_that_cannot_be_read_is_told_by_its_name(
+    tmp_path: Path, world: World, time: FakeClock
+) -> None:
+    world.faults = {"guardrails": ForbiddenError("no", status=403)}
+    async with program(tmp_path, world, time) as one:
+        await time.advance(65)
+        world.faults["credits"] = ServerError("down", status=500)
+        await time.advance(900)
+        found = (await one.present())["gateway-unreadable"]
+        assert found.name == "reading of credits", "what this key may not read is no fault"
+
+
+async def test_feeds_say_what_there_is(tmp_path: Path, world: World, time: FakeClock) -> None:
+    async with program(tmp_path, world, time) as one:
+        heard: list[int] = []
+        leave = alerts_feed(one.hub).watch(
+            lambda state: heard.append(len(state.value or ())), background=True
+        )
+        await time.advance(30)
+        assert heard[-1] == 1
+        history = await alert_history_feed(one.hub).refresh()
+        assert [event.event for event in history.value or ()] == ["fired"]
+        again = await alert_history_feed(one.hub).refresh()
+        assert again.value is history.value, "nothing new: nothing is read"
+        leave()
+    hub = FeedHub(world.client(), time.clock)
+    serve_alerts(hub, None)
+    state = await alerts_feed(hub).refresh()
+    assert state.error is not None
+    assert "nothing is watched" in state.error.message
+    await hub.close()
+
+
+async def test_an_unusable_history_is_a_problem_not_a_crash(
+    tmp_path: Path, world: World, time: FakeClock
+) -> None:
+    history = Recording()
+    history.problem = "No history is recorded: the disk is full"
+    hub = FeedHub(world.client(), time.clock)
+    place = Place("work", "", tmp_path / "alerts.toml")
+    async with alerting(history, hub, place=place, dialect=GENERIC, who="k") as alerts:
+        serve_alerts(hub, alerts)
+        assert alerts.problem == history.problem
+        state = await alerts_feed(hub).refresh()
+        assert state.error is not None
+        assert "the disk is full" in state.error.message
+    await hub.close()
+
+
+# What guardrails leave --------------------------------------------------------------------------
+
+
+def offered(*endpoints: Endpoint) -> Routing:
+    return Routing((model(id=MODEL, canonical_slug=MODEL),), {}, None)
+
+
+@pytest.mark.parametrize(
+    ("uptimes", "left"),
+    [
+        ((99, 99), 1),  # the other one remains and works
+        ((99, 10), 0),  # the only healthy one is blocked
+        ((99, None), None),  # without traffic nobody knows
+        ((10, 10), None),  # none works without the guardrail either
+    ],
+)
+async def test_what_a_guardrail_leaves(
+    world: World, time: FakeClock, uptimes: Sequence[int | None], left: int | None
+) -> None:
+    bodies = []
+    for tag, uptime in zip(("northwind/fp8", "borealis"), uptimes, strict=True):
+        windows = dict.fromkeys(("uptime_last_5m", "uptime_last_30m", "uptime_last_1d"), uptime)
+        bodies.append(endpoint_body(tag=tag, provider_name=tag, status=0, **windows))
+    world.endpoints = model_endpoints(*bodies)
+    world.guardrails = [world.guardrail(ignored_providers=["northwind"]), world.guardrail(id="g2")]
+    hub = FeedHub(world.client(), time.clock)
+    assert guarded(hub, [MODEL], offered(), GENERIC, time.now()) is None, "nothing was read yet"
+    await guardrails_feed(hub, Scope()).refresh()
+    await endpoints_feed(hub, Scope(parent=MODEL)).refresh()
+    assert guarded(hub, [MODEL], None, GENERIC, time.now()) is None
+    seen = guarded(hub, [MODEL], offered(), GENERIC, time.now())
+    assert seen is not None
+    found = {sample.series.key.identity: sample.value for sample in seen.samples}
+    assert found == {f"g1 {MODEL}": left}, "a guardrail that blocks nothing is no subject"
+    await hub.close()
+
+
+def test_events_are_json_for_programs() -> None:
+    event = AlertEvent(START, "fired", CREDITS, "critical", "Low", "account", "$1 left", Decimal(1))
+    assert event.as_json() == {
+        "id": 0,
+        "at": "2026-11-21T07:00:00Z",
+        "event": "fired",
+        "severity": "critical",
+        "rule": "credits-low",
+        "title": "Low",
+        "resource": "credits",
+        "identity": "account",
+        "name": "account",
+        "said": "$1 left",
+        "value": "1",
+        "who": None,
+        "until": None,
+        "silenced": False,
+    }

@@ -1,0 +1,192 @@
+"""What a rule would have told: the same machine over what was recorded, gaps and buckets included.
+
+``GWTUI_PREVIEW_ENDPOINTS`` (4) is how many endpoints have a week of readings.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gwtui.domain.alert_rules import (
+    CreditsRule,
+    GoneRule,
+    KeyLimitRule,
+    PriceRule,
+    RunwayRule,
+    UptimeRule,
+    default_rules,
+)
+from gwtui.domain.runway import UsedTotal, burns, outlook
+from gwtui.domain.used_curve import UsedCurve
+from gwtui.watch.alerts.desk import AlertDesk
+from gwtui.watch.alerts.preview import preview
+from gwtui.watch.history.model import Observation, Sample, SeriesKey, Subject, endpoint_identity
+from history_kit import START, USED, Desk, desk, minutes, series
+
+BALANCE = SeriesKey("credits", "account", "balance")
+ENDPOINTS = int(os.environ.get("GWTUI_PREVIEW_ENDPOINTS", "4"))
+WEEK = timedelta(days=7)
+KEY = Subject("key", "c0ffee")
+SEEN = [endpoint_identity(f"a/m{number}", "p||fp8") for number in range(ENDPOINTS)]
+
+
+def uptime(place: int, minute: int) -> int | None:
+    """Good, but for a bad hour each day; at night nobody comes."""
+    hour = minute // 60 % 24
+    if hour < 4:
+        return None
+    return 50 if hour == 12 + place % 4 else 99
+
+
+@pytest.fixture(scope="module")
+def week(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """Readings every ten minutes for eight days, gathered and forgotten as usual."""
+    with desk(tmp_path_factory.mktemp("h") / "week.sqlite3") as opened:
+        used = Decimal(0)
+        for minute in range(0, 8 * 1440, 10):
+            at = START + minutes(minute)
+            used += Decimal("0.7")
+            balance = 5 if 3000 <= minute < 3060 else 1200 - used
+            opened.see(at, {USED: used, BALANCE: balance}, every=600)
+            figures = {
+                SeriesKey("endpoint", identity, "uptime_last_30m"): uptime(place, minute)
+                for place, identity in enumerate(SEEN)
+            }
+            if not 5 * 1440 <= minute < 6 * 1440:  # a day that nobody recorded
+                opened.see(at, figures, source="endpoints", every=600)
+            if minute % 1440 == 0:
+                price = {"price_prompt": f"0.00000{1 + minute // 1440 % 2}", "name": "P"}
+                opened.see(at, {}, facts={Subject("endpoint", SEEN[0]): price}, source="facts")
+                opened.keep_up(at)
+        opened.keep_up(START + timedelta(days=8))
+        yield opened
+
+
+NOW = START + timedelta(days=8)
+
+
+def test_it_counts_what_would_have_fired(week: Desk) -> None:
+    rule = CreditsRule(name="x", fires_at=Decimal(10), clears_at=Decimal(12))
+    found = preview(week.reader, "x", rule, NOW)
+    assert (found.fired, found.still, found.recorded) == (1, 0, WEEK)
+    assert found.events[0].at == START + minutes(3000)
+    assert [event.event for event in found.events] == ["fired", "cleared"]
+    still = CreditsRule(name="x", fires_at=Decimal(1000), clears_at=Decimal(1200), enabled=False)
+    found = preview(week.reader, "x", still, NOW)
+    assert (found.fired, found.still) == (1, 1), "also of a rule that is switched off"
+
+
+def test_gaps_and_nights_fire_and_clear_nothing(week: Desk) -> None:
+    rule = UptimeRule(name="x", fires_at=Decimal(90), clears_at=Decimal(95))
+    found = preview(week.reader, "x", rule, NOW, monotonic=lambda: 0.0)
+    days = 6  # of the last seven one was not recorded
+    assert (found.subjects, found.of) == (ENDPOINTS, ENDPOINTS)
+    assert found.fired == days * ENDPOINTS
+    assert sum(event.event == "cleared" for event in found.events) == days * ENDPOINTS
+    one = rule.model_copy(update={"scope": "endpoint", "only": SEEN[1]})
+    assert preview(week.reader, "x", one, NOW).fired == days
+    long = rule.model_copy(update={"fire_after": timedelta(hours=2)})
+    assert preview(week.reader, "x", long, NOW).fired == 0
+
+
+def test_it_stops_when_its_time_is_over_and_says_so(week: Desk) -> None:
+    ticks = iter(range(1000))
+    rule = UptimeRule(name="x", fires_at=Decimal(90), clears_at=Decimal(95))
+    found = preview(week.reader, "x", rule, NOW, monotonic=lambda: next(ticks))
+    assert (found.subjects, found.of) == (1, ENDPOINTS)
+
+
+def test_it_tries_rules_on_what_happens(week: Desk) -> None:
+    assert preview(week.reader, "x", PriceRule(name="x"), NOW).fired == 6
+    large = PriceRule(name="x", at_least=Decimal(60))
+    assert preview(week.reader, "x", large, NOW).fired == 3, "up by 100 %, down by 50 %"
+    assert preview(week.reader, "x", GoneRule(name="x"), NOW).fired == 0
+
+
+def test_it_knows_how_long_the_credits_would_have_lasted(week: Desk) -> None:
+    daily = 0.7 * 144
+    rule = RunwayRule(name="x", fires_at=Decimal(7), clears_at=Decimal(8))
+    found = preview(week.reader, "x", rule, NOW)
+    fired = [event.at for event in found.events if event.event == "fired"]
+    assert len(fired) == 2, "once while there were only 5 USD"
+    expected = START + timedelta(days=1200 / daily - 7) + rule.fire_after
+    assert abs(fired[1] - expected) < minutes(30)
+
+
+def test_without_a_history_there_is_nothing_to_try(tmp_path: Path) -> None:
+    with desk(tmp_path / "h.sqlite3") as opened:
+        found = preview(opened.reader, "x", default_rules()["credits-low"], NOW)
+        assert (found.recorded, found.of) == (timedelta(), 0)
+        opened.see(NOW - minutes(90), {BALANCE: 5})
+        found = preview(opened.reader, "x", default_rules()["credits-low"], NOW)
+        assert (found.recorded, found.fired) == (minutes(90), 1)
+        found = preview(opened.reader, "x", default_rules()["endpoint-failing"], NOW)
+        assert (found.of, found.fired) == (0, 0)
+
+
+def test_facts_are_those_of_their_time(tmp_path: Path) -> None:
+    """A key was close to a limit that is another one later."""
+    left = SeriesKey(*KEY, "limit_remaining")
+    rule = KeyLimitRule(name="x", fires_at=Decimal(80), clears_at=Decimal(75))
+    with desk(tmp_path / "h.sqlite3") as opened:
+        for minute in range(0, 600, 5):
+            limit = "10" if minute < 300 else "1.2"
+            facts = {KEY: {"limit": limit, "name": "k"}}
+            opened.see(START + minutes(minute), {left: 1}, facts=facts, source="keys", every=300)
+        found = preview(opened.reader, "x", rule, START + minutes(600))
+    assert (found.fired, found.still) == (1, 0)
+    assert found.events[1].at == START + minutes(300)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.none() | st.integers(80, 100), min_size=5, max_size=60))
+def test_the_past_gives_what_the_present_gave(
+    tmp_path_factory: object, values: list[int | None]
+) -> None:
+    """Readings of five minutes: the preview finds the very events that were told."""
+    folder = tmp_path_factory.mktemp("p")  # type: ignore[attr-defined]
+    rule = UptimeRule(name="x", fires_at=Decimal(90), clears_at=Decimal(95))
+    key = SeriesKey("endpoint", SEEN[0], "uptime_last_30m")
+    core, told = AlertDesk(), []
+    with desk(folder / "h.sqlite3") as opened:
+        for place, value in enumerate(values):
+            at = START + minutes(5 * place)
+            sample = Sample(series(key, "%", 300), None if value is None else Decimal(value))
+            seen = Observation("e", at, 300, (sample,))
+            opened.writer.observe(seen)
+            told += core.run(opened.writer, {"x": rule}, (seen,), at)
+        end = START + minutes(5 * len(values))
+        found = preview(opened.reader, "x", rule, end)
+    assert [(one.at, one.event) for one in found.events] == [(one.at, one.event) for one in told]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 90), st.integers(0, 50)), min_size=2, max_size=60),
+    st.integers(1, 5000),
+)
+def test_the_curve_agrees_with_the_sums(steps: list[tuple[int, int]], balance: int) -> None:
+    """``UsedCurve`` is ``runway.outlook`` without adding everything up each time."""
+    readings, at, total = [], START, Decimal(0)
+    for passed, used in steps:
+        at += minutes(passed)
+        total += Decimal(used) / 7
+        readings.append(UsedTotal(at, total))
+    curve = UsedCurve(readings)
+    for ours, theirs in zip(curve.burns(at), burns(readings, at), strict=True):
+        assert (ours.rate is None) == (theirs.rate is None)
+        if ours.rate is not None and theirs.rate is not None:
+            assert ours.rate.over == theirs.rate.over
+            assert abs(ours.rate.usd_per_hour - theirs.rate.usd_per_hour) < Decimal("1e-9")
+    expected = outlook(Decimal(balance), readings, at)
+    left = curve.days_left(Decimal(balance), at)
+    if expected is not None and expected.likely is not None and left is not None:
+        assert abs(float(left) - (expected.likely - at) / timedelta(days=1)) < 1e-6
