@@ -15,6 +15,8 @@ from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.widgets import Input, TextArea
 
+import leak_watch
+
 settings.register_profile(
     "gwtui",
     deadline=None,
@@ -24,12 +26,37 @@ settings.register_profile(
 )
 settings.load_profile("gwtui")
 
+# While modules are loaded there is no garbage, only ever more to look at.
+gc.disable()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Listen for keys in what is logged."""
+    leak_watch.begin(config)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Look for keys in what the tests left; found ones fail the run."""
+    leak_watch.end(session)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker of pytest-xdist found."""
+    leak_watch.collect(node)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Name every find."""
+    leak_watch.tell(terminalreporter)
+
 
 def pytest_collection_finish() -> None:
     """Spare the collector of garbage the modules: they stay, and are most of what it looks at."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000)
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +75,8 @@ def private_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         (home / folder).mkdir(mode=0o700)
         monkeypatch.setenv(variable, str(home / folder))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    # Programs that tests start would compile every module of this one each time.
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     for variable in ("GWTUI_TOKEN", "GWTUI_PROFILE", "GWTUI_BASE_URL", "TMUX", "SSH_CONNECTION"):
         monkeypatch.delenv(variable, raising=False)
     return home
