@@ -55,9 +55,9 @@ def _show(connect: Connect, route: str, arguments: argparse.Namespace, paths: Pa
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 
     app = GwtuiApp(
-    _spare_collector()
         connect, start=route, theme=arguments.theme, data=paths.data, config=paths.config
     )
+    _spare_collector()
     _log.info("begins: gwtui %s, Python %s", __version__, platform.python_version())
     try:
         app.run(mouse=not arguments.no_mouse)
