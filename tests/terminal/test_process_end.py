@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -129,9 +130,20 @@ def served_gateway(folder: Path, fault: str) -> Iterator[dict[str, str]]:
         process.communicate(timeout=10)
 
 
-def test_two_dashboards_share_one_journal(private_home: Path, tmp_path: Path) -> None:
+PROFILES = """# mine
+default = "work"   # kept
+[profiles.work]
+base_url = "{address}"
+"""
+
+
+def test_two_dashboards_share_one_profile(private_home: Path, tmp_path: Path) -> None:
     """The write of the one hangs, that of the other is applied; each is told apart to the end."""
+    profiles = private_home / "config" / "gwtui" / "profiles.toml"
+    profiles.parent.mkdir(mode=0o700)
     with served_gateway(tmp_path, "hang:updateKey x1") as environment:
+        profiles.write_text(PROFILES.format(address=environment.pop("GWTUI_BASE_URL")))
+        before = profiles.read_bytes()
         command = [*GWTUI, "keys"]
         with (
             pty_terminal(command, environment=environment) as one,
@@ -157,3 +169,10 @@ def test_two_dashboards_share_one_journal(private_home: Path, tmp_path: Path) ->
     assert events == {first: ["intent", "unknown"], second: ["intent", "applied"]}
     assert [left.id for left in journal.open_intents()] == [first]
     assert journal.path.stat().st_mode & 0o077 == 0
+    audited = journal.path.with_name("audit.jsonl").read_bytes().splitlines()
+    assert sorted(json.loads(line)["outcome"] for line in audited) == ["applied", "unknown"]
+    assert profiles.read_bytes() == before
+    (history,) = (private_home / "data" / "gwtui" / "history").glob("work-*.sqlite3")
+    with closing(sqlite3.connect(history)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("SELECT count(*) FROM stretches").fetchone()[0] > 0
