@@ -18,6 +18,7 @@ from textual.pilot import Pilot
 from founded import open_gateway
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
+from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
@@ -56,9 +57,11 @@ def quick_clock(speed: float = 1.0) -> Clock:
 class Site:
     """The gateway's side of a test."""
 
-    def __init__(self, clock: Clock, *, content: Any = "simulated") -> None:
+    def __init__(
+        self, clock: Clock, *, content: Any = "simulated", faults: Switchboard | None = None
+    ) -> None:
         self.clock = clock
-        self.gateway = open_gateway(content=content, clock=clock)
+        self.gateway = open_gateway(content=content, clock=clock, faults=faults)
         self.token = self.gateway.issue_key(management=True)
         # A test's own folder has too long a name for a socket.
         self.folder = Path(tempfile.mkdtemp(prefix="gw-"))
@@ -94,8 +97,10 @@ class Site:
 
 
 @asynccontextmanager
-async def site(*, speed: float = 1.0, content: Any = "simulated") -> AsyncIterator[Site]:
-    place = Site(quick_clock(speed), content=content)
+async def site(
+    *, speed: float = 1.0, content: Any = "simulated", faults: Switchboard | None = None
+) -> AsyncIterator[Site]:
+    place = Site(quick_clock(speed), content=content, faults=faults)
     await place.start()
     try:
         yield place

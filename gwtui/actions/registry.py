@@ -20,6 +20,7 @@ from gwtui.actions import (
     members,
     models,
     organization,
+    recovery,
     workspaces,
 )
 from gwtui.actions.action import Action
@@ -41,6 +42,7 @@ ACTIONS: tuple[Action, ...] = (
     *alerts.ACTIONS,
     *generation.ACTIONS,
     *figures.ACTIONS,
+    *recovery.ACTIONS,
 )
 
 _BY_ID = {action.id: action for action in ACTIONS}

@@ -34,6 +34,11 @@ def quoted(name: str | None, *otherwise: str | None) -> str:
     return safe_line(next(filter(None, otherwise), "without a name"), NAME_LIMIT)
 
 
+def sentence(message: str) -> str:
+    """A message as a sentence that others can follow."""
+    return message if message.endswith((".", "!", "?", "…")) else f"{message}."
+
+
 def named(identity: str | None, names: Names) -> str:
     """What has this identity, by its name where that is known."""
     return quoted(names.get(identity or ""), identity)

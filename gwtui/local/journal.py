@@ -24,6 +24,7 @@ Event = Literal["intent", "applied", "refused", "unknown", "resolved"]
 CLOSING: frozenset[str] = frozenset({"applied", "refused", "resolved"})
 """Events after which nothing about the write is in doubt."""
 
+FILE_NAME = "journal.jsonl"
 KEPT = timedelta(days=30)
 """How long what is closed stays in the journal at least."""
 LARGE = 512 * 1024

@@ -19,6 +19,7 @@ from gwtui.actions.action import APP, Action
 from gwtui.client.errors import GatewayError
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.safe_text import safe_text
+from gwtui.ui import in_doubt
 from gwtui.ui.commands import by_id, offered, place_actions, tab_of
 from gwtui.ui.connecting import Connecting
 from gwtui.ui.context import ActionContext
@@ -27,6 +28,7 @@ from gwtui.ui.guarded import GuardedApp
 from gwtui.ui.handlers import handler
 from gwtui.ui.health import Health
 from gwtui.ui.keys import shown as shown_key
+from gwtui.ui.messages import LookInto
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.resources.registry import SHORT_TITLES, TABS, TITLES
 from gwtui.ui.resources.spec import Scope
@@ -88,7 +90,7 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         self.navigation = Navigation(self)
         self._start = start
         self._offered = False
-        self._noticing: Session | None = None
+        self._counting: Session | None = None
         self.notices: AlertNotices | None = None
         self._title = TerminalTitle()
         self._connecting = Connecting(connect, journal, clock, self._link_changed, data, config)
@@ -195,14 +197,14 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
         screen = self.navigation.screen
         if screen is not None and self.is_running:
             screen.refeed()
-        if self.session is not None and self.is_running and self._noticing is not self.session:
-            self._noticing = self.session
-            self._notice_alerts(self.session)
-        if self.session is not None and self.is_running and not self._offered:
-            self._offered = True
-            from gwtui.ui.forms.unacknowledged import offer_at_start  # noqa: PLC0415 - later
-
-            self.run_worker(offer_at_start(self), group=_SEALED)
+        if self.session is not None and self.is_running:
+            if self._counting is not self.session:
+                self._counting = self.session
+                in_doubt.keep_count(self.session)
+                self._notice_alerts(self.session)
+            if not self._offered:
+                self._offered = True
+                self.run_worker(self._offer(), group=_SEALED)
 
     def _notice_alerts(self, session: Session) -> None:
         from gwtui.ui.alert_notices import AlertNotices  # noqa: PLC0415 - later
@@ -215,6 +217,13 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
     def entitle(self, text: str) -> None:
         """Say something in the terminal's title; an empty text gives it back."""
         self._title.show(self._driver, text)
+
+    async def _offer(self) -> None:
+        """At the first connect: what an earlier run left that a person should see."""
+        from gwtui.ui.forms.unacknowledged import offer_at_start  # noqa: PLC0415 - later
+
+        await offer_at_start(self)
+        await in_doubt.offer_at_start(self)
 
     def _sweep(self) -> None:
         from gwtui.ui.forms.unacknowledged import sweep  # noqa: PLC0415 - loaded by then
@@ -327,6 +336,10 @@ class GwtuiApp(GuardedApp, inherit_bindings=False):
             problem = await self.navigation.open_route(route)
             if problem is not None:
                 self.say(problem, severity="warning")
+
+    async def on_look_into(self, message: LookInto) -> None:
+        """Go to a write in doubt."""
+        await self.open_route(in_doubt.route_to(message.plan))
 
     def narrow(self, workspace: str | None, name: str | None) -> None:
         """Narrow the scoped lists to a workspace, None for all of them."""

@@ -21,6 +21,7 @@ def immediate() -> Mapping[str, Handler]:
         activity_actions,
         alert_links,
         board_actions,
+        doubt_actions,
         figures_actions,
         general_actions,
         generation_actions,
@@ -41,6 +42,7 @@ def immediate() -> Mapping[str, Handler]:
         **activity_actions.IMMEDIATE,
         **alert_links.IMMEDIATE,
         **board_actions.IMMEDIATE,
+        **doubt_actions.IMMEDIATE,
         **generation_actions.IMMEDIATE,
         **workspace_links.IMMEDIATE,
         **guardrail_links.IMMEDIATE,
@@ -56,6 +58,7 @@ def patient() -> Mapping[str, Handler]:
     """
     from gwtui.ui import (  # noqa: PLC0415
         board_actions,
+        doubt_actions,
         general_actions,
         generation_actions,
         list_actions,
@@ -81,6 +84,7 @@ def patient() -> Mapping[str, Handler]:
         **general_actions.PATIENT,
         **list_actions.PATIENT,
         **board_actions.PATIENT,
+        **doubt_actions.PATIENT,
         **generation_actions.PATIENT,
         **alert_actions.HANDLERS,
         **key_actions.HANDLERS,

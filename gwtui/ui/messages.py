@@ -20,3 +20,11 @@ class FeedChanged(Message, bubble=False):
     def can_replace(self, message: Message) -> bool:
         """Whether this one makes an earlier, waiting one needless."""
         return isinstance(message, FeedChanged) and message.subscription is self.subscription
+
+
+class LookInto(Message):
+    """Somebody wants to look into the write in doubt of this plan."""
+
+    def __init__(self, plan: str) -> None:
+        super().__init__()
+        self.plan = plan

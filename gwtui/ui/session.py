@@ -76,6 +76,7 @@ async def open_session(
     from gwtui.local.sealed_keys import sealed_keys  # noqa: PLC0415
     from gwtui.ui.resources.current_key import current_key_feed  # noqa: PLC0415
     from gwtui.watch.feeds.audit import serve_audit  # noqa: PLC0415
+    from gwtui.watch.feeds.doubts import serve_doubts  # noqa: PLC0415
     from gwtui.watch.history.place import history_path  # noqa: PLC0415
     from gwtui.watch.history.recording import recording  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
@@ -86,6 +87,7 @@ async def open_session(
         road = WriteRoad(gateway, journal, clock)
         road.books.key_label = partial(_label, current_key_feed(hub, Scope()))
         serve_audit(hub, road.books.audit)
+        serve_doubts(hub, journal)
         await asyncio.to_thread(road.books.tidy)
         sealed = sealed_keys(journal.path.parent, connection, clock.now)
         await asyncio.to_thread(resolve_made, road.books, sealed)

@@ -411,7 +411,7 @@ async def test_a_lost_answer_is_told_and_stays_in_the_journal(
     await desk.press("right", "enter")
     await desk.wait_for(NoticeScreen)
     assert "may have happened or not" in " ".join(shown(desk.app).split())
-    await desk.press("enter")
+    await desk.press("escape")
     await desk.back_to_list()
     (left,) = desk.journal.open_intents()
     assert (left.action, left.identity, left.answer_lost) == ("keys.delete", key.hash, True)

@@ -175,7 +175,7 @@ async def test_a_lost_answer_is_explained_and_cannot_be_sent_again() -> None:
         text = " ".join(shown(app).split())
         assert "No answer came within 30 s." in text
         assert "The key may have been created." in text
-        assert "Close and look" in text
+        assert "Look now Close" in text
         assert "Create key" not in text
         await pilot.press("ctrl+s")
         await pilot.pause()

@@ -68,7 +68,7 @@ def _candidate(look: Look, kind: Kind, window: Window, item: Any) -> Candidate:
         kind.name(item),
         made,
         None if made is None else window.apart(made),
-        kind.compare(item, look.intent.summary, None),
+        kind.compare(item, kind.wanted(look.intent.summary), None),
         f"{kind.place}/{identity}",
         look.makers.get(identity, ""),
         item,

@@ -45,6 +45,12 @@ class Kind:
     get: Callable[[GatewayClient, str], Awaitable[ResponseModel]]
     values: Callable[[Any], Mapping[str, Any]]
     every: Callable[[GatewayClient, str | None], Awaitable[Listing[Any]]] | None = None
+    implied: tuple[str, ...] = ()
+    """Fields that are null where a creation leaves them out."""
+
+    def wanted(self, summary: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The fields that a creation asked for, those that it left out for null as well."""
+        return {**dict.fromkeys(self.implied), **summary}
 
     def made_at(self, item: Any) -> datetime | None:
         """When it was made, by the gateway's clock."""
@@ -102,6 +108,7 @@ def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, Kind]:
             lambda client, identity: client.keys.get(identity),
             lambda key: _fields(key, key_plans.LABELS),
             lambda client, space: client.keys.list(workspace_id=space),
+            ("limit", "limit_reset", "expires_at"),
         ),
         "workspaces": Kind(
             "workspace",
@@ -129,6 +136,7 @@ def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, Kind]:
                 **guardrail_words.known_values(rail, dialect),
             },
             lambda client, space: client.guardrails.list(workspace_id=space),
+            ("limit_usd", *guardrail_words.LISTS),
         ),
         "byok": Kind(
             "credential",
@@ -141,6 +149,7 @@ def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, Kind]:
             lambda client, identity: client.byok.get(identity),
             _credential,
             lambda client, space: client.byok.list(workspace_id=space),
+            ("name", "allowed_models", "allowed_user_ids", "allowed_api_key_hashes"),
         ),
         "organization": Kind(
             "settings",

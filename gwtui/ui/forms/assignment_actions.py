@@ -21,9 +21,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.assigning import Assigning
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.notice import NoticeScreen
 from gwtui.ui.forms.writing import (
-    LOOK,
     carry_out_all,
     confirm,
     covered,
@@ -31,6 +29,7 @@ from gwtui.ui.forms.writing import (
     read_again,
     refresh,
     say_done,
+    tell_lost,
 )
 from gwtui.ui.guardrail_links import say_not_made
 from gwtui.ui.resources.assignments import AssignmentRow, fetch_people
@@ -102,9 +101,8 @@ async def unassign(context: ActionContext) -> None:
             say_done(context, f"{count(sum(numbers), 'assignment')} taken away")
         case Refused(error):
             app.say(safe_line(error.message, 300), severity="error")
-        case Unknown(error):
-            text = f"{safe_line(error.message, 300)} It may have happened or not. {LOOK}"
-            await app.push_screen_wait(NoticeScreen("The answer was lost", text))
+        case Unknown():
+            await tell_lost(context, outcome, "The answer was lost")
     await refresh(context, FEEDS)
 
 

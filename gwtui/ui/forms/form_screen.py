@@ -15,6 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from gwtui.actions.plan import Applied, Outcome, Refused, Unknown
+from gwtui.actions.wording import sentence
 from gwtui.client.errors import InvalidRequestError
 from gwtui.contract.request import RequestModel, problems
 from gwtui.domain.safe_text import safe_text
@@ -22,6 +23,7 @@ from gwtui.ui.forms.fields import Facts, FormSpec
 from gwtui.ui.forms.progress import ProgressLine
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.state import FormState
+from gwtui.ui.messages import LookInto
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import PartsLine
@@ -175,7 +177,9 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
     @on(Button.Pressed)
     async def _pressed(self, event: Button.Pressed) -> None:
         event.stop()
-        if event.button.id == "submit":
+        if event.button.id == "submit" and self._lost is not None:
+            self._look(self._lost)
+        elif event.button.id == "submit":
             self.action_submit()
         else:
             self.action_leave()
@@ -260,13 +264,18 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
         self._show_message()
 
     def _only_close(self) -> None:
-        """After a lost answer: read what happened, then close."""
+        """After a lost answer: read what happened, then look or close."""
         self.query_one("#form-fields").disabled = True
-        self.query_one("#submit").display = False
         self.query_one("#form-keys").display = False
-        button = self.query_one("#cancel", Button)
-        button.label = Content("Close and look")
+        self.query_one("#cancel", Button).label = Content("Close")
+        button = self.query_one("#submit", Button)
+        button.label = Content("Look now")
         button.focus()
+
+    def _look(self, lost: Unknown) -> None:
+        """Close, and go to the write in doubt."""
+        self.dismiss(lost)
+        self.app.post_message(LookInto(lost.plan_id))
 
     def _focus_problem(self) -> None:
         wrong = self.state.first_problem
@@ -309,8 +318,9 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
 
     def _message(self) -> Content:
         if self._lost is not None:
+            message = safe_text(self._lost.error.message, 200)
             return Content.assemble(
-                toned(f"The answer was lost: {safe_text(self._lost.error.message, 200)} ", "bad"),
+                toned(f"The answer was lost: {sentence(message)} ", "bad"),
                 toned(f"It is not sent again. {self.spec.unknown_help}", "plain"),
             )
         if self._sending:

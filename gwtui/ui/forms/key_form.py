@@ -35,8 +35,7 @@ def create_form(workspace: str | None) -> FormSpec:
         ),
         submit="Create key",
         initial={} if workspace is None else {"workspace_id": workspace},
-        unknown_help="The key may have been created. Look at the list: if it is there, its value "
-        "was never shown to anybody; delete it and create another.",
+        unknown_help="The key may have been created. If so, nobody has seen its value.",
     )
 
 

@@ -20,7 +20,6 @@ from gwtui.ui.forms.fields import FormSpec, MultiPickField, PickOption
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.notice import NoticeScreen
 from gwtui.ui.forms.writing import (
-    LOOK,
     carry_out,
     carry_out_all,
     confirm,
@@ -30,6 +29,7 @@ from gwtui.ui.forms.writing import (
     read_again,
     refresh,
     say_done,
+    tell_lost,
 )
 from gwtui.ui.resources.members import MemberRow
 from gwtui.ui.resources.people import full_name, role_cell, shown_person
@@ -197,9 +197,8 @@ async def _tell(context: ActionContext, space: Workspace, outcome: Outcome[Any])
                     "stays: move, disable or delete the key first.",
                 )
             )
-        case Unknown(error):
-            text = f"{safe_line(error.message, 300)} It may have happened or not. {LOOK}"
-            await app.push_screen_wait(NoticeScreen("The answer was lost", text))
+        case Unknown():
+            await tell_lost(context, outcome, "The answer was lost")
 
 
 async def _keys(context: ActionContext, identity: str) -> Sequence[ApiKey] | None:

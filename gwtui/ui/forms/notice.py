@@ -15,15 +15,20 @@ from textual.widgets import Button, Static
 from gwtui.ui.tones import toned
 
 
-class NoticeScreen(ModalScreen[None]):
-    """A title, a text and one button. Texts must have passed ``safe_text``."""
+class NoticeScreen(ModalScreen[bool]):
+    """A title, a text and a button. Texts must have passed ``safe_text``.
+
+    ``way_on`` is a second button, such as going where something can be done; it has the focus.
+    Returns whether it was taken.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "leave", show=False)]
 
-    def __init__(self, title: str, text: str) -> None:
+    def __init__(self, title: str, text: str, *, way_on: str = "") -> None:
         super().__init__()
         self._title = title
         self._text = text
+        self._way_on = way_on
 
     def compose(self) -> ComposeResult:
         """The text and the way on."""
@@ -31,13 +36,15 @@ class NoticeScreen(ModalScreen[None]):
             yield Static(toned(self._title, "warn", bold=True), classes="title")
             yield Static(toned(self._text), classes="effect")
             with Horizontal(classes="buttons"):
+                if self._way_on:
+                    yield Button(Content(self._way_on), id="way-on", compact=True)
                 yield Button(Content("Close"), id="close", compact=True)
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
         event.stop()
-        self.action_leave()
+        self.dismiss(event.button.id == "way-on")
 
     def action_leave(self) -> None:
         """Close."""
-        self.dismiss(None)
+        self.dismiss(False)

@@ -11,7 +11,14 @@ from gwtui.client.errors import GatewayError
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.notice import NoticeScreen
-from gwtui.ui.forms.writing import LOOK, carry_out, carry_out_all, confirm, covered, refresh
+from gwtui.ui.forms.writing import (
+    carry_out,
+    carry_out_all,
+    confirm,
+    covered,
+    refresh,
+    tell_lost,
+)
 
 _EVERYTHING = ""
 """The beginning of every feed's name."""
@@ -60,9 +67,9 @@ async def _tell(context: ActionContext, done: Done, outcome: Outcome[Any]) -> No
             app.say(f"Undone: {done.title}")
         case Refused(error):
             app.say(f"Not undone: {safe_line(error.message, 300)}", severity="error")
-        case Unknown(error):
-            text = f"{safe_line(error.message, 300)} It may have been undone or not. {LOOK}"
-            await app.push_screen_wait(NoticeScreen("The answer was lost", text))
+        case Unknown():
+            undone = "It may have been undone or not"
+            await tell_lost(context, outcome, "The answer was lost", undone)
 
 
 async def _tell_why(context: ActionContext, done: Done, why: str) -> None:

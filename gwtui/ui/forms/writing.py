@@ -15,6 +15,7 @@ from gwtui.actions.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
 from gwtui.actions.registry import by_id
 from gwtui.actions.undo import UNDO_TIME
 from gwtui.actions.uses import Uses
+from gwtui.actions.wording import sentence
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.request import RequestModel
 from gwtui.domain.cells import UNKNOWN
@@ -25,6 +26,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.fields import Facts
 from gwtui.ui.forms.notice import NoticeScreen
+from gwtui.ui.in_doubt import PLACE, route_to
 from gwtui.ui.resources.workspaces import workspaces_feed
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.watch.feed import Feed
@@ -37,7 +39,7 @@ T = TypeVar("T")
 PATIENCE = 1.5
 """Seconds that a form waits for names it can do without."""
 _NAME = 60
-LOOK = "It is not sent again. Look at the list before you try again."
+LOOK = "It is not sent again. Look what became of it before you try again."
 
 
 def covered(context: ActionContext) -> bool:
@@ -177,6 +179,8 @@ _NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection 
 async def _send(context: ActionContext, road: WriteRoad, consent: Consent[T]) -> Outcome[T]:
     """Send the plan's request; what could not be written down of it is told."""
     outcome = await road.carry_out(consent)
+    if isinstance(outcome, Unknown):
+        await context.app.hub.refresh(PLACE)
     for what, fault in (
         ("The outcome could not be written to the journal", road.journal_fault),
         ("The audit log could not be written", road.audit_fault),
@@ -245,15 +249,19 @@ async def send_and_tell(
             say_done(context, done if isinstance(done, str) else done(value))
         case Refused(error):
             app.say(f"{plan.title}: {error.message}", severity="error")
-        case Unknown(error):
-            await app.push_screen_wait(
-                NoticeScreen(
-                    f"{plan.title}: the answer was lost",
-                    f"{safe_text(error.message, 200)} It may have happened or not. {LOOK}",
-                )
-            )
+        case Unknown():
+            await tell_lost(context, outcome, f"{plan.title}: the answer was lost")
     await refresh(context, *feeds)
     return outcome if isinstance(outcome, Applied) else None
+
+
+async def tell_lost(
+    context: ActionContext, lost: Unknown, title: str, may_have: str = "It may have happened or not"
+) -> None:
+    """Say that nobody knows what became of a write, and offer to look at what there is now."""
+    text = f"{sentence(safe_text(lost.error.message, 300))} {may_have}. {LOOK}"
+    if await context.app.push_screen_wait(NoticeScreen(title, text, way_on="Look now")):
+        await context.app.open_route(route_to(lost.plan_id))
 
 
 def select(context: ActionContext, identity: str) -> None:

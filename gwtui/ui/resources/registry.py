@@ -74,7 +74,13 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("zdr", "Models under ZDR", "gwtui.ui.resources.zdr:ZDR", tab=False, short="ZDR"),
     Entry("board", "Board", "gwtui.ui.screens.board:BoardScreen", tab=False, screen=True, key="0"),
     Entry("changes", "Changes", "gwtui.ui.screens.changes:ChangesScreen", tab=False, screen=True),
-    Entry("alerts", "Alerts", "gwtui.ui.resources.alerts:ALERTS", tab=False),
+    Entry(
+        "alerts",
+        "Alerts",
+        "gwtui.ui.resources.alerts:ALERTS",
+        tab=False,
+        key="exclamation_mark",
+    ),
     Entry("alert-rules", "Alert rules", "gwtui.ui.resources.alert_rules:ALERT_RULES", tab=False),
     Entry(
         "alert-history",
@@ -83,6 +89,21 @@ ENTRIES: tuple[Entry, ...] = (
         tab=False,
     ),
     Entry("audit", "Audit entries", "gwtui.ui.resources.audit:AUDIT", tab=False, short="Audit"),
+    Entry(
+        "recovery",
+        "Writes in doubt",
+        "gwtui.ui.resources.doubts:DOUBTS",
+        tab=False,
+        short="Doubts",
+    ),
+    Entry(
+        "doubt",
+        "Evidence",
+        "gwtui.ui.screens.doubt:DoubtScreen",
+        tab=False,
+        screen=True,
+        parent="recovery",
+    ),
     Entry(
         "generation",
         "Generation",

@@ -19,6 +19,7 @@ from gwtui.actions.action import APP
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.context import ActionContext
 from gwtui.ui.health import skewed
+from gwtui.ui.in_doubt import reminder
 from gwtui.ui.messages import FeedChanged
 from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.state_words import freshness, in_sentence, say_unconnected, say_without_value
@@ -284,6 +285,7 @@ class GatewayScreen(Screen[None]):
         text = self.gwtui.health.banner(named, now)
         if not text and session is not None:
             text = skewed(session.gateway.skew)
+        text = " · ".join(part for part in (reminder(session, self.resource), text) if part)
         banner.display = bool(text)
         banner.show(Content(f" ! {text}"))
 
