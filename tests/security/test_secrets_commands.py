@@ -6,13 +6,16 @@ The value of a new key is on stdout where a person asks for it there, and nowher
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import pytest
 from secret_world import logging_into, minting_marked
-from sentinels import FORMS, MARKED, files, leaks, marked
+from sentinels import FORMS, MARKED, Sentinel, files, leaks, marked
 
 from gwtui.cli.commands import COMMANDS
 from gwtui.embedded.faults import Switchboard
@@ -182,6 +185,39 @@ def test_no_program_that_is_started_sees_the_token(
     sinks = {**place.sinks, **files(private_home), "seen": seen.read_bytes()}
     assert seen.read_bytes().count(b"XDG_STATE_HOME=") == 4
     assert leaks(sinks, SECRETS) == []
+
+
+def test_a_served_gateway_keeps_no_key_that_can_be_read(private_home: Path, tmp_path: Path) -> None:
+    """Neither what it prints of requests nor its log, database and what lies beside it."""
+    database = tmp_path / "database" / "gateway.sqlite3"
+    database.parent.mkdir(mode=0o700)
+    gateway = [sys.executable, "-m", "gwtui", "gateway", "--log-level", "debug"]
+    where = ["--database", str(database)]
+    serve = [*gateway, "serve", "--empty", "--port", "0", *where]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().decode().strip()
+        issue = subprocess.run(
+            [*gateway, "issue-key", "--management", *where], capture_output=True, check=True
+        )
+        token = issue.stdout.decode().strip()
+        with httpx.Client(
+            base_url=address, headers={"Authorization": f"Bearer {token}"}, params={"q": token}
+        ) as client:
+            body = {"name": "ci", "external": {"user": "u", "api_key": MARKED["external key"]}}
+            made = client.post("/keys", json=body).raise_for_status().json()["key"]
+            stored = {"provider": "openai", "key": PROVIDER_KEY}
+            client.post("/byok", json=stored).raise_for_status()
+            client.post("/byok", content=PROVIDER_KEY)
+            client.get(f"/keys/{token}")
+        seen = files(database.parent, private_home)
+        process.terminate()
+        out, err = process.communicate(timeout=20)
+    secrets = [*SECRETS, Sentinel("issued key", token), Sentinel("made key", made)]
+    sinks = {**seen, "stdout": out, "stderr": err, "issuing": issue.stderr}
+    sinks |= {f"later {name}": what for name, what in files(database.parent, private_home).items()}
+    assert any(name.endswith("-wal") for name in seen)
+    assert leaks(sinks, secrets) == []
 
 
 def test_no_command_is_left_out() -> None:
