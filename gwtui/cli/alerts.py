@@ -77,7 +77,8 @@ def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
     present = present_alerts(_history(arguments, paths), now)
     as_of = "never" if present.as_of is None else relative(present.as_of, now)
     watching = "" if present.watching else "; nobody watches now"
-    narrate(f"{len(present.firing)} alerts, last reading {as_of}{watching}")
+    count = len(present.firing)
+    narrate(f"{count} {'alert' if count == 1 else 'alerts'}, last reading {as_of}{watching}")
     return [
         {
             "severity": alert.severity,
@@ -129,7 +130,7 @@ def _events(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
         raise exits.CommandError(str(error), exits.USAGE) from None
     events = alert_events(_history(arguments, paths), since, until)
     narrate(f"{len(events)} {'event' if len(events) == 1 else 'events'}")
-    return [event.as_json() for event in reversed(events)]
+    return [{**event.as_json(), "value": event.value} for event in reversed(events)]
 
 
 _VERBS_DO: dict[str, Callable[[argparse.Namespace, Paths], list[Row]]] = {

@@ -43,6 +43,11 @@ class Telling:
                 self._waiting.append((command, event))
         self._start()
 
+    @property
+    def busy(self) -> bool:
+        """Whether anything runs or waits."""
+        return bool(self._running or self._waiting)
+
     async def close(self) -> None:
         """End what runs; what waits is not told."""
         self._waiting.clear()

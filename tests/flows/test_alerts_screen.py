@@ -1,0 +1,199 @@
+"""Alerts on the screen, on the real embedded gateway: badge, list, rules, silence, title, bell."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from gwtui.local.alert_file import load_alerts
+from gwtui.local.journal import Journal
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.forms.alert_screen import AlertRuleScreen
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.choose import ChooseScreen
+from gwtui.ui.terminal_title import TerminalTitle
+from gwtui.watch.alerts.model import Alert
+from shell_kit import Site, listing, notices, shown, site, until
+
+SPEED = 30.0
+
+
+@asynccontextmanager
+async def watching(
+    place: Site, folder: Path, *, start: str = "alerts", read_only: bool = False
+) -> AsyncIterator[tuple[GwtuiApp, Pilot[int]]]:
+    """The dashboard that records and evaluates, once the first alerts fired."""
+    app = GwtuiApp(
+        lambda: place.connect(read_only=read_only),
+        clock=place.clock,
+        start=start,
+        journal=Journal(folder / "journal.jsonl"),
+        data=folder / "data",
+        config=folder,
+    )
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, lambda: app.notices and app.notices.badge, "the first alerts")
+        yield app, pilot
+
+
+def rows(app: GwtuiApp) -> int:
+    return listing(app).table.total_count
+
+
+def selected(app: GwtuiApp) -> Alert:
+    found = listing(app).table.selected
+    assert isinstance(found, Alert)
+    return found
+
+
+async def kind(pilot: Pilot[int], app: GwtuiApp, screen: type[Any]) -> Any:
+    await until(pilot, lambda: isinstance(app.screen, screen), screen.__name__)
+    return app.screen
+
+
+def badge(app: GwtuiApp) -> int:
+    found = app.notices.badge if app.notices is not None else None
+    return 0 if found is None else int(found.text.split()[0])
+
+
+async def test_alerts_are_seen_acknowledged_and_silenced(tmp_path: Path) -> None:
+    """Also in read-only mode: nothing of it goes to the gateway."""
+    async with (
+        site(speed=SPEED) as place,
+        watching(place, tmp_path, read_only=True) as (app, pilot),
+    ):
+        await until(pilot, lambda: rows(app) > 3, "the list")
+        count = badge(app)
+        assert f" {count} ALERTS " in shown(app)
+        assert "alerts fired: ! lists them" in notices(app)
+        first = selected(app)
+        await pilot.press("a")
+        await until(pilot, lambda: badge(app) == count - 1, "the acknowledgement")
+        assert selected(app).key == first.key, "the row stays where it is"
+        assert selected(app).acknowledged_by
+        await pilot.press("down", "z")
+        form = await kind(pilot, app, FormScreen)
+        assert form.state.spec.title == "Silence the alert"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: badge(app) == count - 2, "the silence")
+        await until(pilot, lambda: selected(app).silenced_until, "the row")
+        await pilot.press("z")
+        await kind(pilot, app, AskScreen)
+        await pilot.press("y")
+        await until(pilot, lambda: badge(app) == count - 1, "the lifting")
+        await pilot.press("H")
+        await until(pilot, lambda: "unsilenced" in shown(app), "the history")
+        assert "acknowledged" in shown(app)
+
+
+async def test_an_alert_leads_to_its_subject(tmp_path: Path) -> None:
+    async with site(speed=SPEED) as place, watching(place, tmp_path) as (app, pilot):
+        await until(pilot, lambda: rows(app) > 3, "the list")
+        alert = selected(app)
+        assert alert.key.subject.resource == "key"
+        await pilot.press("o")
+        await until(pilot, lambda: listing(app).resource == "keys", "the keys")
+        await until(
+            pilot,
+            lambda: listing(app).table.selected_identity == alert.key.subject.identity,
+            "the key",
+        )
+
+
+async def test_rules_are_made_changed_and_deleted(tmp_path: Path) -> None:
+    file = tmp_path / "alerts.toml"
+    async with site(speed=SPEED) as place, watching(place, tmp_path) as (app, pilot):
+        await pilot.press("R")
+        await until(pilot, lambda: listing(app).resource == "alert-rules" and rows(app), "rules")
+        before = rows(app)
+        await pilot.press("n")
+        await kind(pilot, app, ChooseScreen)
+        await pilot.press("enter")
+        form = await kind(pilot, app, AlertRuleScreen)
+        await until(pilot, lambda: "Would not have fired" in shown(app), "the preview")
+        form.state.put("name", "Mine")
+        form.state.put("fires_at", "$1000000")
+        form.state.put("clears_at", "999")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "must not be lower than the bound" in shown(app), "the refusal")
+        form.state.put("clears_at", "1000000 USD")
+        form._show()
+        await until(pilot, lambda: "1 would be firing now" in shown(app), "another preview")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: rows(app) == before + 1, "the new rule")
+        assert str(load_alerts(file).rules["mine"].fires_at) == "1000000"  # type: ignore[attr-defined]
+        await until(pilot, lambda: listing(app).table.selected_identity == "mine", "its row")
+        await pilot.press("x")
+        await until(pilot, lambda: not load_alerts(file).rules["mine"].enabled, "switched off")
+        await until(pilot, lambda: not listing(app).table.selected.rule.enabled, "shown so")
+        await pilot.press("e")
+        await kind(pilot, app, AlertRuleScreen)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.navigation.screen, "the list")
+        await pilot.press("D")
+        await kind(pilot, app, AskScreen)
+        await pilot.press("y")
+        await until(pilot, lambda: "mine" not in load_alerts(file).rules, "deleted")
+        await until(pilot, lambda: rows(app) == before, "the list without it")
+        listing(app).table.select("credits-low")
+        await pilot.press("D")
+        await until(pilot, lambda: "x switches it off" in notices(app), "the way out")
+
+
+async def test_bell_and_title_follow_the_effects(tmp_path: Path) -> None:
+    (tmp_path / "alerts.toml").write_text("[effects]\nbell = true\ntoast = false\n")
+    rung: list[int] = []
+    titles: list[str] = []
+    async with site(speed=SPEED) as place:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(GwtuiApp, "bell", lambda _app: rung.append(1))
+            patch.setattr(GwtuiApp, "entitle", lambda _app, text: titles.append(text))
+            async with watching(place, tmp_path) as (app, pilot):
+                await until(pilot, lambda: titles and titles[-1], "the title")
+                count = badge(app)
+                assert titles[-1].startswith(f"{count} ALERTS · ")
+                assert titles[-1].endswith(" · gwtui test")
+                await until(pilot, lambda: rung, "the bell")
+                assert notices(app) == "", "no notice unless asked for"
+    assert titles[-1] == "", "given back at the end"
+
+
+class Terminal:
+    """A driver that remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.sent = ""
+
+    def write(self, data: str) -> None:
+        self.sent += data
+
+    def flush(self) -> None:
+        pass
+
+
+def test_the_title_is_safe_saved_and_given_back() -> None:
+    terminal: Any = Terminal()
+    show: Callable[[str], None] = lambda text: title.show(terminal, text)  # noqa: E731
+    title = TerminalTitle()
+    show("")
+    assert terminal.sent == "", "nothing to say: nothing is sent"
+    show("2 ALERTS · \x1b]2;evil\x07 \x9c\u202e name")
+    assert terminal.sent.startswith("\x1b[22;2t\x1b]2;2 ALERTS · ")
+    inside = terminal.sent.removeprefix("\x1b[22;2t\x1b]2;").removesuffix("\x1b\\")
+    assert inside.isprintable(), "nothing in it ends the title or begins another command"
+    before = terminal.sent
+    show("2 ALERTS · \x1b]2;evil\x07 \x9c\u202e name")
+    assert terminal.sent == before, "the same title is not sent again"
+    show("1 ALERT")
+    assert terminal.sent == before + "\x1b]2;1 ALERT\x1b\\", "saved once"
+    assert title.last_words() == "\x1b]2;\x1b\\\x1b[23;2t"
+    terminal.sent = ""
+    show("")
+    assert terminal.sent == "\x1b]2;\x1b\\\x1b[23;2t"
+    assert title.last_words() == ""
