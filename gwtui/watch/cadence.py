@@ -58,7 +58,5 @@ AUDIT = Cadence(5, stale_after=30)
 """A file of this machine, read only when it grew."""
 ALERTS = Cadence(5, stale_after=30)
 """A file of this machine; what this instance itself finds is shown at once."""
-ALERTS = Cadence(5, stale_after=30)
-"""A file of this machine; what this instance itself finds is shown at once."""
 CATALOG = Cadence(600, stale_after=1800)
 """Every model with its endpoints: one request per model, so it is read seldom."""
