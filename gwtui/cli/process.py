@@ -91,6 +91,8 @@ def _state() -> Path:
 
 def _died(_kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:
     """In the place of the interpreter's own report, which quotes messages."""
+    if isinstance(error, KeyboardInterrupt):
+        return
     with contextlib.suppress(Exception):
         report_failure(error)
 

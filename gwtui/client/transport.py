@@ -239,7 +239,9 @@ class Transport:
         return [token, *carried] if token else carried
 
     def _log(self, call: Call, outcome: Answer | GatewayError, seconds: float) -> None:
-        failed = isinstance(outcome, GatewayError)
+        # To read what is not there is an everyday answer: defaults that nobody changed, for one.
+        usual = call.is_read and outcome.status == HTTPStatus.NOT_FOUND
+        failed = isinstance(outcome, GatewayError) and not usual
         logger.log(
             logging.INFO if failed else logging.DEBUG,
             "%s %s -> %s in %.0f ms",

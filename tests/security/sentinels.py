@@ -107,6 +107,16 @@ def files(*folders: Path, apart_from: tuple[str, ...] = ()) -> dict[str, bytes]:
     return found
 
 
+def open_to_others(*folders: Path) -> list[str]:
+    """Files and directories that anybody but their owner may use."""
+    return [
+        f"{path}: {path.stat().st_mode:o}"
+        for folder in folders
+        for path in sorted(folder.rglob("*"))
+        if path.exists() and path.stat().st_mode & 0o077
+    ]
+
+
 def told(error: BaseException) -> str:
     """All that an error could show anywhere, but for local variables."""
     shown: list[str] = []

@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 from secret_world import logging_into, minting_marked
-from sentinels import FORMS, MARKED, Sentinel, files, leaks, marked
+from sentinels import FORMS, MARKED, Sentinel, files, leaks, marked, open_to_others
 
 from gwtui.cli.commands import COMMANDS
 from gwtui.embedded.faults import Switchboard
@@ -133,6 +133,7 @@ def nothing_got_out(place: Place, home: Path, paths: int) -> None:
     names = {Path(sink).name for sink in sinks}
     assert {"gwtui.log", "journal.jsonl", "audit.jsonl"} <= names
     assert leaks(sinks, SECRETS) == []
+    assert open_to_others(home) == []
     print(f"{len(SECRETS)} secrets x {len(FORMS)} forms x {len(sinks)} sinks, {paths} paths")
 
 
@@ -218,6 +219,7 @@ def test_a_served_gateway_keeps_no_key_that_can_be_read(private_home: Path, tmp_
     sinks |= {f"later {name}": what for name, what in files(database.parent, private_home).items()}
     assert any(name.endswith("-wal") for name in seen)
     assert leaks(sinks, secrets) == []
+    assert open_to_others(private_home, database.parent) == []
 
 
 def test_no_command_is_left_out() -> None:

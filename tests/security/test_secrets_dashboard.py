@@ -20,7 +20,16 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 from secret_world import logging_into, minting_marked
-from sentinels import FORMS, MARKED, files, leaks, marked, processes, representations
+from sentinels import (
+    FORMS,
+    MARKED,
+    files,
+    leaks,
+    marked,
+    open_to_others,
+    processes,
+    representations,
+)
 from textual import events
 from textual.pilot import Pilot
 
@@ -196,6 +205,7 @@ def held() -> set[str]:
 
 
 def nothing_got_out(desk: Desk, out: str, err: str, folder: Path) -> None:
+    assert open_to_others(folder / "state", folder / "home") == []
     sinks = {**desk.sinks, "stdout": out, "stderr": err, **processes(os.getpid())}
     sinks |= files(folder, apart_from=ASKED_FOR)
     assert leaks(sinks, SECRETS) == []
