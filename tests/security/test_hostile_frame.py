@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -26,11 +27,16 @@ from gwtui.ui.forms.fields import PickOption, no_choices
 from gwtui.ui.forms.guardrail_choices import sources as guardrail_sources
 from gwtui.ui.forms.search import Offer, option_line, title_width
 from gwtui.ui.health import Health, trouble
+from gwtui.ui.resources.alert_history import ALERT_HISTORY
+from gwtui.ui.resources.alerts import ALERTS
 from gwtui.ui.resources.audit import AUDIT
 from gwtui.ui.resources.spec import Scope
 from gwtui.ui.screens.content_lines import content_lines
+from gwtui.ui.terminal_title import TerminalTitle
 from gwtui.ui.widgets.header import header_parts
+from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.feed import FeedState
+from gwtui.watch.history.model import Subject
 from gwtui.watch.hub import FeedHub
 
 TEXTS = tuple(SMALL.values())
@@ -56,6 +62,31 @@ def test_the_audit_log() -> None:
         assert_plain(figures(AUDIT.sections, entry))
         assert_plain(pane(AUDIT.name(entry), AUDIT.sections, entry))
         assert_plain(raw(AUDIT.raw(entry), entry))
+
+
+def test_alerts_and_what_happened_with_them() -> None:
+    alerts, events = [], []
+    for number, text in enumerate(SMALL.values()):
+        key = AlertKey(text, Subject(text, f"{text}{number}"))
+        said = {"title": text, "name": text, "said": text}
+        alerts.append(Alert(key, **said, fired_at=NOW, acknowledged_at=NOW, acknowledged_by=text))
+        events.append(AlertEvent(NOW, "fired", key, "critical", **said, who=text, id=number))
+    for spec, items in ((ALERTS, alerts), (ALERT_HISTORY, events)):
+        assert_plain(table(spec.columns, spec.identity, items, spec.facets, "x"))
+        for item in items[::7]:
+            assert_plain(figures(spec.sections, item))
+            assert_plain(pane(spec.name(item), spec.sections, item))
+            assert_plain(raw(spec.raw(item), item))
+
+
+def test_the_title_of_the_window_is_one_plain_line() -> None:
+    for text in CORPUS.values():
+        written: list[str] = []
+        driver: Any = SimpleNamespace(write=written.append, flush=lambda: None)
+        TerminalTitle().show(driver, f"3 alerts {text}")
+        found = re.fullmatch(r"\x1b\[22;2t\x1b\]2;(.*)\x1b\\", "".join(written))
+        assert found is not None
+        assert not dangerous(found[1])
 
 
 def content_of(text: str) -> GenerationContent:

@@ -87,6 +87,7 @@ async def site() -> AsyncIterator[Site]:
             place.fields.append((name, value))
         return f"Zq{place.fields.index((name, value))}q"
 
+    reading: list[Subject] = []
     for subject in place.subjects:
         poison = Poison(token)
 
@@ -98,13 +99,18 @@ async def site() -> AsyncIterator[Site]:
                     place.paths.add((path, *names))
             return spoilt
 
-        seen = await look(subject, Spoilt(recording, noted), poison.address)
+        spoilt = Spoilt(recording, noted)
+        seen = await look(subject, spoilt, poison.address)
+        if not spoilt.served:
+            continue  # made of what lies on this machine: test_hostile_frame has its texts
         assert not seen.errors, subject.name
         found: dict[tuple[str, str], set[int]] = defaultdict(set)
         for shown in seen.shown:
             if shown.sink not in {"painted", "pane", "filter"}:
                 found[anywhere(shown)].update(map(int, TOKEN.findall(shown.text)))
+        reading.append(subject)
         place.shown_at[subject.name] = {at: fields for at, fields in found.items() if fields}
+    place.subjects = tuple(reading)
     yield place
     recording.close()
 

@@ -55,7 +55,7 @@ def _what(event: AlertEvent, now: datetime) -> Sequence[DetailRow]:
 
 def _about(event: AlertEvent, _now: datetime) -> Sequence[DetailRow]:
     return [
-        DetailRow("rule", cells.text(event.title), event.key.rule),
+        DetailRow("rule", cells.text(event.title), cells.text(event.key.rule).text),
         DetailRow("subject", cells.text(event.name)),
         DetailRow("kind", cells.text(event.key.subject.resource)),
         DetailRow("identity", cells.text(event.key.subject.identity)),

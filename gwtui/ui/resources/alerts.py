@@ -63,7 +63,7 @@ def _what(alert: Alert, now: datetime) -> Sequence[DetailRow]:
 
 def _about(alert: Alert, _now: datetime) -> Sequence[DetailRow]:
     return [
-        DetailRow("rule", cells.text(alert.title), alert.key.rule),
+        DetailRow("rule", cells.text(alert.title), cells.text(alert.key.rule).text),
         DetailRow("subject", cells.text(alert.name)),
         DetailRow("kind", cells.text(alert.key.subject.resource)),
         DetailRow("identity", cells.text(alert.key.subject.identity)),
