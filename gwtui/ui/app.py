@@ -24,7 +24,6 @@ from gwtui.ui.commands import by_id, offered, place_actions, tab_of
 from gwtui.ui.connecting import Connecting
 from gwtui.ui.context import ActionContext
 from gwtui.ui.departure import Departure
-from gwtui.ui.guarded import GuardedApp
 from gwtui.ui.handlers import handler
 from gwtui.ui.health import Health
 from gwtui.ui.keys import shown as shown_key
@@ -38,6 +37,7 @@ from gwtui.ui.styles import style_sheets
 from gwtui.ui.terminal_modes import give_back
 from gwtui.ui.terminal_title import TerminalTitle
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
+from gwtui.ui.typed_ahead import TypedAheadApp
 from gwtui.ui.widgets.header import HeaderFacts, Tab
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ _SWEEPING = 600.0
 """Seconds between two looks for sealed keys whose time is over."""
 
 
-class GwtuiApp(GuardedApp, inherit_bindings=False):
+class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     """The dashboard.
 
     ``connect`` is entered after the first paint and left at the end; while it fails, the reason is
