@@ -137,10 +137,17 @@ def told(error: BaseException) -> str:
 def our_objects(package: str = "gwtui") -> Iterator[Any]:
     """Every object of this program that is alive, classes and modules apart."""
     gc.collect()
+    ours: dict[type, bool] = {}
     for one in gc.get_objects():
         kind = type(one)
-        if kind.__module__.partition(".")[0] == package and not isinstance(one, type):
+        if kind not in ours:
+            ours[kind] = _module(kind).partition(".")[0] == package
+        if ours[kind]:
             yield one
+
+
+def _module(kind: type) -> str:
+    return "" if issubclass(kind, type) else str(kind.__module__)
 
 
 def representations() -> dict[str, str]:
