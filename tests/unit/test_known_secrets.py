@@ -6,11 +6,20 @@ import base64
 import gc
 import json
 from urllib.parse import quote
+from weakref import WeakValueDictionary
 
 import pytest
 from pydantic import SecretStr
 
+from gwtui.domain import known_secrets
 from gwtui.domain.known_secrets import HIDDEN, hider, remember, without_secrets
+
+
+@pytest.fixture(autouse=True)
+def none_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests may have left some that are not collected yet."""
+    monkeypatch.setattr(known_secrets, "_known", WeakValueDictionary())
+
 
 VALUES = (
     "plain-SENTINEL-0123456789",

@@ -9,11 +9,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import pytest
 from pydantic import SecretStr
 
 from gwtui.client.errors import GatewayError
+from gwtui.domain import known_secrets
 from gwtui.domain.known_secrets import remember
 from gwtui.local.log import FILE_NAME, LogFile, open_log
 
@@ -46,7 +48,9 @@ class TellingText(str):
 
 
 @pytest.fixture
-def secret() -> SecretStr:
+def secret(monkeypatch: pytest.MonkeyPatch) -> SecretStr:
+    """The only secret that is known: other tests may have left some that are not collected yet."""
+    monkeypatch.setattr(known_secrets, "_known", WeakValueDictionary())
     known = SecretStr(TOKEN)
     remember(known)
     return known
