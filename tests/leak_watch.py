@@ -20,8 +20,8 @@ WHOLE = re.compile(
     rb"(?:gw-(?:mgmt-)?v1-|sk-or-v1-)[0-9a-f]{64}(?![0-9a-f])|gw-v1-SENTINEL-0123456789abcdef"
 )
 """A key of any dialect, or the token of ``service_kit``."""
-WANTED = ("*.token", "copied-*.txt", "key")
-"""Files whose purpose is to hold one: saved on demand, copied on demand, written by a test."""
+WANTED = ("*.token", "copied-*.txt", "key", "*.py")
+"""Files whose purpose is to hold one: saved or copied on demand, written by a test, its source."""
 PICTURES = ("tests/snapshots/__snapshots__", "screenshots")
 _OUTPUT = "leaks"
 
