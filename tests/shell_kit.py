@@ -129,6 +129,7 @@ async def dashboard(
         journal=Journal(folder / "journal.jsonl"),
     )
     async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
+        await until(pilot, lambda: app.navigation.screen is not None, "the start screen")
         if loaded:
             await until(pilot, lambda: has_data(app), "the first data")
         yield app, pilot

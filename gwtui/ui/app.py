@@ -7,38 +7,35 @@ from contextlib import AbstractAsyncContextManager
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urlsplit
 
 from textual import events, on
+from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from gwtui.actions.action import APP, Action
-from gwtui.client.errors import GatewayError
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.safe_text import safe_text
 from gwtui.ui import in_doubt
-from gwtui.ui.commands import by_id, offered, place_actions, tab_of
+from gwtui.ui.commands import by_id, offered
 from gwtui.ui.connecting import Connecting
 from gwtui.ui.context import ActionContext
 from gwtui.ui.departure import Departure
 from gwtui.ui.handlers import handler
 from gwtui.ui.health import Health
-from gwtui.ui.keys import shown as shown_key
 from gwtui.ui.messages import LookInto
 from gwtui.ui.navigation import Navigation
-from gwtui.ui.resources.registry import SHORT_TITLES, TABS, TITLES
-from gwtui.ui.resources.spec import Scope
+from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.session import Link, Session
-from gwtui.ui.styles import style_sheets
+from gwtui.ui.styles import frame_sheet, further_sheets
 from gwtui.ui.terminal_modes import give_back
 from gwtui.ui.terminal_title import TerminalTitle
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
 from gwtui.ui.typed_ahead import TypedAheadApp
-from gwtui.ui.widgets.header import HeaderFacts, Tab
+from gwtui.watch.feeds.scope import Scope
 
 if TYPE_CHECKING:
     from gwtui.actions.road import WriteRoad
@@ -80,7 +77,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         data: Path | None = None,
         config: Path | None = None,
     ) -> None:
-        super().__init__(css_path=style_sheets())
+        super().__init__(css_path=frame_sheet())
         self.clock = clock
         self.local_zone = local_zone
         self.scope = Scope()
@@ -101,9 +98,19 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.animation_level = "none"
         for known in THEMES:
             self.register_theme(known)
-        self.theme = theme if theme in self.available_themes else DEFAULT_THEME
+        self._begin_in(theme if theme and theme in self.available_themes else DEFAULT_THEME)
         for action in offered((APP,)):
             self._bind(action)
+
+    def _begin_in(self, theme: str) -> None:
+        """Set the first theme; setting it the usual way would read every style sheet twice."""
+        self.set_reactive(App.theme, theme)
+        shown = self.current_theme
+        self.set_class(shown.dark, "-dark-mode", update=False)
+        self.set_class(not shown.dark, "-light-mode", update=False)
+        self.set_class(True, f"-theme-{shown.name}", update=False)
+        self._refresh_truecolor_filter(self.ansi_theme)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     def _bind(self, action: Action) -> None:
         for key in action.keys:
@@ -162,21 +169,31 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     # Life -------------------------------------------------------------------------------------
 
     def get_default_screen(self) -> Screen[Any]:
-        """An empty screen that the first real one takes the place of."""
-        screen = super().get_default_screen()
+        """The frame that is painted first; the start screen takes its place."""
+        screen = OpeningScreen(self._start)
         # What switching expects to find on the screen it replaces.
         screen._push_result_callback(self, None)
         return screen
 
     async def on_mount(self) -> None:
-        """Show the start screen; connect once it is painted."""
+        """Paint the frame, then load and show the start screen."""
         self.departure.watch(terminal=not self.is_headless)
+        self.set_interval(1.0, self._second)
+        self.set_interval(_SWEEPING, self._sweep)
+        # Not from the opening screen's own loop: it is removed there.
+        self.call_after_refresh(self.call_later, self._begin)
+
+    async def _begin(self) -> None:
+        """Show the start screen; connect once it is painted."""
+        for sheet in further_sheets():
+            self.stylesheet.read(sheet)
+        if isinstance(self.screen, TooSmallScreen):
+            await self.screen.dismiss()  # it covers the screen whose place is taken
         problem = await self.navigation.open_route(self._start)
         if problem is not None:
             await self.navigation.show_tab("keys")
             self.say(problem, severity="warning")
-        self.set_interval(1.0, self._second)
-        self.set_interval(_SWEEPING, self._sweep)
+        await self._cover(self.size)
         self.call_after_refresh(self._connecting.start)
 
     async def on_unmount(self) -> None:
@@ -249,11 +266,15 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
             self.session.hub.resume_all()
 
     async def on_resize(self, event: events.Resize) -> None:
+        """Another size, perhaps too small."""
+        await self._cover(event.size)
+
+    async def _cover(self, size: Size) -> None:
         """Cover everything while there is no room for it."""
         covered = isinstance(self.screen, TooSmallScreen)
-        if is_too_small(event.size) and not covered:
+        if is_too_small(size) and not covered:
             await self.push_screen(TooSmallScreen())
-        elif covered and not is_too_small(event.size):
+        elif covered and not is_too_small(size):
             self.screen.dismiss()
 
     # Actions ----------------------------------------------------------------------------------
@@ -312,6 +333,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     def _action_ended(self, event: Worker.StateChanged) -> None:
         if event.worker.group != _ACTIONS or event.state is not WorkerState.ERROR:
             return
+        from gwtui.client.errors import GatewayError  # noqa: PLC0415 - loaded with the connection
+
         error = event.worker.error
         if isinstance(error, GatewayError):
             self.say(error.message, severity="error")
@@ -348,52 +371,6 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         screen = self.navigation.screen
         if screen is not None:
             screen.refeed()
-
-    # What the frame shows ---------------------------------------------------------------------
-
-    def header_facts(self, current: str) -> HeaderFacts:
-        """What the header says on the tab ``current``."""
-        tabs = self._tabs(current)
-        if self.session is None:
-            return HeaderFacts(tabs, self.scope_name)
-        connection = self.session.connection
-        return HeaderFacts(
-            tabs,
-            self.scope_name,
-            profile=safe_text(connection.label, 40),
-            host=""
-            if connection.socket_path
-            else safe_text(urlsplit(connection.base_url).netloc, 60),
-            token_source=(
-                ""
-                if connection.token_source == connection.label
-                else safe_text(connection.token_source, 30)
-            ),
-            read_only=self.read_only,
-            why_read_only="" if connection.read_only else self.held or "",
-            critical=connection.critical,
-            alerts=None if self.notices is None else self.notices.badge,
-            faults=connection.faults,
-        )
-
-    def _tabs(self, current: str) -> tuple[Tab, ...]:
-        """The tabs, and the place that is shown when it has none."""
-        shown = [
-            action
-            for action in place_actions()
-            if tab_of(action) in TABS or tab_of(action) == current
-        ]
-        return tuple(
-            Tab(
-                action.id,
-                shown_key(action.keys[0]) if action.keys else "",
-                TITLES[place],
-                place == current,
-                SHORT_TITLES[place],
-            )
-            for action in shown
-            if (place := tab_of(action)) is not None
-        )
 
     def say(self, message: str, *, severity: SeverityLevel = "information") -> None:
         """A short notice."""

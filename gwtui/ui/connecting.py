@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.domain.clock import Clock
-from gwtui.ui.resources.spec import Scope
 from gwtui.ui.session import Link, Session, open_session, reason
+from gwtui.watch.feeds.scope import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection

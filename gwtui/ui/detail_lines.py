@@ -9,9 +9,9 @@ from typing import Any
 from rich.cells import cell_len
 from textual.content import Content
 
+from gwtui.ui.fitting import fit
 from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, ResourceSpec, Section
 from gwtui.ui.tones import cell_content, toned
-from gwtui.ui.widgets.table.paint import fit
 
 _LABEL = 22
 _GAP = "  "

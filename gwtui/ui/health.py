@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import (
     ConnectFailedError,
@@ -18,10 +18,12 @@ from gwtui.client.errors import (
     UnauthorizedError,
     UnreadableAnswerError,
 )
-from gwtui.client.skew import ClockSkew
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import HOUR, MINUTE, age
-from gwtui.watch.feed import FeedState
+
+if TYPE_CHECKING:
+    from gwtui.client.skew import ClockSkew
+    from gwtui.watch.feed import FeedState
 
 _WORDS: tuple[tuple[type[GatewayError], str], ...] = (
     (UnauthorizedError, "The gateway does not accept this key (401)"),

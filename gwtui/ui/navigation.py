@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gwtui.ui.resources.spec import ResourceSpec
-from gwtui.ui.screens.base import GatewayScreen
-from gwtui.ui.screens.resource import ResourceScreen
-
 if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
+    from gwtui.ui.resources.spec import ResourceSpec
+    from gwtui.ui.screens.base import GatewayScreen
 
 _HISTORY = 32
 _CHILDREN = 8
@@ -99,6 +97,8 @@ class Navigation:
     async def _open_row(
         self, spec: ResourceSpec[Any], identity: str, child: str | None = None
     ) -> None:
+        from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - after the first paint
+
         screen = self.screen
         if isinstance(screen, ResourceScreen):
             screen.want(identity)
@@ -127,6 +127,7 @@ class Navigation:
 
     def _make(self, place: Place) -> GatewayScreen:
         from gwtui.ui.resources.registry import RESOURCES, SCREENS  # noqa: PLC0415
+        from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - after the first paint
 
         if place.parent is None and place.resource in SCREENS:
             return SCREENS[place.resource]()

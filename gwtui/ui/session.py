@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.resources.spec import Scope
+from gwtui.watch.feeds.scope import Scope
 
 if TYPE_CHECKING:
     from gwtui.actions.road import WriteRoad

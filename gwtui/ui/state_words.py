@@ -18,7 +18,7 @@ from gwtui.watch.feed import FeedState
 def say_unconnected(panel: StatePanel, link: Link, now: datetime) -> None:
     """Say why there is no connection, and when the next try is."""
     if link.error is None:
-        panel.say("Connecting…", "The dashboard fills in as soon as the gateway answers.")
+        panel.say_connecting()
         return
     retry = next_try(link.retry_at, now, refreshing=False)
     panel.say("No connection", link.error, f"{retry} · r tries now · q quits", tone="bad")

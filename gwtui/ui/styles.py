@@ -20,7 +20,17 @@ def styles_dir() -> Path:
     raise RuntimeError("the style sheets of gwtui are missing from this installation")
 
 
+def frame_sheet() -> PurePath:
+    """The style sheet of the frame, which is all that the first paint needs."""
+    return styles_dir() / "app.tcss"
+
+
+def further_sheets() -> list[PurePath]:
+    """Every other style sheet."""
+    frame = frame_sheet()
+    return [sheet for sheet in sorted(styles_dir().glob("*.tcss")) if sheet != frame]
+
+
 def style_sheets() -> list[str | PurePath]:
     """Every style sheet, the frame's own first."""
-    frame = styles_dir() / "app.tcss"
-    return [frame, *(sheet for sheet in sorted(styles_dir().glob("*.tcss")) if sheet != frame)]
+    return [frame_sheet(), *further_sheets()]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from gwtui.ui.resources.spec import Cell, Tone
+from gwtui.domain.cells import Tone
+
+if TYPE_CHECKING:
+    from gwtui.ui.resources.spec import Cell
 
 STYLES: Mapping[Tone, str] = {
     "plain": "$tone-plain",

@@ -26,6 +26,7 @@ from gwtui.ui.forms import byok_actions, workspace_actions
 from gwtui.ui.forms.fields import PickOption, no_choices
 from gwtui.ui.forms.guardrail_choices import sources as guardrail_sources
 from gwtui.ui.forms.search import Offer, option_line, title_width
+from gwtui.ui.frame_facts import header_facts
 from gwtui.ui.health import Health, trouble
 from gwtui.ui.resources.alert_history import ALERT_HISTORY
 from gwtui.ui.resources.alerts import ALERTS
@@ -125,7 +126,7 @@ def test_the_header_names_a_hostile_place_plainly() -> None:
         gate = SimpleNamespace(closed=None)
         session: Any = SimpleNamespace(connection=connection, gateway=SimpleNamespace(gate=gate))
         app._connecting.session = session
-        facts = app.header_facts("keys")
+        facts = header_facts(app, "keys")
         for width in (80, 200):
             line = "".join(part.content.plain for part in header_parts(facts, width))
             assert not dangerous(line), name

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
+from gwtui.ui.fitting import fit
 from gwtui.ui.resources.spec import Cell
 from gwtui.ui.widgets.table.frame import Frame, Row, Span, changed
 from gwtui.ui.widgets.table.layout import GUTTER, arrange
 from gwtui.ui.widgets.table.model import TableModel
-from gwtui.ui.widgets.table.paint import Palette, fit, header_strip, row_strip
+from gwtui.ui.widgets.table.paint import Palette, header_strip, row_strip
 from table_kit import COLUMNS, Thing, Wall, things
 
 WIDTH = 80

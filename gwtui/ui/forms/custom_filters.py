@@ -16,6 +16,7 @@ from textual.widgets import Button, Static
 from gwtui.contract.content_filters import FILTER_ACTIONS, CustomFilterRequest
 from gwtui.contract.request import field_rules, problems
 from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.ui.fitting import fit
 from gwtui.ui.forms.builtin_filters import Problems
 from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered, TextEditor
 from gwtui.ui.forms.fields import CustomFilterField
@@ -26,7 +27,6 @@ from gwtui.ui.forms.reading import UNSAID, Typed
 from gwtui.ui.forms.row_list import RowList
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
-from gwtui.ui.widgets.table.paint import fit
 
 _PATTERN_WIDTH = 44
 _MOST_ROWS = 5

@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 
 from gwtui.client.errors import GatewayError
 from gwtui.domain.safe_text import safe_line
+from gwtui.ui.fitting import fit
 from gwtui.ui.forms.fields import Choices, PickOption
 from gwtui.ui.forms.opening import ValueScreen
 from gwtui.ui.forms.reading import Typed
@@ -23,7 +24,6 @@ from gwtui.ui.resources.spec import Tone
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import QuietInput
-from gwtui.ui.widgets.table.paint import fit
 
 _LONGEST_TITLE = 46
 _LEAST_ROOM = 40

@@ -18,6 +18,7 @@ from textual.widget import Widget
 from gwtui.actions.action import APP
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.context import ActionContext
+from gwtui.ui.frame_facts import header_facts
 from gwtui.ui.health import skewed
 from gwtui.ui.in_doubt import reminder
 from gwtui.ui.messages import FeedChanged
@@ -265,7 +266,7 @@ class GatewayScreen(Screen[None]):
         if not self._is_whole:
             return
         now = self.now
-        facts = self.gwtui.header_facts(self.tab)
+        facts = header_facts(self.gwtui, self.tab)
         self.query_one(HeaderBar).show_facts(facts)
         self._show_banner(now)
         self._show_crumbs()

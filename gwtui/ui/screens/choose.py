@@ -15,9 +15,9 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from gwtui.ui.fitting import fit
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.tones import toned
-from gwtui.ui.widgets.table.paint import fit
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
 from textual.content import Content
 
-from gwtui.ui.resources.spec import Cell, Tone
+from gwtui.domain.cells import Tone
+from gwtui.ui.fitting import fit
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import Part, PartsLine
-from gwtui.ui.widgets.table.paint import fit
+
+if TYPE_CHECKING:
+    from gwtui.ui.resources.spec import Cell
 
 READ_ONLY = "READ-ONLY"
 CRITICAL = "CRITICAL"

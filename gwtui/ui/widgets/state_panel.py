@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widgets import Static
 
-from gwtui.ui.resources.spec import Tone
+from gwtui.domain.cells import Tone
 from gwtui.ui.tones import toned
 
 
@@ -29,6 +29,10 @@ class StatePanel(Static):
         if not content.is_same(self._shown):
             self._shown = content
             self.update(content, layout=False)
+
+    def say_connecting(self) -> None:
+        """Say that the connection is on its way."""
+        self.say("Connecting…", "The dashboard fills in as soon as the gateway answers.")
 
     @property
     def text(self) -> str:

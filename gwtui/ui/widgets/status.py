@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
+from gwtui.ui.fitting import fit
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.header import HeaderFacts, left_out
 from gwtui.ui.widgets.one_line import OneLine
-from gwtui.ui.widgets.table.paint import fit
 
 _GAP = 2
 _NARROWEST = 12

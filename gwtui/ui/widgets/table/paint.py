@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
 from gwtui.domain.safe_text import safe_text
+from gwtui.ui.fitting import fit
 from gwtui.ui.widgets.table.frame import Row
 from gwtui.ui.widgets.table.layout import GAP, Layout, Slot
 
@@ -22,7 +23,6 @@ CURSOR = "▌"
 MARK = "●"
 ASCENDING = "▲"
 DESCENDING = "▼"
-ELLIPSIS = "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +35,6 @@ class Palette:
     cursor: Style
     mark: Style
     tones: Mapping[Tone, Style]
-
-
-def fit(text: str, width: int, *, right: bool = False) -> str:
-    """Text in exactly ``width`` cells: cut with an ellipsis, or padded."""
-    length = len(text) if text.isascii() else cell_len(text)
-    if length > width:
-        if width <= 1:
-            return ELLIPSIS[:width]
-        # A wide character that would be halved at the cut is replaced by a space.
-        return set_cell_size(text, width - 1) + ELLIPSIS
-    padding = " " * (width - length)
-    return padding + text if right else text + padding
 
 
 def row_strip(row: Row, layout: Layout, columns: Sequence[Column[Any]], palette: Palette) -> Strip:

@@ -1,0 +1,52 @@
+"""The frame that is painted before anything else is loaded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+
+from gwtui.actions.action import APP, LIST
+from gwtui.ui.frame_facts import header_facts
+from gwtui.ui.resources.registry import PARENTS, PLACES, SCREENS
+from gwtui.ui.widgets.footer import KeyFooter
+from gwtui.ui.widgets.header import HeaderBar
+from gwtui.ui.widgets.state_panel import StatePanel
+from gwtui.ui.widgets.status import StatusLine
+
+if TYPE_CHECKING:
+    from gwtui.ui.app import GwtuiApp
+
+
+class OpeningScreen(Screen[Any]):
+    """Looks like the start screen without a connection; that one takes its place.
+
+    Loading the declaration of a resource takes longer than everything before, so that it is put
+    off until a person sees where they are.
+    """
+
+    AUTO_FOCUS = ""
+
+    def __init__(self, route: str) -> None:
+        super().__init__()
+        place = route.strip("/").partition("/")[0]
+        place = PARENTS.get(place, place)
+        self._place = place if place in PLACES else ""
+
+    def compose(self) -> ComposeResult:
+        """Header, "connecting", status line, footer."""
+        yield HeaderBar()
+        yield StatePanel(id="panel")
+        yield StatusLine()
+        yield KeyFooter()
+
+    def on_mount(self) -> None:
+        """Say where this leads to."""
+        app = cast("GwtuiApp", self.app)
+        panel = self.query_one(StatePanel)
+        panel.display = True
+        panel.say_connecting()
+        self.query_one(HeaderBar).show_facts(header_facts(app, self._place))
+        scopes = (self._place, APP) if self._place in SCREENS else (self._place, LIST, APP)
+        self.query_one(KeyFooter).show_actions(app.hints(scopes))
