@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ _ROOT = Path(__file__).resolve().parent.parent.parent
 _FRAMES = 60
 """Places of one error that are told, half of them from either end: a recursion has thousands."""
 _ERRORS = 20
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}(?:\.[A-Za-z_][A-Za-z0-9_]{0,40}){0,8}")
 
 
 def crash_report(error: BaseException) -> str:
@@ -30,8 +32,16 @@ def places(error: BaseException) -> list[str]:
         lines += ["", how] if number else []
         if number == _ERRORS:
             return [*lines, "..."]
-        lines += [type(link).__qualname__, *_frames(link.__traceback__)]
+        lines += [_title(link), *_frames(link.__traceback__)]
     return lines
+
+
+def _title(error: BaseException) -> str:
+    """The type; with the name of what is missing in the program's own code."""
+    kind = type(error).__qualname__
+    if isinstance(error, ImportError | NameError) and _NAME.fullmatch(error.name or ""):
+        return f"{kind} ({error.name})"
+    return kind
 
 
 def _linked(error: BaseException) -> Iterator[tuple[BaseException, str]]:
