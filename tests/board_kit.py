@@ -108,6 +108,8 @@ def _endpoints(model: str, rows: tuple[EndpointRow, ...], at: datetime) -> Obser
     values: dict[SeriesKey, Decimal | None] = {}
     for sample in seen.samples:
         key, value = sample.series.key, sample.value
+        if key.figure.startswith("price"):
+            continue  # the facts tell of it
         if value is not None and key.figure.startswith(("latency", "throughput")):
             value = round(value * (1 + _wave(at, 1) / 5), 1)
         if key.identity == first.identity and TROUBLE[0] <= at < TROUBLE[1]:
@@ -143,11 +145,12 @@ def board_of(app: GwtuiApp) -> BoardScreen:
 async def at_rest(pilot: Pilot[Any]) -> None:
     """Wait until feeds and the history have answered."""
     await settled(pilot)
+    recorded = pilot.app._connecting._data is not None  # type: ignore[attr-defined]
     for _ in range(400):
         board = board_of(pilot.app)  # type: ignore[arg-type]
         recorder = board.recorder
         history = pilot.app.session.history  # type: ignore[attr-defined]
-        opened = recorder is not None or history.problem
+        opened = recorder is not None or history.problem or not recorded
         if opened and not board.at_rest:
             await pilot.pause(0.02)
             continue

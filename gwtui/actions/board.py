@@ -8,7 +8,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "board.page",
         "Panel",
-        "Show the next part: endpoints, credits and limits, changes (all at once from 160x44)",
+        "Show the next part: endpoints, credits and limits, changes; all at once from 160x44 on",
         "board",
         ("p",),
         footer=True,

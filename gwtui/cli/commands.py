@@ -41,7 +41,7 @@ COMMANDS: dict[str, Command] = {
             "tell a monitoring system how things stand, in one line",
             "gwtui.cli.check.command",
         ),
-        Command("watch", "print readings as they come, for other programs", "gwtui.cli.watch"),
+        Command("watch", "show the board, or print readings as they come", "gwtui.cli.watch"),
         Command("alerts", "list alerts, their rules and history", "gwtui.cli.alerts"),
         Command("audit", "list and export what was changed from this machine", "gwtui.cli.audit"),
         Command(

@@ -51,6 +51,12 @@ def run(arguments: argparse.Namespace) -> int:
     return _show(connect, route, arguments, paths)
 
 
+def run_board(arguments: argparse.Namespace) -> int:
+    """Run the dashboard on its board; nothing that changes anything can be sent."""
+    given = {"route": "board", "read_only": True, "fresh": False, "fault": []}
+    return run(argparse.Namespace(**{**vars(arguments), **given}))
+
+
 def _show(connect: Connect, route: str, arguments: argparse.Namespace, paths: Paths) -> int:
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 
@@ -92,9 +98,9 @@ def _contradiction(arguments: argparse.Namespace) -> str | None:
 
 def _unknown_route(route: str) -> str | None:
     """A message when the first part of a route is no resource."""
-    from gwtui.ui.resources.registry import TABS  # noqa: PLC0415 - loads the declarations
+    from gwtui.ui.resources.registry import PLACES  # noqa: PLC0415 - loads the declarations
 
     first = route.partition("/")[0]
-    if first in TABS:
+    if first in PLACES:
         return None
-    return f"there is no resource {first!r}; choose from {', '.join(TABS)}"
+    return f"there is no resource {first!r}; choose from {', '.join(PLACES)}"

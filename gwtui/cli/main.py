@@ -11,7 +11,7 @@ from gwtui import __version__
 from gwtui.cli import exits
 from gwtui.cli.commands import COMMANDS, Command
 from gwtui.cli.faults import add_fault_option
-from gwtui.cli.options import add_connection_options
+from gwtui.cli.options import add_connection_options, add_display_options
 from gwtui.cli.output import OutputLostError, narrate
 from gwtui.cli.parsing import command_parser, positionals
 from gwtui.cli.process import take_over
@@ -95,9 +95,7 @@ def _dashboard_parser() -> argparse.ArgumentParser:
     demo.add_argument("--demo", action="store_true", help="use a private embedded gateway, offline")
     demo.add_argument("--fresh", action="store_true", help="with --demo: start over")
     add_fault_option(demo, only="with --demo: ")
-    looks = parser.add_argument_group("display")
-    looks.add_argument("--theme", metavar="NAME", help="colour theme, see t in the dashboard")
-    looks.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+    add_display_options(parser)
     add_connection_options(parser)
     return parser
 

@@ -28,3 +28,10 @@ def add_connection_options(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_LOG_LEVEL,
         help=f"how much goes to the log file in the state directory ({DEFAULT_LOG_LEVEL})",
     )
+
+
+def add_display_options(parser: argparse.ArgumentParser) -> None:
+    """How a full-screen dashboard looks."""
+    group = parser.add_argument_group("display")
+    group.add_argument("--theme", metavar="NAME", help="colour theme, see t in the dashboard")
+    group.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")

@@ -1,4 +1,4 @@
-"""``gwtui watch --ndjson``: one line of JSON for each new reading, for other programs."""
+"""``gwtui watch``: the board; with --ndjson a line of JSON for each new reading, for programs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import argparse
 import sys
 
 from gwtui.cli.exits import USAGE, CommandError
+from gwtui.cli.options import add_display_options
 from gwtui.cli.reach import add_demo_option, reach
 
 _NEAREST = 5
 _LONGEST = 86_400
+_INTERVAL = 60
+_OF_LINES = (("model", None), ("nearest", _NEAREST), ("interval", _INTERVAL), ("count", 0))
+"""What has no meaning for the board, and its default."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--interval",
         type=_seconds,
-        default=60,
+        default=_INTERVAL,
         metavar="SECONDS",
         help="between two readings; five times as long for workspaces (60)",
     )
@@ -42,12 +46,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--count", type=_count, default=0, metavar="N", help="end after so many readings of each"
     )
     add_demo_option(parser)
+    add_display_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Watch until the end is asked for; returns an exit code."""
     if not arguments.ndjson:
-        raise CommandError("say in which form: --ndjson", USAGE)
+        return _board(arguments)
     from gwtui.cli.running import run_async  # noqa: PLC0415
     from gwtui.cli.watch_lines import watch_readings  # noqa: PLC0415 - loads what --help can do without
     from gwtui.local.paths import Paths  # noqa: PLC0415
@@ -55,6 +60,16 @@ def run(arguments: argparse.Namespace) -> int:
     paths = Paths.of_user()
     connect = reach(arguments, paths, may_ask=sys.stdin.isatty())
     return run_async(lambda: watch_readings(connect, paths, arguments))
+
+
+def _board(arguments: argparse.Namespace) -> int:
+    """The dashboard on its board, read-only."""
+    unfit = [name for name, default in _OF_LINES if getattr(arguments, name) != default]
+    if unfit:
+        raise CommandError(f"--{unfit[0]} goes with --ndjson", USAGE)
+    from gwtui.cli.dashboard import run_board  # noqa: PLC0415 - not for lines
+
+    return run_board(arguments)
 
 
 def _count(text: str) -> int:

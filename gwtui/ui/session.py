@@ -97,6 +97,7 @@ async def open_session(
                 recording(hub, path, clock) as history,
                 _alerts(history, hub, connection, clock, path and config) as alerts,
             ):
+                hub.recording = history
                 yield Session(connection, gateway, hub, road, sealed, history, alerts)
         finally:
             await hub.close()

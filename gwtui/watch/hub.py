@@ -12,6 +12,8 @@ from gwtui.watch.feed import Feed
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
+    from gwtui.watch.history.archive import Archive
+    from gwtui.watch.history.recording import Recording
 
 T = TypeVar("T")
 
@@ -37,6 +39,8 @@ class FeedHub:
         self._feeds: dict[str, Feed[Any]] = {}
         self._paused = False
         self._closed = False
+        self.recording: Recording | None = None
+        """The history of this connection, once it is served."""
 
     def feed(
         self,
@@ -68,6 +72,12 @@ class FeedHub:
                 known.pause(_PAUSED_BY_HUB)
             self._feeds[name] = known
         return cast("Feed[T]", known)
+
+    @property
+    def archive(self) -> Archive | None:
+        """What is recorded, to read from; None while no history is open."""
+        recorder = None if self.recording is None else self.recording.recorder
+        return None if recorder is None else recorder.archive
 
     @property
     def clock(self) -> Clock:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.domain.money import usd
-from gwtui.ui.widgets.bars import Bar, Chart, ascii_only, chart_lines, nice_top
+from gwtui.ui.ascii_terminal import ascii_only
+from gwtui.ui.widgets.bars import Bar, Chart, chart_lines, nice_top
 
 
 def drawn(chart: Chart, width: int = 40, height: int = 6) -> list[str]:

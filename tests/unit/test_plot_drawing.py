@@ -16,6 +16,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from gwtui.domain.money import usd
+from gwtui.ui.sparkline import sparkline
 from gwtui.ui.widgets.lines import difference
 from gwtui.ui.widgets.plot import (
     SPANS,
@@ -24,7 +25,6 @@ from gwtui.ui.widgets.plot import (
     Line,
     Span,
     Window,
-    sparkline,
     timeline,
     window_at,
 )

@@ -56,7 +56,7 @@ class CreditsPanel(Panel):
         curve = None if self._past is None else self._past.curve
         self.query_one(PlotView).draw(
             Figure(
-                f"Balance {view.span.name}",
+                "Balance",
                 view.window,
                 (Line(curve),),
                 _usd,
@@ -69,17 +69,20 @@ class CreditsPanel(Panel):
     def summary(self, view: View) -> Content:
         """All of it in one line."""
         past, credits = self._past, self._seen.value
-        parts: Words = (Cell("Credits ", "muted"), *left_cells(self._seen, view.now))
+        parts: Words = (
+            Cell("Credits ", "muted"),
+            *left_cells(self._seen, view.now, past=view.past),
+        )
         if past is not None:
             first = past.standing.burns[:1]
-            parts += (Cell("  "), *burn_cells(first), Cell("  "))
+            parts += (Cell("  "), *burn_cells(first), Cell("   "))
             parts += short_runway(credits, past.standing.outlook, view.now)
         return Content("").join(cell_content(cell) for cell in parts)
 
     def _write(self, view: View) -> None:
         past = self._past
         lines: dict[str, tuple[str, Words]] = {
-            "board-balance": ("Credits", left_cells(self._seen, view.now)),
+            "board-balance": ("Credits", left_cells(self._seen, view.now, past=view.past)),
             "board-burn": ("Burn", burn_cells(past.standing.burns if past else ())),
             "board-runway": (
                 "Runway",

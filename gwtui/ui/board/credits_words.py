@@ -23,10 +23,12 @@ _NAMES = {
 }
 
 
-def left_cells(seen: Seen[Credits], now: datetime) -> Line:
-    """What is left; how old that is once it matters."""
+def left_cells(seen: Seen[Credits], now: datetime, *, past: bool = False) -> Line:
+    """What is left, or was left then; how old that is once it matters."""
     credits = seen.value
     if credits is None:
+        if past:
+            return (Cell("not recorded", "muted"),)
         return (Cell("not read yet" if seen.error is None else "cannot be read", "warn"),)
     balance = credits.balance
     if balance is None:
@@ -44,21 +46,17 @@ def burn_cells(burns: Sequence[Burn]) -> Line:
     """The rate of each window, in the same unit so that they can be compared."""
     parts: list[Cell] = []
     for burn in burns:
-        if parts:
-            parts.append(Cell("   "))
         rate = burn.rate
+        name = _NAMES.get(burn.window) or _length(burn.window)
+        parts.append(Cell(f"{'   ' if parts else ''}{name} ", "muted"))
         parts.append(cells.NOTHING if rate is None else Cell(f"{money.usd(rate.usd_per_hour)}/h"))
-        seen = "" if rate is None or burn.share >= _WHOLE else f" ({_seen(rate.over)} seen)"
-        parts.append(
-            Cell(
-                f" {_NAMES.get(burn.window, times.age(burn.window.total_seconds()))}{seen}", "muted"
-            )
-        )
+        if rate is not None and burn.share < _WHOLE:
+            parts.append(Cell(f" ({_length(rate.over)} seen)", "muted"))
     return tuple(parts) or (Cell("nothing is recorded to tell", "muted"),)
 
 
-def _seen(over: timedelta) -> str:
-    return times.age(over.total_seconds())
+def _length(span: timedelta) -> str:
+    return times.age(span.total_seconds())
 
 
 def runway_cells(credits: Credits | None, outlook: Outlook | None, now: datetime) -> Line:

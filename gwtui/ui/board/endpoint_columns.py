@@ -13,7 +13,7 @@ from gwtui.ui.resources.columns import figure_column, text_column
 from gwtui.ui.resources.endpoint_detail import percentile
 from gwtui.ui.resources.prices import per_million, per_million_cell
 from gwtui.ui.resources.spec import Cell, Column, SortValue
-from gwtui.ui.widgets.plot import sparkline
+from gwtui.ui.sparkline import sparkline
 from gwtui.watch.board.questions import SPARK_SLOTS
 
 _SEVERITY = {"bad": 0, "warn": 1, "muted": 2, "plain": 3, "accent": 3, "good": 3}
@@ -124,7 +124,7 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
     text_column(
         "provider",
         "Provider",
-        lambda line: "no endpoint" if line.row is None else line.row.title,
+        lambda line: line.provider,
         14,
         0,
         help="who serves the model, and the variant",

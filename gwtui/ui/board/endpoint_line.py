@@ -38,6 +38,13 @@ class EndpointLine:
         return endpoint_identity(self.model, "" if self.row is None else self.row.identity)
 
     @property
+    def provider(self) -> str:
+        """Who serves the model; for a model without endpoints, that there is none."""
+        if self.row is not None:
+            return self.row.title or ""
+        return "…" if self.seen.value is None else "no endpoint"
+
+    @property
     def title(self) -> str:
         """Model and provider, fit to be shown."""
         row = self.row

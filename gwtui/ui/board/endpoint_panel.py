@@ -31,7 +31,7 @@ _MARGINS = 2
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A plot of the selected endpoint: figures of one unit, and how one is read."""
+    """A plot of the selected endpoint: figures of one unit, which the name tells."""
 
     name: str
     figures: tuple[tuple[str, str, Tone], ...]
@@ -42,22 +42,22 @@ class Measure:
 
 MEASURES = (
     Measure(
-        "latency",
+        "latency ms",
         (
             ("latency_p50", "p50", "accent"),
             ("latency_p90", "p90", "muted"),
             ("latency_p99", "p99", "warn"),
         ),
-        lambda value: f"{value:,.0f} ms",
+        lambda value: f"{value:,.0f}",
     ),
     Measure(
-        "throughput",
+        "throughput t/s",
         (
             ("throughput_p50", "p50", "accent"),
             ("throughput_p90", "p90", "muted"),
             ("throughput_p99", "p99", "warn"),
         ),
-        lambda value: f"{value:,.1f} t/s",
+        lambda value: f"{value:,.1f}",
     ),
     Measure(
         "uptime",
@@ -128,7 +128,7 @@ class EndpointPanel(Panel):
     @property
     def hidden(self) -> tuple[str, ...]:
         """The figures that found no room; ``next_measure`` shows them."""
-        return tuple(one.name for one in MEASURES if one not in self.shown)
+        return tuple(one.name.partition(" ")[0] for one in MEASURES if one not in self.shown)
 
     @property
     def shown(self) -> tuple[Measure, ...]:
@@ -161,7 +161,7 @@ class EndpointPanel(Panel):
     def _title(self, view: View) -> Content:
         line = self._line
         if line is None:
-            return toned("Select an endpoint to see its past", "muted")
+            return Content("")
         verdict = cell_content(line.verdict)
         age = line.seen.age(view.now)
         if line.seen.is_old(view.now) and age is not None:

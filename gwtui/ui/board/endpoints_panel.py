@@ -20,6 +20,9 @@ from gwtui.watch.board.sight import Sight
 from gwtui.watch.history.model import endpoint_identity
 
 NOTHING_WATCHED = "No model is watched: a adds one by its name, W in the list of models too."
+NOTHING_RECORDED = "Nothing was recorded of any endpoint around this moment."
+_TITLES = 2
+"""Lines of the titles and below the last row."""
 _ORDERS = (("model", False), ("status", False))
 
 
@@ -30,6 +33,10 @@ class EndpointsPanel(Panel):
         super().__init__(id="board-endpoints", classes="panel")
         self._past = EndpointsPast()
         self._sight = Sight()
+        self._asked: frozenset[str] = frozenset()
+        self._lines: int | None = None
+        self.rows: tuple[EndpointLine, ...] = ()
+        """What is listed, model by model."""
         self._first: str | None = None
         """Where nobody moved the cursor it stays on the first row: of the worst, on the worst."""
         self.table: ResourceTable[EndpointLine] = ResourceTable(
@@ -44,9 +51,7 @@ class EndpointsPanel(Panel):
     def on_mount(self) -> None:
         """By model; the sentence only where it is needed."""
         self.table.sort_by(*_ORDERS[0])
-        line = self.query_one("#board-unwatched", OneLine)
-        line.show(toned(f" {NOTHING_WATCHED}", "muted"))
-        line.display = False
+        self.query_one("#board-unwatched").display = False
 
     @property
     def selected(self) -> EndpointLine | None:
@@ -58,6 +63,13 @@ class EndpointsPanel(Panel):
         self.table.sort_by(*_ORDERS[self.table.sorting == _ORDERS[0]])
         return "the worst first" if self.table.sorting == _ORDERS[1] else "by model"
 
+    def fit(self, *, wall: bool) -> None:
+        """On a wall take as many lines as there are rows, and leave the rest to the plots."""
+        lines = len(self.rows) + _TITLES if wall and self.rows else None
+        if lines != self._lines:
+            self._lines = lines
+            self.styles.height = lines
+
     def tick(self) -> None:
         """Ages move with the time."""
         self.table.tick()
@@ -67,15 +79,23 @@ class EndpointsPanel(Panel):
         self._sight = sight
         self._show(view)
 
+    @property
+    def wants(self) -> bool:
+        """Whether there are rows whose small curves were not asked for."""
+        return not set(self._identities()) <= self._asked
+
     def question(self, view: View) -> Question | None:
         """Small curves and changed prices."""
-        reach = view.reach
-        identities = [
+        reach, identities = view.reach, self._identities()
+        self._asked = frozenset(identities)
+        return lambda reader: endpoints_past(reader, reach, identities)
+
+    def _identities(self) -> list[str]:
+        return [
             endpoint_identity(model, row.identity)
             for model, seen in self._sight.endpoints.items()
             for row in seen.value or ()
         ]
-        return lambda reader: endpoints_past(reader, reach, identities)
 
     def answer(self, found: Any, view: View) -> None:
         """The small curves."""
@@ -86,10 +106,13 @@ class EndpointsPanel(Panel):
         past = self._past
         rows = lines_of(self._sight.endpoints, past.sparks, past.prices, ascii=view.ascii)
         untouched = self.table.selected_identity in {None, self._first}
-        self.table.show(list(rows))
+        self.rows = tuple(rows)
+        self.table.show(self.rows)
         if untouched and self.table.identities:
             self._first = self.table.identities[0]
             self.table.select(self._first)
-        empty = not self.table.total_count
-        self.query_one("#board-unwatched").display = empty
-        self.table.display = not empty
+        empty = not self.rows
+        line = self.query_one("#board-unwatched", OneLine)
+        line.display, self.table.display = empty, not empty
+        if empty:
+            line.show(toned(f" {NOTHING_RECORDED if view.past else NOTHING_WATCHED}", "muted"))

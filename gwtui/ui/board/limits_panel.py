@@ -110,7 +110,7 @@ class LimitsPanel(Panel):
         keys, spaces = sight.keys, sight.workspaces
         found = limits(keys.value or (), spaces.value or {}, view.now)
         self.table.show(found[:MOST])
-        words = [_state("keys", keys, view.now), _state("budgets", spaces, view.now)]
+        words = [_state("keys", keys, view), _state("budgets", spaces, view)]
         text = " · ".join(word for word in words if word)
         if not text and not found:
             text = "no key and no workspace has a limit"
@@ -119,7 +119,10 @@ class LimitsPanel(Panel):
         line.show(toned(f" {text}", "warn" if found else "muted"))
 
 
-def _state(what: str, seen: Seen[Any], now: datetime) -> str:
+def _state(what: str, seen: Seen[Any], view: View) -> str:
+    now = view.now
+    if seen.value is None and view.past:
+        return f"{what} not recorded"
     if seen.value is None:
         return f"{what} cannot be read" if seen.error is not None else f"reading {what}…"
     return f"{what} {times.age(seen.age(now))} old" if seen.is_old(now) else ""

@@ -19,7 +19,7 @@ class Page(NamedTuple):
 
 PAGES = (
     Page("-endpoints", "Endpoints"),
-    Page("-account", "Credits and limits"),
+    Page("-account", "Credits, limits"),
     Page("-changes", "Changes"),
 )
 

@@ -18,6 +18,11 @@ Question = Callable[[HistoryReader], Any]
 class Panel(Vertical):
     """A part of the board. It is given what is known, and asks the history for the rest."""
 
+    @property
+    def wants(self) -> bool:
+        """Whether it came to show something that it has not asked the history about yet."""
+        return False
+
     def see(self, sight: Sight, view: View) -> None:
         """Show what is known as of the view's moment; called often, must cost nothing when same."""
 

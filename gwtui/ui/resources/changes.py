@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Any
 
-from gwtui.client.errors import GatewayError
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.change_words import (
     event_cell,
@@ -20,7 +19,7 @@ from gwtui.ui.resources.change_words import (
 from gwtui.ui.resources.columns import moment_column, text_column
 from gwtui.ui.resources.spec import Cell, Column, DetailRow, ResourceSpec, Section, SortValue
 from gwtui.watch.board.questions import amount
-from gwtui.watch.feeds.changes import ChangeRow
+from gwtui.watch.feeds.changes import ChangeRow, changes_feed, last_day
 
 _NO_SIDE = {"created": 0, "appeared": 0, "deleted": 1, "gone": 1}
 
@@ -163,10 +162,6 @@ def _raw(row: ChangeRow) -> Any:
     }
 
 
-def _no_feed(*_: Any) -> NoReturn:
-    raise GatewayError("changes are read from the history that a dashboard has open")
-
-
 CHANGES: ResourceSpec[ChangeRow] = ResourceSpec(
     id="changes",
     title="Changes",
@@ -175,7 +170,7 @@ CHANGES: ResourceSpec[ChangeRow] = ResourceSpec(
     name=_subject,
     columns=COLUMNS,
     sections=(Section("What", _what), Section("Before and after", _both)),
-    feed=_no_feed,
+    feed=lambda hub, _scope: changes_feed(hub, last_day(hub.clock.now())),
     raw=_raw,
     empty="Nothing that is recorded differs between the two moments.",
     default_sort=("subject", False),

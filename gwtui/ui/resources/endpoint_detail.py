@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -9,11 +10,13 @@ from decimal import Decimal
 from gwtui.contract.models import Endpoint, Percentiles
 from gwtui.contract.values import END_TO_END_WORKLOADS
 from gwtui.domain.uptime import verdict
+from gwtui.ui.ascii_terminal import ascii_only
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.gaps import honesty_sections
 from gwtui.ui.resources.overrides import override_rows
 from gwtui.ui.resources.prices import price_table
 from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, Section
+from gwtui.ui.sparkline import sparkline
 from gwtui.watch.feeds.endpoints import EndpointRow
 
 _PERCENTILES = ("p50", "p75", "p90", "p99")
@@ -176,6 +179,29 @@ def _parameter_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
     return [DetailRow("", cells.words(row.endpoint.supported_parameters))]
 
 
+_PAST = (
+    ("uptime 5 min", "uptime_last_5m", Decimal(50), Decimal(100), cells.uptime),
+    ("latency p50", "latency_p50", None, None, cells.milliseconds),
+    ("throughput p50", "throughput_p50", None, None, cells.speed),
+)
+
+
+def _past_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
+    """A bar per hour, where this machine recorded; beside it the lowest and the highest."""
+    rows = []
+    for label, figure, floor, ceiling, show in _PAST:
+        curve = row.past.get(figure)
+        if curve is None or all(point.state == "gap" for point in curve.points):
+            continue
+        ascii = ascii_only(os.environ)
+        drawn = sparkline(curve, len(curve.points), floor=floor, ceiling=ceiling, ascii=ascii)
+        lows = [point.low for point in curve.points if point.low is not None]
+        highs = [point.high for point in curve.points if point.high is not None]
+        note = f"{show(min(lows)).text} to {show(max(highs)).text}" if lows and highs else ""
+        rows.append(DetailRow(label, Cell(drawn, "accent"), note))
+    return rows
+
+
 def _price_section(row: EndpointRow, _now: datetime) -> Sequence[DetailRow | DetailTable]:
     pricing = row.endpoint.pricing
     return [DetailRow("prices", cells.NOTHING)] if pricing is None else price_table(pricing)
@@ -189,6 +215,7 @@ def _override_section(row: EndpointRow, now: datetime) -> Sequence[DetailRow]:
 SECTIONS: tuple[Section[EndpointRow], ...] = (
     Section("Identity", _identity_rows),
     Section("Health", _health_rows),
+    Section("Last 24 hours", _past_rows),
     Section("Prices", _price_section),
     Section("Overrides", _override_section),
     Section("Performance", _performance),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -12,8 +13,9 @@ from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import figure_column, text_column
 from gwtui.ui.resources.endpoint_detail import SECTIONS, percentile, tier_cell
 from gwtui.ui.resources.prices import discount_cell, per_million, per_million_cell
-from gwtui.ui.resources.spec import Cell, Column, ResourceSpec, SortValue, Tone
+from gwtui.ui.resources.spec import Cell, Column, Completion, ResourceSpec, SortValue, Tone
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed, rows_of
+from gwtui.watch.feeds.past import EndpointsPast, endpoints_past_feed
 
 __all__ = ["COLUMNS", "ENDPOINTS", "endpoints_feed", "rows_of", "tools_word"]
 
@@ -228,6 +230,10 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
 )
 
 
+def _with_past(row: EndpointRow, past: EndpointsPast) -> EndpointRow:
+    return replace(row, past=past.get(row.identity, {}))
+
+
 ENDPOINTS: ResourceSpec[EndpointRow] = ResourceSpec(
     id="endpoints",
     title="Endpoints",
@@ -240,6 +246,7 @@ ENDPOINTS: ResourceSpec[EndpointRow] = ResourceSpec(
     raw=lambda row: row.endpoint.raw,
     empty="No endpoint serves this model now: requests for it fail.",
     default_sort=("provider", False),
+    completion=Completion(endpoints_past_feed, _with_past),
     facets={
         "status": lambda row, _now: verdict(row.endpoint).word,
         "parameter": lambda row, _now: " ".join(row.endpoint.supported_parameters or ()),

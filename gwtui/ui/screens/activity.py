@@ -15,6 +15,7 @@ from gwtui.contract.activity import ActivityRow
 from gwtui.domain import activity
 from gwtui.domain.activity import GROUPINGS, MEASURES, Grouping, Measure
 from gwtui.domain.safe_text import safe_text
+from gwtui.ui.ascii_terminal import ascii_only
 from gwtui.ui.commands import by_id
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.activity import (
@@ -35,7 +36,7 @@ from gwtui.ui.resources.spec import ResourceSpec, Scope
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import cell_content, toned
-from gwtui.ui.widgets.bars import Bar, BarChart, Chart, ascii_only
+from gwtui.ui.widgets.bars import Bar, BarChart, Chart
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import FeedState

@@ -14,7 +14,8 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from gwtui.domain import times
-from gwtui.ui.board.asking import Asking, answers
+from gwtui.ui.ascii_terminal import ascii_only
+from gwtui.ui.board.asking import Answers, Asking, Wish
 from gwtui.ui.board.changes_panel import ChangesPanel
 from gwtui.ui.board.credits_panel import CreditsPanel
 from gwtui.ui.board.endpoint_panel import EndpointPanel
@@ -30,19 +31,17 @@ from gwtui.ui.board.request_words import requests_part
 from gwtui.ui.board.seeing import LiveSight
 from gwtui.ui.board.view import View
 from gwtui.ui.commands import by_id
+from gwtui.ui.resources.alert_words import alerts_line
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
-from gwtui.ui.widgets.bars import ascii_only
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import SPANS, PlotView
 from gwtui.ui.widgets.table import Opened, ResourceTable
-from gwtui.watch.board.questions import Recording, recording
-from gwtui.watch.board.sight import Sight, newest, recorded
+from gwtui.watch.board.questions import Recording
+from gwtui.watch.board.sight import Sight, newest
 from gwtui.watch.feed import FeedState
-from gwtui.watch.history.errors import HistoryError
-from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.replay import snapshot_at
+from gwtui.watch.feeds.alerts import alerts_feed
 
 if TYPE_CHECKING:
     from gwtui.watch.history.recorder import Recorder
@@ -71,9 +70,9 @@ class BoardScreen(GatewayScreen):
         self._past: Sight | None = None
         self.known: Recording | None = None
         """What is known of the recording."""
-        self._problem = ""
         self._asked_at = self._looked_at = 0.0
-        self._asking = Asking(self._ask_round, partial(self.run_worker, exit_on_error=False))
+        start = partial(self.run_worker, exit_on_error=False)
+        self._asking = Asking(self._wish, self._take, start)
         self.credits = CreditsPanel()
         self.endpoints = EndpointsPanel(lambda: self.view.now)
         self.endpoint = EndpointPanel()
@@ -133,8 +132,8 @@ class BoardScreen(GatewayScreen):
         parts: list[Content] = []
         if not self.replay.live:
             parts.append(toned("replay: from the history alone", "accent"))
-        if self._problem:
-            parts.append(toned(self._problem, "bad"))
+        if self._asking.problem:
+            parts.append(toned(self._asking.problem, "bad"))
         if session is not None:
             parts.append(requests_part(session))
         return parts
@@ -328,15 +327,30 @@ class BoardScreen(GatewayScreen):
         sight = self._sight()
         for panel in self._panels:
             panel.see(sight, view)
+        if any(panel.wants for panel in self._panels):
+            self.ask()
+        if self.focused is None and self.is_current:  # the list was empty before
+            self.focus_body()
         self.endpoint.select(self.endpoints.selected, view)
+        self.endpoints.fit(wall=self._is_wall)
         self._show_pages()
         self.query_one("#board-summary", OneLine).show(
             Content.assemble(" ", self.credits.summary(view))
         )
         session = self.gwtui.session
         if session is not None:
+            self._show_alerts(session.hub)
             line = recording_line(session.history, self.known, self.now)
             self.query_one("#board-recording", OneLine).show(Content.assemble(" ", line))
+
+    def _show_alerts(self, hub: FeedHub) -> None:
+        """Those of now, also in a replay. The app watches their feed as long as it is connected."""
+        cell = alerts_line(alerts_feed(hub).state.value or ())
+        line = self.query_one("#board-alerts", OneLine)
+        line.display = cell is not None
+        if cell is not None:
+            when = "" if self.replay.live else "now: "
+            line.show(toned(f" ! {when}{cell.text}", cell.tone))
 
     def _sight(self) -> Sight:
         past = self._past
@@ -350,31 +364,27 @@ class BoardScreen(GatewayScreen):
     def ask(self) -> None:
         """Ask the history again."""
         if self._is_whole and self.gwtui.session is not None:
-            self._asking.wish()
+            self._asking.soon()
 
-    async def _ask_round(self) -> None:
+    def _wish(self) -> Wish | None:
         self._asked_at = self.gwtui.clock.monotonic()
         recorder = self.recorder
         if recorder is None or not self._is_ready:
+            return None
+        view = self.view
+        questions = [panel.question(view) for panel in self._panels]
+        return Wish(recorder.archive, view, questions, self._needs_past)
+
+    def _take(self, answers: Answers) -> None:
+        if not self._is_ready:
             return
-        view, replay = self.view, self.replay
-        asked = [panel.question(view) for panel in self._panels]
-        past = partial(_recorded, view=view) if self._needs_past else None
-        try:
-            known, sight, *found = await answers(recorder.archive, [recording, past, *asked])
-        except HistoryError as error:
-            self._problem = str(error)
-            return
-        self._problem = ""
-        if self._pruning:  # closed meanwhile
-            return
-        models_before = () if self.known is None else self.known.models
-        self.known = known
-        if replay == self.replay:  # else another round follows
-            self._past = sight
-            for panel, answer in zip(self._panels, found, strict=True):
-                panel.answer(answer, view)
-        if known.models != models_before:
+        before, self.known = self.known, answers.known
+        view = answers.view
+        if self.replay.moment == (view.now if view.past else None):  # else another round follows
+            self._past = answers.past
+            for panel, found in zip(self._panels, answers.found, strict=True):
+                panel.answer(found, view)
+        if before is None or before.models != answers.known.models:
             self.refeed()
         self.look()
 
@@ -384,9 +394,5 @@ class BoardScreen(GatewayScreen):
         session, recorder = self.gwtui.session, self.recorder
         if not self.replay.live or session is None or recorder is None:
             return True
-        unread = any(state.value is None and state.error is not None for state in self.states)
+        unread = any(state.value is None for state in self.states)
         return unread or (session.hub.paused and not recorder.status.recording)
-
-
-def _recorded(reader: HistoryReader, view: View) -> Sight:
-    return recorded(snapshot_at(reader, view.now))

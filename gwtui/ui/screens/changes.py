@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -17,13 +17,11 @@ from gwtui.ui.resources.changes import CHANGES
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
-from gwtui.watch.feeds.changes import Between, changes_feed
+from gwtui.watch.feeds.changes import Between, changes_feed, last_day
 
 if TYPE_CHECKING:
-    from gwtui.watch.history.archive import Archive
     from gwtui.watch.hub import FeedHub
 
-DEFAULT_SPAN = timedelta(hours=24)
 _SEPARATOR = ".."
 
 
@@ -41,7 +39,7 @@ class ChangesScreen(ResourceScreen):
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The history, nothing else."""
-        return [(changes_feed(hub, self._archive, self.between), self._show)]
+        return [(changes_feed(hub, self.between), self._show)]
 
     def status_parts(self) -> Sequence[Content]:
         """The two moments before everything else."""
@@ -64,8 +62,7 @@ class ChangesScreen(ResourceScreen):
     def between(self) -> Between:
         """The two moments."""
         if self._between is None:
-            day = self.now.replace(second=0, microsecond=0) - DEFAULT_SPAN
-            self._between = Between(day)
+            self._between = last_day(self.now)
         return self._between
 
     def open_between(self) -> None:
@@ -105,11 +102,6 @@ class ChangesScreen(ResourceScreen):
         self.focus_body()
         if event.text:
             self.compare(event.text)
-
-    def _archive(self) -> Archive | None:
-        session = self.gwtui.session
-        recorder = None if session is None else session.history.recorder
-        return None if recorder is None else recorder.archive
 
 
 def _past(moment: datetime | None, now: datetime) -> datetime | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -16,6 +17,7 @@ from textual.widgets import Digits
 from gwtui.contract.credits import Credits
 from gwtui.domain import money, times
 from gwtui.domain.burn import Meter
+from gwtui.ui.ascii_terminal import ascii_only
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.balance import (
     Line,
@@ -40,17 +42,24 @@ from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.plot import SPANS, Figure, PlotView, window_at
+from gwtui.ui.widgets.plot import Line as PlotLine
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
+from gwtui.watch.feeds.past import balance_past_feed
 
 if TYPE_CHECKING:
+    from gwtui.watch.history.model import Curve
     from gwtui.watch.hub import FeedHub
 
 _LINES = ("balance", "used", "burn", "measured", "runway")
 _WORKSPACES_BESIDE = 110
 """From this width on the workspaces have a table of their own."""
 _MARGINS = 2
+_TALL = 34
+DAY = SPANS[1]
+"""What the plot shows."""
 
 
 class CreditsScreen(GatewayScreen):
@@ -78,6 +87,7 @@ class CreditsScreen(GatewayScreen):
             with Vertical(id="standing-lines"):
                 for name in _LINES:
                     yield OneLine(id=f"credits-{name}")
+        yield PlotView(id="credits-plot")
         yield OneLine(id="burners")
         yield OneLine(id="workspace-line")
         with Horizontal(id="burner-tables"):
@@ -95,6 +105,7 @@ class CreditsScreen(GatewayScreen):
         return [
             (credits_feed(hub, Scope()), self._show_credits),
             (self._keys_feed, self._show_keys),
+            (balance_past_feed(hub, Scope()), self._show_past),
         ]
 
     def focus_body(self) -> None:
@@ -126,6 +137,17 @@ class CreditsScreen(GatewayScreen):
         self._show_standing(now)
         self._keys_table.tick()
 
+    def _show_past(self, state: FeedState[Curve | None]) -> None:
+        """The last day as this machine recorded it, where it did and there is room."""
+        curve = state.value
+        plot = self.query_one("#credits-plot", PlotView)
+        known = curve is not None and any(point.state == "value" for point in curve.points)
+        self.set_class(known, "-recorded")
+        if known:
+            window = window_at(DAY, self.now)
+            ascii = ascii_only(os.environ)
+            plot.draw(Figure("Balance", window, (PlotLine(curve),), money.usd, ascii=ascii))
+
     def next_window(self) -> None:
         """Rank by the next window: today, this week, this month."""
         self._window = WINDOWS[(WINDOWS.index(self._window) + 1) % len(WINDOWS)]
@@ -142,6 +164,7 @@ class CreditsScreen(GatewayScreen):
     def on_resize(self, event: events.Resize) -> None:
         """Workspaces get a table beside the keys where there is room, else one line."""
         self.set_class(event.size.width >= _WORKSPACES_BESIDE, "-beside")
+        self.set_class(event.size.height >= _TALL, "-tall")
         self._show_spending()
 
     # Showing --------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
@@ -14,24 +14,10 @@ from gwtui.ui.widgets.lines import LinesView
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _STEPS = 8
-_ASCII_TERMINALS = frozenset({"linux", "vt100", "vt102", "vt220", "dumb"})
-_CHARSETS = ("LC_ALL", "LC_CTYPE", "LANG")
 _NICE = tuple(Decimal(step) for step in ("1", "1.5", "2", "2.5", "3", "4", "5", "6", "8", "10"))
 _LABEL_EVERY = 7
 _ROWS_WITH_HALF = 4
 UNKNOWN_BAR = "?"
-
-
-def ascii_only(environ: Mapping[str, str]) -> bool:
-    """Whether the terminal cannot be expected to draw parts of a block.
-
-    The console of Linux and old terminals lack the characters; a locale that names another
-    character set than UTF-8 says so itself. One that says nothing is taken to be able.
-    """
-    if environ.get("TERM", "") in _ASCII_TERMINALS:
-        return True
-    locale = next((environ[name] for name in _CHARSETS if environ.get(name)), "")
-    return bool(locale) and "utf" not in locale.lower()
 
 
 @dataclass(frozen=True, slots=True)

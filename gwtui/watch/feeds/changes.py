@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
@@ -22,7 +22,6 @@ from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.watch.history.archive import Archive
 
 CADENCE = Cadence(30, stale_after=120)
 """A file of this machine: no request goes out."""
@@ -63,13 +62,16 @@ class ChangeRow:
         return f"{self.id} {self.kind} {' '.join(self.subject)} {self.field}"
 
 
-def changes_feed(
-    hub: FeedHub, archive: Callable[[], Archive | None], between: Between
-) -> Feed[Sequence[ChangeRow]]:
+def last_day(now: datetime) -> Between:
+    """The last 24 hours, from a whole minute on."""
+    return Between(now.replace(second=0, microsecond=0) - timedelta(hours=24))
+
+
+def changes_feed(hub: FeedHub, between: Between) -> Feed[Sequence[ChangeRow]]:
     """What changed between two moments, read from the history that is open."""
 
     async def fetch(_client: GatewayClient) -> Sequence[ChangeRow]:
-        opened = archive()
+        opened = hub.archive
         if opened is None:
             raise GatewayError("No history is recorded on this machine")
         until = between.until or hub.clock.now()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gwtui.client.reading_log import list_read
@@ -16,6 +16,7 @@ from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
+    from gwtui.watch.history.model import Curve
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class EndpointRow:
     model_id: str | None = None
     model_name: str | None = None
     keyless: bool = False
+    past: Mapping[str, Curve | None] = field(default_factory=dict)
+    """Small curves of the last day, by figure; none until they were read."""
 
     @property
     def title(self) -> str | None:

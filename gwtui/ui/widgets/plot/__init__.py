@@ -1,8 +1,7 @@
-"""Plots of recorded figures on the line API: curves, sparklines and timelines of states."""
+"""Plots of recorded figures on the line API: curves and timelines of states."""
 
 from gwtui.ui.widgets.plot.figure import Figure, Line
 from gwtui.ui.widgets.plot.spans import SPANS, Span, Window, window_at
-from gwtui.ui.widgets.plot.sparkline import sparkline
 from gwtui.ui.widgets.plot.timeline import Block, timeline
 from gwtui.ui.widgets.plot.view import PlotView
 
@@ -14,7 +13,6 @@ __all__ = [
     "PlotView",
     "Span",
     "Window",
-    "sparkline",
     "timeline",
     "window_at",
 ]

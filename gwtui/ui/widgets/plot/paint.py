@@ -20,7 +20,8 @@ from gwtui.ui.widgets.plot.scale import Scale, scale_of, ticks_of
 from gwtui.watch.history.model import Point
 
 NOT_RECORDED = "not recorded"
-NOTHING = "nothing is recorded for this time yet"
+NOTHING = "nothing is recorded of this time"
+_UTC = "UTC"
 _TICK_ROOM = 9
 """Cells that a label of the time axis takes with the space around it."""
 _FIGURE_EVERY = 3
@@ -33,8 +34,9 @@ def plot_lines(
     """The plot in ``width`` cells and ``height`` lines, three at least."""
     rows = max(1, height - 2)
     scale = _scale(figure, rows)
-    figures = dict(_axis_figures(figure, scale, rows))
-    axis = max(cell_len(text) for text in figures.values())
+    empty = _is_empty(figure)
+    figures = {} if empty else dict(_axis_figures(figure, scale, rows))
+    axis = max((cell_len(text) for text in figures.values()), default=len(_UTC))
     room = max(1, width - axis - 1)
     raster = Raster(room, rows, ascii=figure.ascii)
     for line in figure.lines:
@@ -42,7 +44,6 @@ def plot_lines(
     at = None if cursor is None else column_of(cursor, figure.window, room)
     wall, bare = ("+", "|") if figure.ascii else ("┤", "│")
     lines = [title_line(figure, cursor, width)]
-    empty = _is_empty(figure)
     for row in range(rows):
         name = toned(figures.get(row, "").rjust(axis), "muted")
         edge = toned(wall if row in figures else bare, "muted")
@@ -64,9 +65,8 @@ def title_line(figure: Figure, cursor: datetime | None, width: int) -> Content:
         parts = [_named(line, line.at(cursor), figure) for line in figure.lines]
         moment = utc(cursor) if figure.zone is None else local_preview(cursor, figure.zone)
         head = toned(moment, "plain", bold=True)
-    return Content.assemble(head, *(Content.assemble("  ", part) for part in parts)).truncate(
-        width, ellipsis=True
-    )
+    roomy, dense = (Content(gap).join([head, *parts]) for gap in ("  ", " "))
+    return (roomy if roomy.cell_length <= width else dense).truncate(width, ellipsis=True)
 
 
 def _named(line: Line, point: Point | None, figure: Figure) -> Content:
@@ -153,7 +153,7 @@ def _seen_tone(mark: Mark) -> Tone:
 def _moments(figure: Figure, axis: int, room: int) -> str:
     """The labels beneath, each at its moment; the zone in the corner."""
     line = [" "] * (axis + 1 + room)
-    zone = "UTC" if figure.zone is None else "local"
+    zone = _UTC if figure.zone is None else "local"
     if axis >= len(zone):
         line[: len(zone)] = zone
     for moment in figure.marks:

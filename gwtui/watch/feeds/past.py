@@ -1,0 +1,76 @@
+"""The last day as it is recorded, as feeds: no request goes out for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from gwtui.client.errors import GatewayError
+from gwtui.watch.cadence import Cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.scope import Scope
+from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+    from gwtui.watch.history.model import Curve
+    from gwtui.watch.history.reader import HistoryReader
+
+T = TypeVar("T")
+
+CADENCE = Cadence(60, stale_after=300)
+SPAN = timedelta(hours=24)
+_SLOT = 3600.0
+_MARGIN = timedelta(hours=3)
+_FIGURES = ("uptime_last_5m", "latency_p50", "throughput_p50")
+
+EndpointsPast = Mapping[str, Mapping[str, "Curve | None"]]
+"""Small curves by figure, by the identity of the endpoint within its model."""
+
+
+def endpoints_past_feed(hub: FeedHub, scope: Scope) -> Feed[EndpointsPast]:
+    """A slot an hour of each endpoint of the scope's parent; empty where nothing is recorded."""
+    model = scope.parent or ""
+    return _feed(hub, f"past:endpoints:{model}", partial(_endpoints, model), {})
+
+
+def balance_past_feed(hub: FeedHub, _scope: Scope) -> Feed[Curve | None]:
+    """The account's balance; None where nothing is recorded."""
+    return _feed(hub, "past:credits", _balance, None)
+
+
+def _feed(
+    hub: FeedHub, name: str, ask: Callable[[datetime, HistoryReader], T], nothing: T
+) -> Feed[T]:
+    async def fetch(_client: GatewayClient) -> T:
+        archive = hub.archive
+        if archive is None:
+            return nothing
+        from gwtui.watch.history.errors import HistoryError  # noqa: PLC0415 - loads SQLite
+
+        try:
+            return await archive.read(partial(ask, hub.clock.now()))
+        except HistoryError as error:
+            raise GatewayError(str(error)) from None
+
+    return hub.feed(name, fetch, CADENCE)
+
+
+def _balance(now: datetime, reader: HistoryReader) -> Curve | None:
+    from gwtui.watch.history.standing import BALANCE  # noqa: PLC0415 - loads SQLite
+
+    return reader.points(BALANCE, now - SPAN - _MARGIN, now)
+
+
+def _endpoints(model: str, now: datetime, reader: HistoryReader) -> EndpointsPast:
+    found: dict[str, dict[str, Curve | None]] = {}
+    prefix = f"{model} "
+    for figure in _FIGURES:
+        for series in reader.series("endpoint", figure=figure):
+            identity = series.key.identity
+            if identity.startswith(prefix):
+                curve = reader.points(series.key, now - SPAN, now, resolution=_SLOT)
+                found.setdefault(identity.removeprefix(prefix), {})[figure] = curve
+    return found

@@ -1,0 +1,284 @@
+"""The board in use: what it shows, how it is folded, what it watches, what it may not do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from board_kit import MODELS, Filled, at_rest, board_of, fill
+from dashboard_kit import Demo, settled
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.screens.changes import ChangesScreen
+from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.plot import PlotView
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    return fill(tmp_path_factory.mktemp("history") / "data")
+
+
+@pytest.fixture
+def demo(private_home: Path) -> Iterator[Demo]:
+    one = Demo()
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def data(filled: Filled, tmp_path: Path) -> Path:
+    return filled.copy_to(tmp_path / "data")
+
+
+Opened = tuple[Pilot[Any], GwtuiApp]
+
+
+@asynccontextmanager
+async def board(
+    demo: Demo, data: Path | None, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[Opened]:
+    app = demo.app("board", data=data)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await at_rest(pilot)
+        yield pilot, app
+
+
+async def press(opened: Opened, *keys: str) -> None:
+    pilot, app = opened
+    for key in keys:
+        text = key.removeprefix("type ")
+        await pilot.press(*([key] if text == key else text))
+        screen = app.navigation.screen
+        await (
+            at_rest(pilot) if screen is not None and screen.resource == "board" else settled(pilot)
+        )
+
+
+def line(app: GwtuiApp, name: str) -> str:
+    return board_of(app).query_one(f"#{name}", OneLine).text
+
+
+def notices(app: GwtuiApp) -> str:
+    return " ".join(notice.message for notice in app._notifications)
+
+
+async def test_pages_zoom_and_figures_at_80_columns(demo: Demo, data: Path) -> None:
+    async with board(demo, data) as opened:
+        _pilot, app = opened
+        screen = board_of(app)
+        table = screen.endpoints.table
+        assert table.total_count == 10
+        assert table.selected is not None
+        assert table.selected.model == MODELS[0]
+        assert screen.endpoint.display
+        assert not screen.query_one("#board-right").display
+        assert "1 h $2." in line(app, "board-summary")
+        assert line(app, "board-recording").startswith(" Recorded here")
+
+        plot = screen.query_one("#board-plot-0", PlotView)
+        assert plot.figure is not None
+        assert plot.figure.title == "latency ms"
+        assert all(one.curve is not None for one in plot.figure.lines)
+        await press(opened, "m", "minus")
+        assert plot.figure.title == "throughput t/s"
+        assert plot.figure.window.seconds > 24 * 3600
+        await press(opened, "plus", "plus")
+        assert plot.figure.window.seconds < 2 * 3600
+
+        await press(opened, "p")
+        assert not screen.query_one("#board-left").display
+        assert screen.credits.display
+        assert not screen.changes.display
+        assert "24 h" in line(app, "board-burn")
+        assert "until" in line(app, "board-runway")
+        nearest = screen.limits.table.selected
+        assert nearest is not None
+        assert nearest.share is not None
+        assert nearest.share > 1
+        await press(opened, "p")
+        assert "prompt price $9.90/M → $2.50/M" in screen.changes.lines.text
+
+
+async def test_on_a_wall_everything_is_shown_at_once(demo: Demo, data: Path) -> None:
+    async with board(demo, data, (200, 60)) as (_pilot, app):
+        screen = board_of(app)
+        for panel in (screen.endpoints, screen.endpoint, screen.credits, screen.limits):
+            assert panel.display
+            assert panel.size.height > 5
+        assert screen.endpoint.hidden == ()
+        assert screen.changes.lines.size.height > 2
+
+
+async def test_replay_answers_from_the_history_alone(demo: Demo, data: Path) -> None:
+    async with board(demo, data) as opened:
+        _pilot, app = opened
+        screen = board_of(app)
+        assert app.session is not None
+        await press(opened, "at", "type 07:00", "enter")
+        assert screen.states == ()  # no feed is watched for it
+        banner = screen.query_one("#banner", OneLine)
+        assert banner.display
+        assert "REPLAY 2026-11-21 07:00:00 UTC" in banner.text
+        words = {row.title: row.status(screen.view.now).text for row in _rows(screen)}
+        assert words["northwind/atlas-large · Northwind"] == "down"
+        plot = screen.query_one("#board-plot-0", PlotView)
+        assert plot.figure is not None
+        assert plot.figure.window.since < screen.view.now < plot.figure.window.until
+        after = [
+            point
+            for one in plot.figure.lines
+            if one.curve is not None
+            for point in one.curve.points
+            if point.at > screen.view.now
+        ]
+        assert after == []
+
+        await press(opened, "comma")
+        assert "06:59:00" in banner.text
+        await press(opened, "greater_than_sign", "full_stop")
+        assert "07:10:00" in banner.text
+        await press(opened, "escape")
+        assert screen.replay.live
+        assert screen.states != ()
+        words = {row.title: row.status(screen.view.now).text for row in _rows(screen)}
+        assert words["northwind/atlas-large · Northwind"] == "healthy"
+
+
+async def test_where_nobody_recorded_nothing_is_made_up(demo: Demo, data: Path) -> None:
+    async with board(demo, data) as opened:
+        _pilot, app = opened
+        screen = board_of(app)
+        await press(opened, "at", "type 01:30", "enter")
+        assert _rows(screen) == []
+        assert "not recorded" in line(app, "board-summary")
+        await press(opened, "at", "type 2020-01-01", "enter")
+        assert "REPLAY 2026-11-20 07:30:00" in screen.query_one("#banner", OneLine).text
+        assert "The recording begins" in notices(app)
+        await press(opened, "at", "type soon", "enter")
+        assert "No moment" in notices(app)
+
+
+def _rows(screen: Any) -> list[Any]:
+    return list(screen.endpoints.rows)
+
+
+async def test_models_are_watched_and_unwatched_also_read_only(demo: Demo, data: Path) -> None:
+    demo.read_only = True
+    async with board(demo, data) as opened:
+        _pilot, app = opened
+        screen = board_of(app)
+        recorder = screen.recorder
+        assert recorder is not None
+        await press(opened, "a", "type helioscope/corona-code", "enter")
+        assert screen.known is not None
+        assert screen.known.models == (*MODELS, "helioscope/corona-code")
+        assert any(row.model == "helioscope/corona-code" for row in _rows(screen))
+        await press(opened, "a", "type nonsense", "enter")
+        assert "author/slug" in notices(app)
+        screen.endpoints.table.select(_rows(screen)[0].identity)
+        await press(opened, "W")
+        watched = await recorder.archive.read(lambda reader: reader.watched_models())
+        assert len(watched) == 2
+
+        await app.open_route("models")
+        await settled(opened[0])
+        await press(opened, "W")
+        again = await recorder.archive.read(lambda reader: reader.watched_models())
+        assert len(again) == 3
+        assert app.session is not None
+        assert app.session.gateway.gate.closed  # none of this was a write
+
+
+async def test_without_a_history_the_gateway_is_still_shown(demo: Demo) -> None:
+    async with board(demo, None) as opened:
+        _pilot, app = opened
+        assert "$538.97 left" in line(app, "board-summary")
+        assert "not open" in line(app, "board-recording")
+        await press(opened, "a")
+        assert "No model can be watched" in notices(app)
+
+
+async def test_who_cannot_read_credits_still_sees_endpoints(demo: Demo, data: Path) -> None:
+    demo.management = False
+    demo.token = demo.gateway.issue_key(management=False, name="plain")
+    async with board(demo, data) as (_pilot, app):
+        screen = board_of(app)
+        assert not screen.query_one("#panel").display
+        assert screen.endpoints.table.total_count == 10
+
+
+async def test_requests_are_counted_and_explained(demo: Demo, data: Path) -> None:
+    async with board(demo, data) as opened:
+        pilot, app = opened
+        assert app.session is not None
+        expected = app.session.hub.expected_per_minute
+        assert expected > 0
+        status = board_of(app).query_one("#status", OneLine).text
+        assert "requests/min" in status
+        await pilot.press("ctrl+p")
+        await pilot.press(*"requests")
+        await pilot.press("enter")
+        await pilot.pause()
+        shown = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+        assert "expected" in shown
+        assert "endpoints:northwind/atlas-large" in shown
+
+
+async def test_what_changed_between_two_moments(demo: Demo, data: Path) -> None:
+    async with board(demo, data) as opened:
+        pilot, app = opened
+        await press(opened, "c")
+        screen = app.navigation.screen
+        assert isinstance(screen, ChangesScreen)
+        await settled(pilot)
+        fields = {(row.name, row.field) for row in _items(screen)}
+        assert ("credits", "balance") in fields
+        assert ("Northwind", "price_prompt") in fields
+        assert all("not recorded" not in row.identity for row in _items(screen))
+
+        await press(opened, "at", "type 08:00 .. 08:30", "enter")
+        assert ("Northwind", "price_prompt") not in {(r.name, r.field) for r in _items(screen)}
+        await press(opened, "at", "type yesterday 20:00", "enter", "e")
+        rows = _items(screen)
+        assert {row.kind for row in rows} >= {"endpoint.price"}
+        assert all(row.at is not None for row in rows)
+
+
+def _items(screen: ChangesScreen) -> list[Any]:
+    return list(screen._rows or ())
+
+
+async def test_the_board_is_opened_by_its_key_and_leads_to_the_endpoint(
+    demo: Demo, data: Path
+) -> None:
+    app = demo.app("keys", data=data)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("0")
+        await at_rest(pilot)
+        assert board_of(app).endpoints.table.total_count == 10
+        await pilot.press("enter")
+        await settled(pilot)
+        screen = app.navigation.screen
+        assert screen is not None
+        assert screen.resource == "endpoints"
+        assert screen.crumbs()[1] == MODELS[0]
+
+
+async def test_an_old_terminal_gets_ascii(
+    demo: Demo, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(os.environ, "TERM", "linux")
+    async with board(demo, data) as (_pilot, app):
+        screen = board_of(app)
+        plot = screen.query_one("#board-plot-0", PlotView)
+        assert plot.text.isascii() or set(plot.text) <= set(plot.text.encode().decode())
+        assert plot.figure is not None
+        assert plot.figure.ascii
+        assert line(app, "board-timeline").isascii()

@@ -1,0 +1,124 @@
+"""The board as a picture: three sizes, its pages, replay, and its states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from board_kit import Filled, at_rest, fill
+from dashboard_kit import Demo, settled
+from gwtui.client.traffic import Recent, Traffic
+
+SnapCompare = Callable[..., bool]
+
+SIZES = {"80x24": (80, 24), "120x40": (120, 40), "200x60": (200, 60)}
+LOOKS: dict[str, tuple[str, ...]] = {
+    "live": (),
+    "account": ("p",),
+    "replay": ("at", "type 07:00", "enter"),
+    "replay-unrecorded": ("at", "type 01:30", "enter"),
+}
+CASES = [
+    *(("live", size) for size in SIZES),
+    ("account", "80x24"),
+    ("replay", "80x24"),
+    ("replay", "200x60"),
+    ("replay-unrecorded", "80x24"),
+]
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    return fill(tmp_path_factory.mktemp("history") / "data")
+
+
+@pytest.fixture
+def data(filled: Filled, tmp_path: Path) -> Path:
+    return filled.copy_to(tmp_path / "data")
+
+
+@pytest.fixture(autouse=True)
+def steady_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many requests went out by now depends on how fast the machine is."""
+    monkeypatch.setattr(Traffic, "recent", lambda _self: Recent(41))
+
+
+def pressing(*keys: str) -> Callable[[Pilot[Any]], Any]:
+    async def steps(pilot: Pilot[Any]) -> None:
+        await at_rest(pilot)
+        for key in keys:
+            text = key.removeprefix("type ")
+            await pilot.press(*([key] if text == key else text))
+            await at_rest(pilot)
+        pilot.app.clear_notifications()
+        await pilot.pause()
+
+    return steps
+
+
+@pytest.mark.parametrize(("look", "size"), CASES)
+def test_board(look: str, size: str, demo: Demo, data: Path, snap_compare: SnapCompare) -> None:
+    app = demo.app("board", theme="gwtui-dark", data=data)
+    assert snap_compare(app, terminal_size=SIZES[size], run_before=pressing(*LOOKS[look]))
+
+
+def test_what_changed(demo: Demo, data: Path, snap_compare: SnapCompare) -> None:
+    async def steps(pilot: Pilot[Any]) -> None:
+        await at_rest(pilot)
+        await pilot.press("c")
+        await settled(pilot)
+
+    app = demo.app("board", theme="gwtui-dark", data=data)
+    assert snap_compare(app, terminal_size=(80, 24), run_before=steps)
+
+
+def test_board_in_light_colours(demo: Demo, data: Path, snap_compare: SnapCompare) -> None:
+    app = demo.app("board", theme="gwtui-light", data=data)
+    assert snap_compare(app, terminal_size=(120, 40), run_before=pressing())
+
+
+def test_board_loading(demo: Demo, data: Path, snap_compare: SnapCompare) -> None:
+    """What is recorded is there before the gateway says a word."""
+    demo.fault = "silent"
+
+    async def connected(pilot: Pilot[Any]) -> None:
+        app: Any = pilot.app
+        while app.session is None or app.session.history.recorder is None:
+            await pilot.pause(0.02)
+        for _ in range(200):
+            await pilot.pause(0.02)
+            if app.navigation.screen.known is not None and app.navigation.screen.at_rest:
+                break
+        await pilot.pause(0.1)
+
+    app = demo.app("board", theme="gwtui-dark", data=data)
+    assert snap_compare(app, terminal_size=(80, 24), run_before=connected)
+
+
+def test_board_with_nothing_watched(tmp_path: Path, snap_compare: SnapCompare) -> None:
+    one = Demo(content="empty")
+    try:
+        app = one.app("board", theme="gwtui-dark", data=tmp_path / "data")
+        assert snap_compare(app, terminal_size=(80, 24), run_before=pressing())
+    finally:
+        one.close()
+
+
+def test_board_stale(demo: Demo, data: Path, snap_compare: SnapCompare) -> None:
+    async def breaking(pilot: Pilot[Any]) -> None:
+        await at_rest(pilot)
+        demo.fault = "403"
+        demo.passed = timedelta(minutes=6)
+        await pilot.press("r")
+        await settled(pilot)
+        app: Any = pilot.app
+        app.navigation.screen.look()
+        await pilot.pause()
+
+    app = demo.app("board", theme="gwtui-dark", data=data)
+    assert snap_compare(app, terminal_size=(80, 24), run_before=breaking)
