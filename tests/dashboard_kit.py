@@ -89,7 +89,11 @@ class Demo:
             )
 
     def app(
-        self, start: str = "keys", theme: str | None = None, data: Path | None = None
+        self,
+        start: str = "keys",
+        theme: str | None = None,
+        data: Path | None = None,
+        config: Path | None = None,
     ) -> GwtuiApp:
         return GwtuiApp(
             self.connect,
@@ -99,6 +103,7 @@ class Demo:
             local_zone=UTC,
             journal=Journal(self.folder / "journal.jsonl"),
             data=data,
+            config=config,
         )
 
     def close(self) -> None:

@@ -84,7 +84,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("alert-rules", "Alert rules", "gwtui.ui.resources.alert_rules:ALERT_RULES", tab=False),
     Entry(
         "alert-history",
-        "Alert history",
+        "Alert events",
         "gwtui.ui.resources.alert_history:ALERT_HISTORY",
         tab=False,
     ),

@@ -95,7 +95,7 @@ class Evaluator:
             subject = Subject(sample.series.key.resource, sample.series.key.identity)
             values.setdefault(subject, {})[sample.series.key.figure] = sample.value
         patience = timedelta(seconds=gap_after(seen.every))
-        for subject in values.keys() | seen.facts.keys():
+        for subject in dict.fromkeys((*seen.facts, *values)):
             self.read(subject, values.get(subject, {}), seen.at, patience)
 
     def read(
@@ -177,7 +177,7 @@ class Evaluator:
         resource, prefix = seen.covers
         there = {*seen.facts, *(Subject(*sample.series.key[:2]) for sample in seen.samples)}
         known = {*self.facts, *(key.subject for key in self._alerts)}
-        for subject in known - there:
+        for subject in sorted(known - there):
             if subject.resource == resource and subject.identity.startswith(prefix):
                 self.facts.pop(subject, None)
                 self._lost(subject, seen.at)
