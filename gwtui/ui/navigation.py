@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _HISTORY = 32
 _CHILDREN = 8
+_COVERED = "Close what is open first, then go there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,13 @@ class Navigation:
         """Every screen that is kept."""
         return tuple(self._screens.values())
 
+    @property
+    def covered(self) -> bool:
+        """Whether something stands above the screen: it would be taken away instead of it."""
+        return self.screen is not None and self._app.screen is not self.screen
+
     async def show_tab(self, tab: str) -> None:
-        """Show a tab."""
+        """Show a tab; nothing happens while something stands above the screen."""
         await self._go(Place(tab))
 
     async def open_child(
@@ -66,18 +72,20 @@ class Navigation:
 
     async def back(self) -> bool:
         """Return to the screen before; False when there is none."""
-        if not self._history:
+        if not self._history or self.covered:
             return False
         await self._show(self._history.pop())
         return True
 
     async def open_route(self, route: str) -> str | None:
-        """Show "keys" or "models/author/slug"; the reason when there is no such place.
+        """Show "keys" or "models/author/slug"; the reason when that cannot be done.
 
         A path with an identity does what Enter on that row does.
         """
         from gwtui.ui.resources.registry import PARENTS, PLACES, RESOURCES  # noqa: PLC0415
 
+        if self.covered:
+            return _COVERED
         resource, _, identity = route.strip().strip("/").partition("/")
         if resource in PLACES:
             await self.show_tab(resource)
@@ -105,7 +113,7 @@ class Navigation:
         await self.open_child(spec, identity, child)
 
     async def _go(self, place: Place) -> None:
-        if place == self._here:
+        if place == self._here or self.covered:
             return
         if self._here is not None:
             if place.parent is None:

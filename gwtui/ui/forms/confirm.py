@@ -9,17 +9,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from gwtui.actions.plan import Change, Plan
 from gwtui.domain.cells import UNKNOWN
 from gwtui.ui.forms.editors import Edited, Entered, TextEditor
 from gwtui.ui.resources.spec import Tone
+from gwtui.ui.screens.modal import Answered
 from gwtui.ui.tones import toned
 
 
-class ConfirmScreen(ModalScreen[bool]):
+class ConfirmScreen(Answered[bool]):
     """Returns True only for the deliberate answer; the safe one has the focus and is on Escape.
 
     Where the danger is low, y confirms too; what cannot be undone takes going to its button. Where

@@ -11,10 +11,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from gwtui.ui.forms.editors import ChoiceEditor, Entered
+from gwtui.ui.screens.modal import Answered
 from gwtui.ui.tones import toned
 
 Side = Literal["theirs", "mine"]
@@ -31,7 +31,7 @@ class Dispute:
     mine: str
 
 
-class ConflictScreen(ModalScreen[Mapping[str, Side] | None]):
+class ConflictScreen(Answered[Mapping[str, Side] | None]):
     """Returns the side chosen for each field, None to go back to the form.
 
     Theirs is chosen at first: nobody's change is overwritten by mistake.

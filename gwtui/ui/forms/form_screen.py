@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from gwtui.actions.plan import Applied, Outcome, Refused, Unknown
@@ -25,6 +24,7 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.state import FormState
 from gwtui.ui.messages import LookInto
 from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.modal import Answered
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import PartsLine
 
@@ -45,7 +45,7 @@ class _Fields(VerticalScroll, inherit_bindings=False):
     """Scrolls with the focus only: arrows and pages go from field to field."""
 
 
-class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
+class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
     """Fills in a request. Gives back what was applied, a lost answer, or None when left.
 
     A refusal keeps the form and everything typed. While the request is under way nothing can be
@@ -74,7 +74,7 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
 
     def compose(self) -> ComposeResult:
         """Title, fields, what the gateway said, buttons."""
-        with Vertical(id="form"):
+        with Vertical(id="form", classes="-parts" if self._in_parts else ""):
             yield Static(toned(self.spec.title, "accent", bold=True), id="form-title")
             yield ProgressLine(id="form-progress")
             with _Fields(id="form-fields", can_focus=False):
@@ -103,7 +103,6 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
 
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
-        self.query_one("#form").set_class(self._in_parts, "-parts")
         self._show()
         self.set_interval(5.0, self._show)
 

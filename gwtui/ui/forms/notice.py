@@ -9,13 +9,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
+from gwtui.ui.screens.modal import Answered
 from gwtui.ui.tones import toned
 
 
-class NoticeScreen(ModalScreen[bool]):
+class NoticeScreen(Answered[bool]):
     """A title, a text and a button. Texts must have passed ``safe_text``.
 
     ``way_on`` is a second button, such as going where something can be done; it has the focus.

@@ -10,7 +10,6 @@ from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Button
 
@@ -18,6 +17,7 @@ from gwtui.ui.forms.editors import Edited
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.resources.spec import Cell
 from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.modal import Answered
 from gwtui.ui.tones import toned
 
 
@@ -32,7 +32,7 @@ class Kept:
     typed: Typed
 
 
-class ValueScreen(ModalScreen[Kept | None]):
+class ValueScreen(Answered[Kept | None]):
     """Changes one value. Gives it back when done, None when left; leaving a change asks first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

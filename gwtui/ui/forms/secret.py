@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from gwtui.domain.safe_text import safe_text
@@ -21,6 +20,7 @@ from gwtui.domain.times import utc
 from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.forms.editors import Edited, Entered, TickEditor
 from gwtui.ui.resources.spec import Tone
+from gwtui.ui.screens.modal import Answered
 from gwtui.ui.tones import toned
 
 MASK = "•" * 24
@@ -49,7 +49,7 @@ class SecretView(Static):
     ALLOW_SELECT = False
 
 
-class SecretScreen(ModalScreen[bool]):
+class SecretScreen(Answered[bool]):
     """Shows the value of a new key until the person says that it is stored, then forgets it.
 
     Gives back True when that was said, False when a key that is offered again is left for later.

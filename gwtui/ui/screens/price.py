@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
 from gwtui.contract.values import WEEKDAYS
@@ -31,6 +30,7 @@ from gwtui.ui.resources.quotes import (
     parse_when,
 )
 from gwtui.ui.resources.spec import Scope
+from gwtui.ui.screens.modal import Answered
 from gwtui.ui.screens.price_lines import offer_lines
 from gwtui.ui.subscriptions import Subscriptions
 from gwtui.ui.tones import toned
@@ -49,7 +49,7 @@ _EVERY = 5.0
 """Seconds between looks at the clock while the moment is "now"."""
 
 
-class PriceScreen(ModalScreen[None]):
+class PriceScreen(Answered[None]):
     """Prompt size, completion size and moment in; what each endpoint asks out, as one types.
 
     ``endpoint`` is the identity of the endpoint to begin on.
