@@ -63,7 +63,7 @@ class FieldRow(Vertical):
         if field.fixed is not None:
             return Static(toned(field.fixed[0]), classes="editor")
         editor = make_editor(field, self._state)
-        editor.add_class("editor")
+        editor.add_class("editor", update=False)
         return editor
 
     @property
