@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.segment import Segment, Segments
+from textual import events
 from textual.app import App
+from textual.css.query import NoMatches
+from textual.dom import NoScreen
 from textual.filter import LineFilter
 from textual.notifications import SeverityLevel
 from textual.worker import WorkerFailed
@@ -28,6 +31,14 @@ class GuardedApp(App[int], inherit_bindings=False):
         """Every line passes the control character filter on its way to the terminal."""
         return [*super().get_line_filters(), _LAST_LOOK]
 
+    async def on_event(self, event: events.Event) -> None:
+        """A click on what is just being taken away hits nothing: Textual finds it still painted."""
+        try:
+            await super().on_event(event)
+        except NoScreen:
+            if not isinstance(event, events.MouseEvent):
+                raise
+
     def notify(
         self,
         message: str,
@@ -45,6 +56,11 @@ class GuardedApp(App[int], inherit_bindings=False):
             timeout=timeout,
             markup=False,
         )
+
+    def _handle_exception(self, error: Exception) -> None:
+        """A screen that is being opened while the program ends finds itself empty: no failure."""
+        if not (self._exit and isinstance(error, NoMatches | NoScreen)):
+            super()._handle_exception(error)
 
     def panic(self, *_renderables: Any) -> None:
         """End the program; what an error has to show of itself may hold values."""

@@ -1,13 +1,19 @@
-"""A modal screen gives one answer, closes itself and nothing else."""
+"""A modal screen gives one answer and closes nothing but itself; taking it down is no failure."""
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
 from textual import events
 from textual.app import App
+from textual.content import Content
 from textual.screen import ModalScreen
 
+from gwtui.ui.guarded import GuardedApp
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.widgets.one_line import OneLine
 
 
 def ask(name: str) -> AskScreen:
@@ -48,3 +54,32 @@ async def test_an_answer_from_below_waits_and_leaves_what_is_above() -> None:
         await pilot.pause()
         assert answers == [("above", False), ("below", True)]
         assert not any(isinstance(one, ModalScreen) for one in app.screen_stack)
+
+
+@pytest.mark.parametrize("hops", range(4))
+async def test_leaving_while_a_screen_is_being_opened_is_no_failure(hops: int) -> None:
+    app = GuardedApp()
+    async with app.run_test():
+        app.push_screen(ask("late"))
+        for _ in range(hops):
+            await asyncio.sleep(0)
+        app.exit(0, return_code=0)
+        await asyncio.sleep(0.02)
+    assert app.crash is None
+    assert app.return_code == 0
+
+
+async def test_a_click_on_what_is_being_taken_away_hits_nothing() -> None:
+    app = GuardedApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        line = OneLine(id="line")
+        await app.screen.mount(line)
+        line.show(Content("here"))
+        await pilot.pause()
+        line._detach()
+        for kind in (events.MouseMove, events.MouseDown, events.MouseUp):
+            app.post_message(kind(None, 1, 0, 0, 0, 1, False, False, False, 1, 0))
+        await asyncio.sleep(0.02)
+        assert app.is_running
+        line._attach(app.screen)
+    assert app.crash is None
