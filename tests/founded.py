@@ -62,7 +62,8 @@ def _found_or_copied(
         founding = found_or_recall(db, seed, now, content)
     while len(_kept) >= _MOST:
         _kept.pop(next(iter(_kept))).close()
-    kept = _kept[seed, now, content] = sqlite3.connect(":memory:")
+    # The gateways of one process may live in threads of their own, one after the other.
+    kept = _kept[seed, now, content] = sqlite3.connect(":memory:", check_same_thread=False)
     _copy(db, kept)
     return founding
 

@@ -20,7 +20,7 @@ def test_every_tab_has_a_screen_and_every_opened_resource_exists() -> None:
     for tab in TABS:
         assert (tab in RESOURCES) != (tab in SCREENS), tab
     for spec in RESOURCES.values():
-        assert spec.opens is None or spec.opens in RESOURCES
+        assert spec.opens is None or (spec.opens in RESOURCES) != (spec.opens in SCREENS)
         assert spec.default_sort[0] in {column.id for column in spec.columns}
 
 

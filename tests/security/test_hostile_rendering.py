@@ -29,6 +29,8 @@ from hostile_strings import CORPUS, HUGE, SMALL
 from gwtui.client.errors import GatewayError
 from gwtui.domain.safe_text import ELLIPSIS
 
+pytestmark = pytest.mark.xdist_group("hostile_rendering")
+"""The counts at the end are of all the tests here: they share one worker."""
 FULL = os.environ.get("GWTUI_HOSTILE") == "full"
 ROUNDS = 4
 """Rounds of the small size: a different text for each field in each round."""

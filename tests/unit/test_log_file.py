@@ -114,8 +114,17 @@ PLAIN: dict[str, tuple[Any, ...]] = {
 @pytest.mark.parametrize("arguments", PLAIN.values(), ids=PLAIN.keys())
 @pytest.mark.parametrize("name", ["gwtui.test", "asyncio", "httpx", "uvicorn.error"])
 def test_no_record_tells_the_token(
-    arguments: tuple[Any, ...], name: str, log: logging.Logger, state: Path
+    arguments: tuple[Any, ...],
+    name: str,
+    log: logging.Logger,
+    state: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # A server that ran in this process before may have turned its loggers away from the root.
+    for each in (name, name.partition(".")[0]):
+        monkeypatch.setattr(logging.getLogger(each), "propagate", True)
+        monkeypatch.setattr(logging.getLogger(each), "disabled", False)
+        monkeypatch.setattr(logging.getLogger(each), "level", logging.NOTSET)
     logging.getLogger(name).warning(*arguments)
     assert name in written(state)
 

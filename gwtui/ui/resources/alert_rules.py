@@ -46,7 +46,7 @@ COLUMNS: tuple[Column[RuleRow], ...] = (
         "Fires",
         lambda row: signal_of(row.rule).demand(row.rule),
         34,
-        1,
+        2,
         help="from when on it is an alert",
     ),
     Column(
@@ -55,7 +55,7 @@ COLUMNS: tuple[Column[RuleRow], ...] = (
         lambda row, _now: severity_cell(row.rule.severity),
         lambda row, _now: row.rule.severity,
         8,
-        2,
+        3,
         help="warning or critical",
     ),
     Column(
@@ -64,10 +64,10 @@ COLUMNS: tuple[Column[RuleRow], ...] = (
         lambda row, _now: scope_cell(row.rule),
         lambda row, _now: scope_cell(row.rule).text,
         20,
-        3,
+        4,
         help="everything, or one by its identifier",
     ),
-    text_column("kind", "Kind", lambda row: row.rule.KIND, 22, 4, help="what it measures"),
+    text_column("kind", "Kind", lambda row: row.rule.KIND, 22, 5, help="what it measures"),
 )
 
 

@@ -39,14 +39,14 @@ COLUMNS: tuple[Column[Alert], ...] = (
         lambda alert, _now: severity_cell(alert.severity),
         lambda alert, _now: alert.severity,
         8,
-        2,
+        3,
         help="warning or critical",
     ),
-    text_column("said", "What", lambda alert: alert.said, 32, 1, help="what is wrong"),
-    moment_column("fired", "Since", lambda alert: alert.fired_at, 10, 3, "when it fired"),
-    text_column("rule", "Rule", lambda alert: alert.title, 22, 4, help="which rule it is"),
+    text_column("said", "What", lambda alert: alert.said, 32, 2, help="what is wrong"),
+    moment_column("fired", "Since", lambda alert: alert.fired_at, 10, 4, "when it fired"),
+    text_column("rule", "Rule", lambda alert: alert.title, 22, 5, help="which rule it is"),
     text_column(
-        "who", "Known to", lambda alert: alert.acknowledged_by or None, 14, 5, help="who knows"
+        "who", "Known to", lambda alert: alert.acknowledged_by or None, 14, 6, help="who knows"
     ),
 )
 

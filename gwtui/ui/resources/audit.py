@@ -33,22 +33,22 @@ COLUMNS: tuple[Column[AuditEntry], ...] = (
         lambda entry, _now: _outcome(entry),
         lambda entry, _now: entry.outcome,
         8,
-        1,
+        2,
         help="applied, refused, unknown (the answer was lost) or resolved (a person found out)",
     ),
-    text_column("who", "Who", lambda entry: entry.who, 16, 2, help="user and machine"),
-    text_column("profile", "Profile", lambda entry: entry.profile, 12, 3, help="which gateway"),
-    text_column("consent", "Agreed by", lambda entry: entry.consent, 12, 4, help="how it was told"),
-    text_column("action", "Action", lambda entry: entry.action, 20, 5, help="which action it was"),
+    text_column("who", "Who", lambda entry: entry.who, 16, 3, help="user and machine"),
+    text_column("profile", "Profile", lambda entry: entry.profile, 12, 4, help="which gateway"),
+    text_column("consent", "Agreed by", lambda entry: entry.consent, 12, 5, help="how it was told"),
+    text_column("action", "Action", lambda entry: entry.action, 20, 6, help="which action it was"),
     text_column(
-        "key", "Key", lambda entry: entry.key or None, 18, 6, help="management key, masked"
+        "key", "Key", lambda entry: entry.key or None, 18, 7, help="management key, masked"
     ),
     text_column(
         "request",
         "Request",
         lambda entry: entry.request_id,
         26,
-        7,
+        8,
         help="what the gateway calls the request",
     ),
 )
