@@ -6,11 +6,26 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from both_themes import THEMES, keep_pairs_together, picture_taker, theme_of
 
 from dashboard_kit import Demo
 
 SIZES = [(80, 24), (120, 40)]
-THEMES = ["gwtui-dark", "gwtui-light"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker draws what differs only in the theme."""
+    keep_pairs_together(items)
+
+
+@pytest.fixture(autouse=True)
+def one_run_for_both_themes(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An app that is drawn in both themes is started once."""
+    if theme_of(request.node):
+        monkeypatch.setattr("textual._doc.take_svg_screenshot", picture_taker(request.node))
 
 
 @pytest.fixture(params=SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
