@@ -69,7 +69,7 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
                 read_only=arguments.read_only,
                 socket_path=site.socket_path,
                 label="demo",
-                token_source="demo",
+                token_source="demo",  # noqa: S106 - where it comes from
                 faults=faults is not None,
                 lasting_secret=site.lasting_secret,
             )
