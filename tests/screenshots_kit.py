@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
+from board_kit import at_rest, fill
 from dashboard_kit import Demo, pressing
+from gwtui.client.traffic import Recent, Traffic
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "screenshots"
@@ -24,12 +28,15 @@ class Shot:
     keys: tuple[str, ...] = ()
     size: tuple[int, int] = (120, 34)
     theme: str = "gwtui-dark"
+    recorded: bool = False
+    """Over a day of history."""
 
 
 SHOTS = (
     Shot("keys", "keys", ("down",) * 7),
     Shot("endpoints", "models/northwind/atlas-large"),
     Shot("credits", "credits", size=(100, 30)),
+    Shot("board", "board", ("minus", "down"), (120, 40), recorded=True),
     Shot("new-key", "keys", ("n", "type nightly", "tab", "type 25"), size=(80, 24)),
     Shot("light", "models", theme="gwtui-light"),
 )
@@ -38,11 +45,20 @@ SHOTS = (
 async def draw(shot: Shot) -> str:
     """The SVG of one picture, the same every time; it names no host to load fonts from."""
     demo = Demo()
+    data = demo.folder / "data" if shot.recorded else None
+    if data is not None:
+        await asyncio.to_thread(fill, data)
     try:
-        app = demo.app(shot.start, theme=shot.theme)
-        async with app.run_test(size=shot.size) as pilot:
-            await pressing(*shot.keys)(pilot)
-            svg = app.export_screenshot(title="gwtui")
+        app = demo.app(shot.start, theme=shot.theme, data=data)
+        # How many requests went out by now depends on how fast the machine is.
+        with patch.object(Traffic, "recent", lambda _self: Recent(40)):
+            async with app.run_test(size=shot.size) as pilot:
+                if shot.recorded:
+                    await at_rest(pilot)
+                await pressing(*shot.keys)(pilot)
+                if shot.recorded:
+                    await at_rest(pilot)
+                svg = app.export_screenshot(title="gwtui")
     finally:
         demo.close()
     return _UNIQUE.sub("terminal-", _MAKER.sub("", _FONT_FACES.sub("", svg)))

@@ -23,7 +23,12 @@ Figure = Callable[[Endpoint], Decimal | None]
 
 def _severity(line: EndpointLine, now: datetime) -> SortValue:
     status = line.status(now)
-    return f"{_SEVERITY[status.tone]} {line.model} {status.text}"
+    return f"{_SEVERITY[status.tone]} {_by_model(line, now)}"
+
+
+def _by_model(line: EndpointLine, _now: datetime) -> SortValue:
+    author, _, slug = line.model.rpartition("/")
+    return f"{slug} {author} {line.provider}".casefold()
 
 
 def _uptime(
@@ -133,7 +138,7 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
         "model",
         "Model",
         lambda line, _now: cells.text(line.model.partition("/")[2] or line.model),
-        lambda line, _now: f"{line.model} {'' if line.row is None else line.row.title}".casefold(),
+        _by_model,
         13,
         2,
         help="watched model: a adds one, W takes one off",

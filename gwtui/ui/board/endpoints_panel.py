@@ -63,9 +63,9 @@ class EndpointsPanel(Panel):
         self.table.sort_by(*_ORDERS[self.table.sorting == _ORDERS[0]])
         return "the worst first" if self.table.sorting == _ORDERS[1] else "by model"
 
-    def fit(self, *, wall: bool) -> None:
-        """On a wall take as many lines as there are rows, and leave the rest to the plots."""
-        lines = len(self.rows) + _TITLES if wall and self.rows else None
+    def fit(self, *, tall: bool) -> None:
+        """Where there is room take as many lines as there are rows; the rest is for the plots."""
+        lines = len(self.rows) + _TITLES if tall and self.rows else None
         if lines != self._lines:
             self._lines = lines
             self.styles.height = lines
@@ -113,6 +113,6 @@ class EndpointsPanel(Panel):
             self.table.select(self._first)
         empty = not self.rows
         line = self.query_one("#board-unwatched", OneLine)
-        line.display, self.table.display = empty, not empty
+        line.display = empty
         if empty:
             line.show(toned(f" {NOTHING_RECORDED if view.past else NOTHING_WATCHED}", "muted"))

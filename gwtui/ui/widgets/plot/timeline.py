@@ -28,8 +28,6 @@ _ASCII_SIGNS: dict[Tone, str] = {
     "plain": " ",
     "accent": "-",
 }
-_WORD_ROOM = 2
-"""Cells beside a word within its block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ def timeline(blocks: Sequence[Block], width: int, *, ascii: bool = False) -> Con
         length = sum(1 for _ in run)
         sign = signs[tone]
         # What is well needs no word; what is not says so as soon as there is room.
-        if word and tone not in {"good", "plain"} and length >= len(word) + _WORD_ROOM:
+        if word and tone not in {"good", "plain"} and length >= len(word):
             text = word.center(length, sign)
         else:
             text = sign * length

@@ -1,0 +1,282 @@
+"""The body of the board: its panels, what they are shown, what they ask, how they are arranged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+
+from gwtui.ui.ascii_terminal import ascii_only
+from gwtui.ui.board.asking import Answers, Asking, Wish
+from gwtui.ui.board.changes_panel import ChangesPanel
+from gwtui.ui.board.credits_panel import CreditsPanel
+from gwtui.ui.board.endpoint_panel import EndpointPanel
+from gwtui.ui.board.endpoints_panel import EndpointsPanel
+from gwtui.ui.board.limits_panel import LimitsPanel
+from gwtui.ui.board.machine_zone import MachineZone
+from gwtui.ui.board.pages import PAGES, pages_line
+from gwtui.ui.board.panel import Panel
+from gwtui.ui.board.prompts import JumpPrompt, WatchPrompt
+from gwtui.ui.board.recording_words import recording_line
+from gwtui.ui.board.replaying import Replay
+from gwtui.ui.board.request_words import requests_part
+from gwtui.ui.board.seeing import LiveSight
+from gwtui.ui.board.view import View
+from gwtui.ui.resources.alert_words import alerts_line
+from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.subscriptions import FeedUse
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.plot import SPANS
+from gwtui.watch.board.questions import Recording
+from gwtui.watch.board.sight import Sight, newest
+from gwtui.watch.feed import FeedState
+from gwtui.watch.feeds.alerts import alerts_feed
+
+if TYPE_CHECKING:
+    from gwtui.watch.history.recorder import Recorder
+    from gwtui.watch.hub import FeedHub
+
+WALL = (160, 44)
+"""From this size on everything is shown at once."""
+_TALL = 34
+_ASK_EVERY = 20.0
+"""Seconds between two rounds of questions while nothing else asks for one."""
+_ASK_SOON = 5.0
+"""The same when something new was recorded."""
+_LOOK_EVERY = 10.0
+"""Seconds between two looks at what only the time changes."""
+
+
+class BoardBody(GatewayScreen):
+    """Shows every panel what is known, as of now or of a recorded moment; keys come on top."""
+
+    ticks_unfocused = True
+
+    def __init__(self) -> None:
+        super().__init__("board", title="Board")
+        self.replay = Replay()
+        self.page = 0
+        self.span = SPANS[0]
+        self.local = False
+        """Whether moments are shown in this machine's own time."""
+        self.known: Recording | None = None
+        """What is known of the recording."""
+        self.budget: Content | None = None
+        """What goes out, said anew only now and then: it never rests."""
+        self._ascii = ascii_only(os.environ)
+        self._live = LiveSight(self.look)
+        self._past: Sight | None = None
+        self._asked_at = self._looked_at = 0.0
+        self._written_at: datetime | None = None
+        start = partial(self.run_worker, exit_on_error=False)
+        self._asking = Asking(self._wish, self._take, start)
+        self.credits = CreditsPanel()
+        self.endpoints = EndpointsPanel(lambda: self.view.now)
+        self.endpoint = EndpointPanel()
+        self.limits = LimitsPanel(lambda: self.view.now)
+        self.changes = ChangesPanel()
+
+    # Hooks of the frame -----------------------------------------------------------------------
+
+    def compose_body(self) -> ComposeResult:
+        """The summary, the pages, the panels, who records."""
+        yield OneLine(id="board-summary")
+        yield OneLine(id="board-alerts")
+        yield OneLine(id="board-pages")
+        with Horizontal(id="board-panels"):
+            with Vertical(id="board-left"):
+                yield self.endpoints
+                yield self.endpoint
+            with Vertical(id="board-right"):
+                yield self.credits
+                yield self.limits
+                yield self.changes
+        yield OneLine(id="board-recording")
+
+    def compose_bars(self) -> ComposeResult:
+        """Where a moment or a model is typed."""
+        yield JumpPrompt(id="board-jump")
+        yield WatchPrompt(id="board-watch")
+
+    def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
+        """Everything that is shown; nothing while the past is."""
+        models = () if self.known is None else self.known.models
+        return self._live.uses(hub, models) if self.replay.live else ()
+
+    def deciding_state(self) -> FeedState[Any] | None:
+        """Only a board that knows nothing at all gives way: its panels say what they lack."""
+        if self.known is not None and self.known.span is not None:
+            return None
+        known = (state for state in self.states if state.fetched_at is not None)
+        return next(known, super().deciding_state())
+
+    def tick(self, _now: datetime) -> None:
+        """Ages and times to reset; now and then the history, which others may write."""
+        elapsed = self.gwtui.clock.monotonic()
+        if elapsed - self._looked_at >= _LOOK_EVERY:
+            self._looked_at = elapsed
+            self.budget = None
+            self.look()
+            self.endpoints.tick()
+            self.limits.tick()
+        if self.known is None or elapsed - self._asked_at >= self._patience:
+            self.ask()
+
+    # How it stands ----------------------------------------------------------------------------
+
+    @property
+    def view(self) -> View:
+        """How it is looked at."""
+        zone = (self.gwtui.local_zone or MachineZone()) if self.local else None
+        moment = self.replay.moment
+        return View(moment or self.now, self.span, moment is not None, zone, self._ascii)
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """Who records for this connection; None while there is none."""
+        session = self.gwtui.session
+        return None if session is None else session.history.recorder
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the history has answered all that was asked of it."""
+        return not self._asking.busy and (self.known is not None or self.recorder is None)
+
+    @property
+    def problem(self) -> str:
+        """Why the history gave no answer, for a person; empty while it did."""
+        return self._asking.problem
+
+    @property
+    def is_wall(self) -> bool:
+        """Whether there is room for everything at once."""
+        return self.app.size.width >= WALL[0] and self.app.size.height >= WALL[1]
+
+    @property
+    def _panels(self) -> tuple[Panel, ...]:
+        return (self.credits, self.endpoints, self.endpoint, self.limits, self.changes)
+
+    @property
+    def _is_ready(self) -> bool:
+        return self._is_whole and all(panel.is_mounted for panel in self._panels)
+
+    # Showing ----------------------------------------------------------------------------------
+
+    def fold(self) -> None:
+        """Fold what has no room."""
+        if not self.is_mounted:
+            return
+        wall = self.is_wall
+        self.set_class(wall, "-wall")
+        self.set_class(self.app.size.height >= _TALL, "-tall")
+        for number, page in enumerate(PAGES):
+            self.set_class(not wall and number == self.page, page.style)
+        self.call_after_refresh(self.show_pages)
+
+    def show_pages(self) -> None:
+        """Say what is folded away."""
+        hidden, folded = self.endpoint.hidden, not self.is_wall
+        line = pages_line(self.page, self.span.name, hidden, folded=folded)
+        self.query_one("#board-pages", OneLine).show(line)
+
+    def look(self) -> None:
+        """Show what is known now."""
+        if not self._is_ready:
+            return
+        view = self.view
+        sight = self._sight()
+        for panel in self._panels:
+            panel.see(sight, view)
+        if any(panel.wants for panel in self._panels):
+            self.ask()
+        if self.focused is None and self.is_current:  # the list was empty before
+            self.focus_body()
+        self.endpoint.select(self.endpoints.selected, view)
+        self.endpoints.fit(tall=self.app.size.height >= _TALL)
+        self.show_pages()
+        self.query_one("#board-summary", OneLine).show(
+            Content.assemble(" ", self.credits.summary(view))
+        )
+        session = self.gwtui.session
+        if session is not None:
+            self._show_alerts(session.hub)
+            self.budget = self.budget or requests_part(session)
+            line = recording_line(session.history, self.known, self.now)
+            self.query_one("#board-recording", OneLine).show(Content.assemble(" ", line))
+
+    def _show_alerts(self, hub: FeedHub) -> None:
+        """Those of now, also in a replay. The app watches their feed as long as it is connected."""
+        cell = alerts_line(alerts_feed(hub).state.value or ())
+        line = self.query_one("#board-alerts", OneLine)
+        line.display = cell is not None
+        if cell is not None:
+            when = "" if self.replay.live else "now: "
+            line.show(toned(f" ! {when}{cell.text}", cell.tone))
+
+    def _sight(self) -> Sight:
+        past = self._past
+        if not self.replay.live:
+            return past or Sight()
+        live = self._live.sight()
+        return live if past is None else newest(live, past)
+
+    def forget_past(self) -> None:
+        """Another moment is shown: nothing that was recorded as of the last one holds."""
+        self._past = None
+
+    # The history ------------------------------------------------------------------------------
+
+    def ask(self) -> None:
+        """Ask the history again."""
+        if self._is_whole and self.gwtui.session is not None:
+            self._asking.soon()
+
+    def _wish(self) -> Wish | None:
+        self._asked_at = self.gwtui.clock.monotonic()
+        recorder = self.recorder
+        if recorder is None or not self._is_ready:
+            return None
+        self._written_at = recorder.status.written_at
+        view = self.view
+        questions = [panel.question(view) for panel in self._panels]
+        return Wish(recorder.archive, view, questions, self._needs_past)
+
+    def _take(self, answers: Answers) -> None:
+        if not self._is_ready:
+            return
+        before, self.known = self.known, answers.known
+        view = answers.view
+        if self.replay.moment == (view.now if view.past else None):  # else another round follows
+            self._past = answers.past
+            for panel, found in zip(self._panels, answers.found, strict=True):
+                panel.answer(found, view)
+        if before is None or before.models != answers.known.models:
+            self.refeed()
+        self.look()
+
+    @property
+    def _needs_past(self) -> bool:
+        """Whether what is recorded says more than the feeds of this instance."""
+        session, recorder = self.gwtui.session, self.recorder
+        if not self.replay.live or session is None or recorder is None:
+            return True
+        unread = any(state.value is None for state in self.states)
+        return unread or (session.hub.paused and not recorder.status.recording)
+
+    @property
+    def _patience(self) -> float:
+        """Seconds between two rounds: fewer when this instance wrote something that is shown."""
+        recorder = self.recorder
+        if recorder is None or self.known is None or not self.replay.live:
+            return _ASK_EVERY
+        status = recorder.status
+        if status.recording and status.models != self.known.models:
+            return 0.0
+        return _ASK_EVERY if status.written_at == self._written_at else _ASK_SOON
