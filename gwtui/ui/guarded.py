@@ -7,9 +7,10 @@ from typing import Any
 
 from rich.segment import Segment, Segments
 from textual import events
-from textual.app import App
+from textual.app import App, ScreenStackError
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
+from textual.errors import NoWidget
 from textual.filter import LineFilter
 from textual.notifications import SeverityLevel
 from textual.worker import WorkerFailed
@@ -33,11 +34,15 @@ class GuardedApp(App[int], inherit_bindings=False):
 
     async def on_event(self, event: events.Event) -> None:
         """A click on what is just being taken away hits nothing: Textual finds it still painted."""
-        try:
+        if not (isinstance(event, events.MouseEvent) and self._hits_what_goes(event)):
             await super().on_event(event)
-        except NoScreen:
-            if not isinstance(event, events.MouseEvent):
-                raise
+
+    def _hits_what_goes(self, event: events.MouseEvent) -> bool:
+        try:
+            widget, _ = self.screen.get_widget_at(event.x, event.y)
+        except (NoWidget, ScreenStackError):
+            return False
+        return not widget.is_attached
 
     def notify(
         self,
