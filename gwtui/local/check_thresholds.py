@@ -43,6 +43,7 @@ class CheckThresholds(BaseModel):
     keys_critical: Percent | None = Field(None, description="percent of a key's limit used")
     expiry_warning: Positive | None = Field(None, description="days until a key expires")
     expiry_critical: Positive | None = Field(None, description="days until a key expires")
+    alerts: bool = Field(False, description="report the alerts that fire where a dashboard watches")
     timeout: Annotated[float, Field(gt=0, le=3600)] = Field(10.0, description="seconds in all")
 
     @model_validator(mode="after")

@@ -21,9 +21,12 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.credits import Credits
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, ModelEndpoints
+from gwtui.domain.alerting import Standing
 from gwtui.domain.clock import Clock
 from gwtui.local.check_thresholds import CheckThresholds
+from gwtui.watch.alerts.model import Alert, AlertKey, Present
 from gwtui.watch.history.file import open_writable
+from gwtui.watch.history.model import Subject
 from gwtui.watch.history.place import history_path
 from gwtui.watch.history.watched import watch_model
 from gwtui.watch.hub import FeedHub
@@ -196,10 +199,23 @@ class World:
         return found
 
 
-async def looked(wanted: dict[str, Any], **given: Any) -> tuple[Severity, str]:
+class Recorded(Past):
+    """A past in which the rules found this."""
+
+    def __init__(self, present: Present | None) -> None:
+        super().__init__(None)
+        self._present = present
+
+    async def present_alerts(self, now: datetime) -> Present | None:
+        return self._present
+
+
+async def looked(
+    wanted: dict[str, Any], past: Past | None = None, **given: Any
+) -> tuple[Severity, str]:
     clock = Clock(now=lambda: NOW)
     hub = FeedHub(cast("GatewayClient", World(**given)), clock)
-    look = Look(hub, CheckThresholds.model_validate(wanted), Past(None))
+    look = Look(hub, CheckThresholds.model_validate(wanted), past or Past(None))
     try:
         findings = await look_at_everything(look)
     finally:
@@ -303,3 +319,38 @@ def test_what_is_drawn_is_quoted_and_bounded() -> None:
 def test_thresholds_must_be_in_order() -> None:
     with pytest.raises(ValidationError, match="keys: the warning must come before"):
         CheckThresholds(keys_warning=Decimal(90), keys_critical=Decimal(80))
+
+
+# Alerts -----------------------------------------------------------------------------------------
+
+
+def alert(severity: Any = "warning", **more: Any) -> Alert:
+    key = AlertKey("credits-low", Subject("credits", "account"))
+    return Alert(key, Standing("firing", NOW), severity, "Credits low", "credits", "$4", **more)
+
+
+ALONE = {"alerts": True, "credits_critical": None}
+
+
+@pytest.mark.parametrize(
+    ("present", "severity", "says"),
+    [
+        (Present((alert(),), watching=True), Severity.WARNING, "Credits low: credits $4"),
+        (Present((alert("critical"),), watching=True), Severity.CRITICAL, "Credits low"),
+        (Present((alert(acknowledged_at=NOW),), watching=True), Severity.OK, "no alerts"),
+        (Present((), watching=True), Severity.OK, "no alerts"),
+        (Present((alert(),), watching=False), Severity.UNKNOWN, "no dashboard watches"),
+        (None, Severity.UNKNOWN, "no dashboard watches"),
+    ],
+    ids=["warning", "critical", "known", "none", "nobody watches", "nothing recorded"],
+)
+async def test_alerts_that_ask_for_somebody_count(
+    present: Present | None, severity: Severity, says: str
+) -> None:
+    assert (await looked(ALONE, Recorded(present)))[0] is severity
+    assert says in (await looked(ALONE, Recorded(present)))[1]
+
+
+async def test_alerts_count_only_when_asked_for() -> None:
+    wanted = {"credits_critical": None}
+    assert "Credits low" not in (await looked(wanted, Recorded(Present((alert(),), True))))[1]

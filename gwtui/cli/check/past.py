@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from gwtui.domain.runway import Outlook
+from gwtui.watch.alerts.model import Present
+from gwtui.watch.alerts.present import present_alerts
 from gwtui.watch.history.errors import HistoryError
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.reader import HistoryReader
@@ -33,10 +35,21 @@ class Past:
         """When the credits will be gone, by what was recorded of their use."""
         return await self._ask(lambda reader: standing(reader, now).outlook)
 
+    async def present_alerts(self, now: datetime) -> Present | None:
+        """The alerts as they were last evaluated; None where nothing is recorded."""
+        return None if self._path is None else await asyncio.to_thread(_alerts, self._path, now)
+
     async def _ask(self, question: Callable[[HistoryReader], T]) -> T | None:
         return (
             None if self._path is None else await asyncio.to_thread(_answer, self._path, question)
         )
+
+
+def _alerts(path: Path, now: datetime) -> Present | None:
+    try:
+        return present_alerts(path, now)
+    except (HistoryError, sqlite3.Error):
+        return None
 
 
 def _answer(path: Path, question: Callable[[HistoryReader], T]) -> T | None:

@@ -259,11 +259,33 @@ def _called(row: KeyRow) -> str:
     return safe_line(row.key.name or row.key.label or row.identity, _NAME)
 
 
+# Alerts -----------------------------------------------------------------------------------------
+
+
+async def _alerts(look: Look) -> Sequence[Finding]:
+    """What the rules of a dashboard that records here have found."""
+    if not look.wanted.alerts:
+        return ()
+    present = await look.past.present_alerts(look.now)
+    if present is None or not present.watching:
+        return [Finding(Severity.UNKNOWN, "alerts: no dashboard watches on this machine")]
+    loud = [alert for alert in present.firing if alert.loud]
+    found = [
+        Finding(
+            Severity.CRITICAL if alert.severity == "critical" else Severity.WARNING,
+            safe_line(f"{alert.title}: {alert.name} {alert.said}", 2 * _NAME),
+        )
+        for alert in loud
+    ]
+    return found or [Finding(Severity.OK, "no alerts")]
+
+
 SOURCES: Mapping[str, Source] = {
     "credits": _credits,
     "runway": _runway,
     "uptime": _uptime,
     "limits of keys": _limits,
     "expiry of keys": _expiry,
+    "alerts": _alerts,
 }
 """By what they are called where one cannot be read."""
