@@ -1,0 +1,143 @@
+"""Random walks over the whole dashboard: nothing crashes, nothing is written that was not agreed.
+
+Small by default: ``GWTUI_WALK=20000`` walks as many events in each mode, ``GWTUI_WALK_SEED`` goes
+another way. Run with ``-rP`` for the counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from argparse import Namespace
+from collections.abc import Iterator
+
+import pytest
+from random_walk import Walk
+from walk_site import BASE_URL, WalkSite
+from walk_witness import Witness
+
+from gwtui.cli.target import open_target
+from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
+from gwtui.local.paths import Paths
+from gwtui.ui.app import GwtuiApp
+from shell_kit import has_data, quick_clock, shown, until
+
+EVENTS = int(os.environ.get("GWTUI_WALK", "250"))
+SEED = int(os.environ.get("GWTUI_WALK_SEED", "7"))
+pytestmark = pytest.mark.timeout(120 + EVENTS)
+MODES = ("flag", "profile", "plain key")
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest) -> Iterator[WalkSite]:
+    one = WalkSite(quick_clock(), management=getattr(request, "param", True))
+    yield one
+    one.close()
+
+
+def held_back(mode: str, place: WalkSite, monkeypatch: pytest.MonkeyPatch) -> Connection:
+    """A connection that may not write, as the command line makes it."""
+    paths = Paths.of_user()
+    read_only = "read_only = true\n" if mode == "profile" else ""
+    paths.config.mkdir(parents=True, exist_ok=True)
+    (paths.config / "profiles.toml").write_text(
+        f'[profiles.walk]\nbase_url = "{BASE_URL}"\n{read_only}'
+    )
+    monkeypatch.setenv("GWTUI_TOKEN", place.token)
+    arguments = Namespace(profile="walk", base_url=None, dialect=None, read_only=mode == "flag")
+    return open_target(arguments, paths, may_ask=False)[1]
+
+
+@pytest.mark.parametrize(
+    ("mode", "place"),
+    [(mode, mode != "plain key") for mode in MODES],
+    indirect=["place"],
+    ids=MODES,
+)
+def test_read_only_sends_nothing_but_reads(
+    mode: str, place: WalkSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = held_back(mode, place, monkeypatch)
+    app = place.app(connection, monkeypatch)
+
+    async def walk() -> Walk:
+        async with app.run_test(size=(80, 24), notifications=True, tooltips=True) as pilot:
+            await until(pilot, lambda: app.session is not None and app.read_only, "the gate")
+            walk = Walk(pilot, SEED + MODES.index(mode))
+            await walk.walk(EVENTS)
+            assert app.read_only
+            await walk.come_home()
+            await app.open_route("providers")
+            await until(pilot, lambda: "Provider" in shown(app), "an answer to a key")
+            walk.leave()
+            return walk
+
+    walked = asyncio.run(walk())
+    assert set(place.requests) <= {"GET"}
+    assert place.requests["GET"] > 10
+    assert not place.journal.path.exists()
+    tell(mode, walked, place)
+
+
+@pytest.mark.parametrize("critical", [False, True], ids=["dialogs", "typed"])
+def test_every_write_was_planned_and_agreed_to(
+    critical: bool, place: WalkSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = place.app(place.connection(critical=critical), monkeypatch)
+    witness = Witness(place, monkeypatch)
+
+    async def walk() -> Walk:
+        async with (
+            place.colleague() as colleague,
+            app.run_test(size=(80, 24), notifications=True, tooltips=True) as pilot,
+        ):
+            await until(pilot, lambda: has_data(app), "the first data")
+            disturber = Disturber(app, colleague, SEED)
+            walk = Walk(pilot, SEED, (2, disturber.disturb))
+            walk.moves += ((25, walk.change),)
+            await walk.walk(EVENTS)
+            await walk.come_home()
+            await app.road.settle(5)
+            await app.open_route("providers")
+            await until(pilot, lambda: "Provider" in shown(app), "an answer to a key")
+            walk.leave()
+            return walk
+
+    walked = asyncio.run(walk())
+    tell("critical" if critical else "write", walked, place)
+    print(f"  writes {dict(witness.sent)}, agreed by {dict(witness.consents)}")
+    witness.check_end()
+
+
+class Disturber:
+    """Somebody else at the same gateway: rows move while a person decides."""
+
+    def __init__(self, app: GwtuiApp, client: GatewayClient, seed: int) -> None:
+        self._app = app
+        self._client = client
+        self._random = random.Random(seed)
+
+    async def disturb(self) -> None:
+        """Make, rename or delete a key, and let the dashboard see it at once."""
+        keys = (await self._client.keys.list()).items
+        one = self._random.choice(keys)
+        match self._random.randrange(3):
+            case 0:
+                name = f"{self._random.choice('amz')} other {self._random.randrange(1000)}"
+                await self._client.keys.create(CreateKeyRequest(name=name))
+            case 1:
+                name = f"{self._random.choice('amz')} renamed"
+                await self._client.keys.update(one.hash or "", UpdateKeyRequest(name=name))
+            case 2 if len(keys) > 5:
+                await self._client.keys.delete(one.hash or "")
+        if self._app.session is not None:
+            await self._app.hub.refresh("keys")
+
+
+def tell(mode: str, walk: Walk, place: WalkSite) -> None:
+    print(f"{mode}: {walk.events} events {dict(walk.done)}")
+    print(f"  requests {dict(place.requests)}, asked to quit {walk.quits} times")
+    print(f"  screens {dict(walk.screens.most_common())}")
