@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gwtui.client.errors import (
     GatewayError,
     InvalidRequestError,
@@ -19,6 +21,22 @@ REFUSED_RETRY = 60.0
 LONGEST_RETRY_AFTER = 300.0
 """Seconds: a gateway that asks for longer is asked again anyway, once in this time."""
 _MOST_DOUBLINGS = 10
+
+
+class Restraint:
+    """What the gateway asked of all feeds at once: none reads by itself before a moment.
+
+    A limit on requests counts them together: were each feed to find out by itself, every one of
+    them would knock at a gateway that has just asked for fewer.
+    """
+
+    def __init__(self) -> None:
+        self.until = -math.inf
+        """By the monotonic clock."""
+
+    def hold(self, until: float) -> None:
+        """Hold back until then; the latest one counts."""
+        self.until = max(self.until, until)
 
 
 def retry_delay(error: GatewayError, failures: int, chance: float) -> float:

@@ -12,7 +12,8 @@ class Cadence:
 
     ``seconds`` lies between two reads; ``jitter`` spreads it by that share both ways, so that many
     dashboards do not knock in step. Beyond ``stale_after`` the last good value is shown as stale;
-    it leaves room for a couple of failed reads before the screen raises its voice.
+    it leaves room for a couple of failed reads before the screen raises its voice. ``local``: it is
+    read from this machine, and no request goes out.
 
     Raises ValueError when the rhythm makes no sense.
     """
@@ -20,6 +21,7 @@ class Cadence:
     seconds: float
     stale_after: float
     jitter: float = 0.1
+    local: bool = False
 
     def __post_init__(self) -> None:
         if self.seconds <= 0:
@@ -54,9 +56,9 @@ GUARDRAILS = Cadence(30, stale_after=120)
 MODELS = Cadence(300, stale_after=900)
 PROVIDERS = Cadence(300, stale_after=900)
 ACTIVITY = Cadence(300, stale_after=900)
-AUDIT = Cadence(5, stale_after=30)
+AUDIT = Cadence(5, stale_after=30, local=True)
 """A file of this machine, read only when it grew."""
-ALERTS = Cadence(5, stale_after=30)
+ALERTS = Cadence(5, stale_after=30, local=True)
 """A file of this machine; what this instance itself finds is shown at once."""
 CATALOG = Cadence(600, stale_after=1800)
 """Every model with its endpoints: one request per model, so it is read seldom."""

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Generic, Literal, TypeVar
 
-from gwtui.client.errors import GatewayError
+from gwtui.client.errors import GatewayError, RateLimitedError
 from gwtui.client.reading_log import ReadingLog, Shortfall, logged
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.watch.backoff import FIRST_RETRY, retry_delay
+from gwtui.watch.backoff import FIRST_RETRY, Restraint, retry_delay
 from gwtui.watch.cadence import Cadence, Load
 
 T = TypeVar("T")
@@ -93,11 +93,12 @@ class _Viewer(Generic[T]):
 class Feed(Generic[T]):
     """Reads one resource at its cadence; made by ``FeedHub.feed``. Needs a running event loop.
 
-    ``gate`` bounds how many feeds read at the same time. ``outdate`` is called when somebody says
-    that the value is out of date, for a ``fetch`` that remembers something.
+    ``gate`` bounds how many feeds read at the same time, ``restraint`` holds them all back.
+    ``outdate`` is called when somebody says that the value is out of date, for a ``fetch`` that
+    remembers something.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all by name
         self,
         name: str,
         fetch: Callable[[], Awaitable[T]],
@@ -106,6 +107,7 @@ class Feed(Generic[T]):
         clock: Clock = SYSTEM_CLOCK,
         gate: AbstractAsyncContextManager[Any] | None = None,
         outdate: Callable[[], None] = lambda: None,
+        restraint: Restraint | None = None,
     ) -> None:
         self.name = name
         self._outdate = outdate
@@ -113,6 +115,7 @@ class Feed(Generic[T]):
         self._fetch = fetch
         self._clock = clock
         self._gate = gate if gate is not None else nullcontext()
+        self._restraint = restraint or Restraint()
         self._state: FeedState[T] = FeedState(stale_after=cadence.stale_after)
         self._viewers: list[_Viewer[T]] = []
         self._pauses: set[Hashable] = set()
@@ -155,7 +158,7 @@ class Feed(Generic[T]):
         if pace is None or self._closed:
             return None
         known = self._state.fetched_at is not None or self._state.error is not None
-        return Load(self._cost if known else 1, pace)
+        return Load(self._cost if known else int(not self.cadence.local), pace)
 
     def watch(
         self, listener: Listener[T], *, background: bool = False, every: float | None = None
@@ -246,8 +249,8 @@ class Feed(Generic[T]):
 
     async def _fly(self, flight: _Flight) -> None:
         async with self._gate:
-            if self._closed or not (flight.wanted or self.polling):
-                return  # nobody is left who wants it
+            if self._closed or not (flight.wanted or (self.polling and self._held_for() <= 0)):
+                return  # nobody is left who wants it now
             flight.started = True
             self._publish(replace(self._state, refreshing=True))
             with logged() as log:
@@ -292,6 +295,8 @@ class Feed(Generic[T]):
         # A long list that fails near its end costs as much as one that is read.
         delay = max(retry_delay(error, self._failures, self._clock.chance()), self.least_pace)
         self._due = self._clock.monotonic() + delay
+        if isinstance(error, RateLimitedError):
+            self._restraint.hold(self._due)
         retry_at = self._clock.now() + timedelta(seconds=delay)
         self._publish(replace(self._state, error=error, retry_at=retry_at, refreshing=False))
 
@@ -320,7 +325,7 @@ class Feed(Generic[T]):
         pace = self._pace()
         if pace is None or self._closed or self._flight is not None:
             return
-        delay = self._until_due(pace)
+        delay = max(self._until_due(pace), self._held_for())
         if delay <= 0:
             self._begin(wanted=False)
         else:
@@ -343,6 +348,12 @@ class Feed(Generic[T]):
             share = pace / self.cadence.seconds
             due = self._read_at + self.cadence.next_delay(self._luck) * share
         return due - self._clock.monotonic()
+
+    def _held_for(self) -> float:
+        """Seconds that every feed waits, because the gateway asked one of them to."""
+        if self.cadence.local:
+            return 0.0
+        return self._restraint.until - self._clock.monotonic()
 
     async def _wait(self, delay: float) -> None:
         await self._clock.sleep(delay)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.watch.backoff import Restraint
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
 
@@ -36,6 +37,7 @@ class FeedHub:
         self._client = client
         self._clock = clock
         self._gate = asyncio.Semaphore(reads_at_a_time)
+        self._restraint = Restraint()
         self._feeds: dict[str, Feed[Any]] = {}
         self._paused = False
         self._closed = False
@@ -66,6 +68,7 @@ class FeedHub:
                 cadence,
                 clock=self._clock,
                 gate=self._gate,
+                restraint=self._restraint,
                 outdate=outdate,
             )
             if self._paused:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
+from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 
 from board_kit import MODELS, Filled, at_rest, board_of, fill
-from dashboard_kit import Demo, settled
+from dashboard_kit import MOMENT, Demo, settled
+from gwtui.contract.credits import Credits
+from gwtui.domain.clock import Clock
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.changes import ChangesScreen
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import PlotView
+from gwtui.watch.history.file import open_writable
+from gwtui.watch.history.lease import Lease
+from gwtui.watch.history.seeing import Seen, credits_seen
+from gwtui.watch.history.writer import HistoryWriter
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +99,14 @@ async def test_pages_zoom_and_figures_at_80_columns(demo: Demo, data: Path) -> N
         assert plot.figure.window.seconds > 24 * 3600
         await press(opened, "plus", "plus")
         assert plot.figure.window.seconds < 2 * 3600
+
+        plot.focus()
+        await press(opened, "left", "left")
+        assert plot.cursor is not None
+        assert plot.text.startswith(f"{plot.cursor:%Y-%m-%d %H:%M} UTC")
+        await press(opened, "z")
+        assert plot.text.splitlines()[-1].startswith("local")
+        await press(opened, "z", "tab")
 
         await press(opened, "p")
         assert not screen.query_one("#board-left").display
@@ -228,6 +245,57 @@ async def test_requests_are_counted_and_explained(demo: Demo, data: Path) -> Non
         shown = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
         assert "expected" in shown
         assert "endpoints:northwind/atlas-large" in shown
+
+
+async def test_a_gateway_that_asks_for_fewer_requests_is_told_of(demo: Demo, data: Path) -> None:
+    async with board(demo, data) as opened:
+        _pilot, app = opened
+        demo.fault = "429"
+        await press(opened, "r")
+        board_of(app).tick(demo.clock.now())
+        board_of(app).budget = None
+        board_of(app).look()
+        board_of(app).refresh_frame()
+        assert "refused (429)" in board_of(app).query_one("#status", OneLine).text
+
+
+async def test_without_focus_it_follows_what_another_instance_records(
+    demo: Demo, data: Path
+) -> None:
+    """Nothing is asked of the gateway then: the history is a file of this machine."""
+    with another_instance(data) as record:
+        async with board(demo, data) as opened:
+            pilot, app = opened
+            assert app.session is not None
+            assert f"another gwtui (process {os.getpid()})" in line(app, "board-recording")
+            app.post_message(events.AppBlur())
+            await pilot.pause()
+            before = app.session.gateway.traffic.recent().requests
+            demo.passed = timedelta(minutes=9)
+            record(MOMENT + timedelta(minutes=9), Decimal("123.45"))
+            board_of(app).ask()
+            await at_rest(pilot)
+            assert "$123.45 left" in line(app, "board-summary")
+            assert app.session.gateway.traffic.recent().requests == before
+
+
+@contextmanager
+def another_instance(data: Path) -> Iterator[Callable[[datetime, Decimal], None]]:
+    """Holds the lease of the history, as a living process of this machine."""
+    file = Filled(data).file
+    with closing(open_writable(file, MOMENT).connection) as connection:
+        lease = Lease(Clock(now=lambda: MOMENT))
+        assert lease.hold(connection)
+        writer = HistoryWriter(connection, lease.id)
+
+        def record(at: datetime, balance: Decimal) -> None:
+            credits = Credits.model_validate(
+                {"total_credits": Decimal(1000), "total_usage": 1000 - balance}
+            )
+            writer.observe(credits_seen(credits, Seen(at, 60)))
+
+        yield record
+        lease.release(connection)
 
 
 async def test_what_changed_between_two_moments(demo: Demo, data: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import cast
 
 import pytest
 
 from fake_clock import FakeClock
+from gwtui.client.errors import RateLimitedError
 from gwtui.client.gateway import GatewayClient
 from gwtui.watch import cadence
 from gwtui.watch.cadence import Cadence
@@ -173,3 +174,46 @@ def test_every_cadence_leaves_room_for_a_failed_read() -> None:
         cadence.PROVIDERS,
     ):
         assert each.stale_after >= 2 * each.seconds
+
+
+class Limited:
+    """A gateway that answers each of its first ``refusals`` requests with 429."""
+
+    def __init__(self, refusals: int) -> None:
+        self.refusals = refusals
+        self.at: list[tuple[str, float]] = []
+
+    def fetch(self, name: str, time: FakeClock) -> Callable[[GatewayClient], Awaitable[int]]:
+        async def read(_client: GatewayClient) -> int:
+            self.at.append((name, time.elapsed))
+            if len(self.at) <= self.refusals:
+                raise RateLimitedError("slow down", status=429, retry_after=40)
+            return 1
+
+        return read
+
+
+async def test_a_gateway_that_asks_one_feed_to_wait_is_left_alone_by_all(
+    hub: FeedHub, time: FakeClock
+) -> None:
+    gateway = Limited(refusals=1)
+    for name in ("credits", "keys"):
+        hub.feed(name, gateway.fetch(name, time), CADENCE).watch(lambda _state: None)
+        await time.settle()
+    hub.feed("late", gateway.fetch("late", time), CADENCE).watch(lambda _state: None)
+    await time.advance(39)
+    assert [name for name, _ in gateway.at] == ["credits"]
+    await time.advance(5)
+    assert {name for name, _ in gateway.at[1:]} == {"credits", "keys", "late"}
+    assert all(at >= 40 for _, at in gateway.at[1:])
+
+
+async def test_a_person_may_still_ask_while_feeds_are_held_back(
+    hub: FeedHub, time: FakeClock
+) -> None:
+    gateway = Limited(refusals=1)
+    hub.feed("credits", gateway.fetch("credits", time), CADENCE).watch(lambda _state: None)
+    await time.settle()
+    other = hub.feed("keys", gateway.fetch("keys", time), CADENCE)
+    assert (await other.refresh()).value == 1
+    assert [name for name, _ in gateway.at] == ["credits", "keys"]

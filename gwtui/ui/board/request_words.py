@@ -56,7 +56,7 @@ def request_lines(session: Session) -> Sequence[Content]:
 
 def _feed_line(feed: Feed[object]) -> Content | None:
     load = feed.load
-    if load is None:
+    if load is None or not load.requests:  # not read now, or from this machine
         return None
     by = "" if feed.watched else "  for the history"
     return Content.assemble(

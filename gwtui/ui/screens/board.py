@@ -10,6 +10,7 @@ from textual import events, on
 from textual.content import Content
 
 from gwtui.domain import times
+from gwtui.domain.safe_text import safe_text
 from gwtui.ui.board.body import BoardBody
 from gwtui.ui.board.pages import PAGES
 from gwtui.ui.board.prompts import BoardPrompt
@@ -42,7 +43,7 @@ class BoardScreen(BoardBody):
         if not self.replay.live:
             parts.append(toned("replay: from the history alone", "accent"))
         if self.problem:
-            parts.append(toned(self.problem, "bad"))
+            parts.append(toned(safe_text(self.problem, 120), "bad"))
         if self.budget is not None:
             parts.append(self.budget)
         return parts

@@ -23,7 +23,7 @@ from gwtui.watch.hub import FeedHub
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
 
-CADENCE = Cadence(30, stale_after=120)
+CADENCE = Cadence(30, stale_after=120, local=True)
 """A file of this machine: no request goes out."""
 MOST = 5000
 """Changes that are listed, the newest."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-CADENCE = Cadence(60, stale_after=300)
+CADENCE = Cadence(60, stale_after=300, local=True)
 SPAN = timedelta(hours=24)
 _SLOT = 3600.0
 _MARGIN = timedelta(hours=3)

@@ -21,7 +21,6 @@ from gwtui.watch.history.model import Point
 
 NOT_RECORDED = "not recorded"
 NOTHING = "nothing is recorded of this time"
-_UTC = "UTC"
 _TICK_ROOM = 9
 """Cells that a label of the time axis takes with the space around it."""
 _FIGURE_EVERY = 3
@@ -36,7 +35,7 @@ def plot_lines(
     scale = _scale(figure, rows)
     empty = _is_empty(figure)
     figures = {} if empty else dict(_axis_figures(figure, scale, rows))
-    axis = max((cell_len(text) for text in figures.values()), default=len(_UTC))
+    axis = max(cell_len(text) for text in (*figures.values(), _zone(figure)))
     room = max(1, width - axis - 1)
     raster = Raster(room, rows, ascii=figure.ascii)
     for line in figure.lines:
@@ -150,12 +149,15 @@ def _seen_tone(mark: Mark) -> Tone:
     return "plain" if mark.sign == " " else mark.tone
 
 
+def _zone(figure: Figure) -> str:
+    return "UTC" if figure.zone is None else "local"
+
+
 def _moments(figure: Figure, axis: int, room: int) -> str:
     """The labels beneath, each at its moment; the zone in the corner."""
     line = [" "] * (axis + 1 + room)
-    zone = _UTC if figure.zone is None else "local"
-    if axis >= len(zone):
-        line[: len(zone)] = zone
+    zone = _zone(figure)
+    line[: len(zone)] = zone
     for moment in figure.marks:
         if figure.window.since <= moment < figure.window.until:
             line[axis + 1 + column_of(moment, figure.window, room)] = "!" if figure.ascii else "▲"
