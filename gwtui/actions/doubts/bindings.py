@@ -113,9 +113,9 @@ def _since(window: Window, made: datetime | None) -> str:
 
 
 def beside(window: Window, made: datetime) -> str:
-    """When something was made: "12 s after it was sent"."""
+    """When something was made: "12 s after this write"."""
     seconds = window.apart(made).total_seconds()
-    return f"{age(abs(seconds))} {'after' if seconds >= 0 else 'before'} it was sent"
+    return f"{age(abs(seconds))} {'after' if seconds >= 0 else 'before'} this write"
 
 
 def _incomplete(listed: Listing[Any]) -> tuple[str, ...]:

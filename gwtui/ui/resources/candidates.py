@@ -122,10 +122,10 @@ def _verdict(one: Compared) -> str:
 
 def of_candidate(one: Candidate, now: datetime) -> Sequence[DetailRow]:
     """One candidate beside what was wanted."""
-    rows = [cells.moment_row("made", one.made_at, now), DetailRow("id", cells.text(one.identity))]
+    rows = [cells.moment_row("made", one.made_at, now)]
     if one.made_by:
         rows.append(DetailRow("made by", cells.text(one.made_by), "another write of this machine"))
-    return [*rows, *compared_rows(one.compared)]
+    return [*rows, *compared_rows(one.compared), DetailRow("id", cells.text(one.identity))]
 
 
 ABOUT: tuple[Section[Evidence], ...] = (
