@@ -51,6 +51,18 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     leak_watch.tell(terminalreporter)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker runs the tests that share what a module makes, so that it is made once."""
+    for item in items:
+        known: Any = getattr(item, "_fixtureinfo", None)
+        made = [] if known is None else known.name2fixturedefs.values()
+        if item.get_closest_marker("xdist_group") is None and any(
+            definitions[-1].scope == "module" for definitions in made
+        ):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 def pytest_collection_finish() -> None:
     """Spare the collector of garbage the modules: they stay, and are most of what it looks at."""
     gc.collect()

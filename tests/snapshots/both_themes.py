@@ -8,6 +8,7 @@ every other case the second test starts the app in its own theme.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -18,6 +19,7 @@ from textual.app import App
 from textual.pilot import Pilot
 
 THEMES = ("gwtui-dark", "gwtui-light")
+_HERE = Path(__file__).resolve().parent
 
 _after_switch: dict[str, str] = {}
 """Name of a pair -> its picture in the theme that the app was not started in."""
@@ -27,7 +29,7 @@ def keep_pairs_together(items: list[pytest.Item]) -> None:
     """Both tests of a pair go to one worker; half of the pairs begin with the second theme."""
     places: dict[str, list[int]] = {}
     for place, item in enumerate(items):
-        if theme_of(item):
+        if item.path.parent == _HERE and theme_of(item):
             item.add_marker(pytest.mark.xdist_group(pair_of(item)))
             places.setdefault(pair_of(item), []).append(place)
     for pair, found in places.items():
