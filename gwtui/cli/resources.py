@@ -103,5 +103,8 @@ RESOURCES: dict[str, Resource] = {
             parent="key",
             any_parent=True,
         ),
+        Resource(
+            "recovery", "writes of which nobody knows the outcome", f"{_DECLARED}.doubts:DOUBTS"
+        ),
     )
 }

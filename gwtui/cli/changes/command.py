@@ -15,6 +15,7 @@ from gwtui.cli.asking import NoAnswerGivenError, read_secret
 from gwtui.cli.changes.change import Change, NothingToDoError
 from gwtui.cli.changes.consent import consent, refuse_without_terminal
 from gwtui.cli.changes.desk import Desk
+from gwtui.cli.changes.doubts import tell_doubts
 from gwtui.cli.changes.hand_over import hand_over
 from gwtui.cli.changes.sending import Sent, send
 from gwtui.cli.changes.telling import made_by, outcome_json, plan_json, plan_lines
@@ -157,6 +158,7 @@ class ChangeVerb:
         return given
 
     async def _work(self, desk: Desk) -> int:
+        await tell_doubts(desk.session)
         learning = asyncio.ensure_future(_learn_rights(desk.session))
         try:
             plan = await self.change.plan(desk)

@@ -1,0 +1,51 @@
+"""A program that is killed while a write is on its way: the next start offers it, with evidence."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from gwtui.local.journal import Journal
+from pty_terminal import pty_terminal
+
+GWTUI = [sys.executable, "-m", "gwtui"]
+
+
+def test_a_write_that_was_killed_on_its_way_is_offered_and_settled(private_home: Path) -> None:
+    journal = Journal(private_home / "state" / "gwtui" / "journal.jsonl")
+    faults = ["--fault", "hang-after:POST /keys x1"]
+    with pty_terminal([*GWTUI, "--demo", *faults, "keys"]) as terminal:
+        terminal.wait_for("airflow-staging", 60)
+        terminal.send("n")
+        terminal.wait_for("New API key")
+        terminal.send("nightly\x13")
+        terminal.wait_for("Sending")
+        terminal.pump(1.0)
+        terminal.signal(signal.SIGKILL)
+        terminal.process.wait(10)
+    (left,) = journal.open_intents()
+    assert not left.running
+
+    told = subprocess.run(
+        [*GWTUI, "recovery", "list", "--demo"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "Create key “nightly”" in told.stdout
+
+    with pty_terminal([*GWTUI, "--demo", "keys"]) as terminal:
+        terminal.wait_for("1 write is in doubt", 60)
+        terminal.send("\x1b[C\r")
+        terminal.wait_for("1 key was made between")
+        terminal.wait_for("“nightly”")
+        terminal.send("y")
+        terminal.wait_for("is what came of it?")
+        terminal.send("y")
+        terminal.wait_for("Nobody has seen the value")
+        terminal.hang_up()
+        terminal.process.wait(10)
+    assert journal.open_intents() == ()

@@ -1,0 +1,48 @@
+"""A change from the command line begins with what is in doubt of earlier ones."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gwtui.cli.changes.doubts import tell_doubts
+from gwtui.client.connection import Connection
+from gwtui.domain.clock import Clock
+from gwtui.local.journal import Entry, Journal
+from gwtui.watch.feeds.doubts import serve_doubts
+from gwtui.watch.hub import FeedHub
+
+NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+HERE = Connection("https://gateway.test")
+
+
+@pytest.mark.parametrize(
+    ("gateways", "told"),
+    [
+        ((), ""),
+        (("https://other.test/api/v1",), ""),
+        ((HERE.base_url,), "1 earlier write is in doubt"),
+        ((HERE.base_url, HERE.base_url), "2 earlier writes are in doubt"),
+    ],
+)
+async def test_only_what_concerns_this_gateway_is_told(
+    gateways: tuple[str, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    for number, gateway in enumerate(gateways):
+        journal.record(Entry(f"p{number}", "intent", NOW, {"gateway": gateway}))
+        journal.record(Entry(f"p{number}", "unknown", NOW, {"message": "lost"}))
+    client: Any = SimpleNamespace(connection=HERE)
+    hub = FeedHub(client, Clock(now=lambda: NOW))
+    serve_doubts(hub, journal)
+    session: Any = SimpleNamespace(hub=hub)
+    await tell_doubts(session)
+    await hub.close()
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert told in said.err
+    assert bool(said.err) == bool(told)
