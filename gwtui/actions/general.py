@@ -19,6 +19,13 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("app.refresh", "Refresh", "Read the shown figures again now", APP, ("r",)),
     Action(
+        "app.redraw",
+        "Redraw",
+        "Paint the whole screen again, after something else wrote on it",
+        APP,
+        ("ctrl+l",),
+    ),
+    Action(
         "app.theme", "Theme", "Choose colours: dark, light, high contrast, terminal", APP, ("t",)
     ),
     Action(

@@ -21,6 +21,7 @@ from gwtui.contract.keys import (
     ApiKey,
     CreatedKey,
     CreateKeyRequest,
+    ExternalUserRequest,
     UpdateKeyRequest,
     is_expired,
 )
@@ -85,13 +86,18 @@ def _moment_in_words(value: datetime, now: datetime, _names: Names) -> str:
     return f"{utc(value, seconds=bool(value.second))}, {relative(value, now)}"
 
 
+def _outside_user(value: ExternalUserRequest) -> str:
+    own = ", with a key of their own (kept as a hash)" if len(value.api_key) else ""
+    return f"{safe_line(value.user, NAME_LIMIT)}{own}"
+
+
 _WORDS: Mapping[str, Callable[[Any, datetime, Names], str]] = {
     "limit": lambda value, _now, _names: usd(value),
     "limit_reset": _reset_in_words,
     "expires_at": _moment_in_words,
     "disabled": lambda value, _now, _names: "disabled" if value else "enabled",
     "include_byok_in_limit": lambda value, _now, _names: "yes" if value else "no",
-    "external": lambda value, _now, _names: safe_line(value.user, NAME_LIMIT),
+    "external": lambda value, _now, _names: _outside_user(value),
     "workspace_id": lambda value, _now, names: safe_line(names.get(value) or value, NAME_LIMIT),
 }
 

@@ -7,7 +7,7 @@ forms, ``problems`` words a refusal for the person who typed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -119,6 +119,22 @@ class Problem:
 def field_rules(model: type[RequestModel]) -> Mapping[str, FieldRules]:
     """The rules of every field of a request model, by field name."""
     return {name: _rules(name, field) for name, field in model.model_fields.items()}
+
+
+@cache
+def part_rules(model: type[RequestModel]) -> Mapping[str, FieldRules]:
+    """The rules of what stands inside an object of a request, by names such as "external.user".
+
+    Where the object may be missing, so may each part.
+    """
+    return {
+        f"{whole}.{part}": replace(rules, name=f"{whole}.{part}", required=False, nullable=True)
+        for whole, field in model.model_fields.items()
+        if not field.is_required()
+        for inner in get_args(field.annotation)
+        if isinstance(inner, type) and issubclass(inner, RequestModel)
+        for part, rules in field_rules(inner).items()
+    }
 
 
 def _rules(name: str, field: FieldInfo) -> FieldRules:

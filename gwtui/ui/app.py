@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
 _ACTIONS = "actions"
+_ANYWHERE = frozenset({"app.quit", "app.redraw"})
+"""Actions whose control keys work in forms, too."""
 _SEALED = "sealed-keys"
 _SWEEPING = 600.0
 """Seconds between two looks for sealed keys whose time is over."""
@@ -115,7 +117,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     def _bind(self, action: Action) -> None:
         for key in action.keys:
             # Control keys work everywhere, forms included; plain ones only where nobody types.
-            priority = key.startswith("ctrl+") and action.id == "app.quit"
+            priority = key.startswith("ctrl+") and action.id in _ANYWHERE
             binding = Binding(key, f"run({action.id!r})", show=False, priority=priority)
             self._bindings.key_to_bindings[key] = [binding]
 
@@ -266,7 +268,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
             self.session.hub.resume_all()
 
     async def on_resize(self, event: events.Resize) -> None:
-        """Another size, perhaps too small."""
+        """Another size, perhaps too small; or the terminal was away and shows anything."""
+        self.redraw()
         await self._cover(event.size)
 
     async def _cover(self, size: Size) -> None:

@@ -152,7 +152,13 @@ async def _last_answer(app: GwtuiApp) -> None:
     )
 
 
+async def redraw(context: ActionContext) -> None:
+    """Paint everything again."""
+    context.app.redraw()
+
+
 IMMEDIATE: Mapping[str, Handler] = {
+    "app.redraw": redraw,
     "app.help": show_help,
     "app.goto": open_goto,
     "app.back": back,

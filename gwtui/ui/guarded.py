@@ -1,32 +1,65 @@
-"""Walls that every screen and every notice stands behind, whatever it was handed."""
+"""What every screen and every notice passes on its way to the terminal, whatever it is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
+from rich.console import RenderableType
 from rich.segment import Segment, Segments
 from textual import events
+from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App, ScreenStackError
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.errors import NoWidget
 from textual.filter import LineFilter
 from textual.notifications import SeverityLevel
+from textual.screen import Screen
 from textual.worker import WorkerFailed
 
 from gwtui.domain.failures import crash_report
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.line_filter import ControlCharacterFilter
+from gwtui.ui.screen_memory import Difference, ScreenMemory
 
 _LAST_LOOK = ControlCharacterFilter()
 
 
 class GuardedApp(App[int], inherit_bindings=False):
-    """An app that shows no markup from data, no control character and no value in a crash."""
+    """An app that shows no markup from data, no control character and no value in a crash.
+
+    It sends the terminal only what that does not show already.
+    """
 
     crash: str | None = None
     """The report of the failure that ended the program, None while there was none."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._on_terminal = ScreenMemory()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Send only what the terminal does not show already."""
+        if self._displays and isinstance(renderable, LayoutUpdate | ChopsUpdate):
+            colours = self.console._color_system
+            text = self._on_terminal.difference(renderable, self.size, colours)
+            if not text:
+                return
+            super()._display(screen, cast("RenderableType", Difference(text)))
+        else:
+            super()._display(screen, renderable)
+
+    @property
+    def _displays(self) -> bool:
+        """Whether an update goes to a terminal now."""
+        running = self._running and not self._closed and not self._batch_count
+        return running and not self.is_headless and self._driver is not None
+
+    def redraw(self) -> None:
+        """Send the whole screen: something else may have written on it."""
+        self._on_terminal.forget()
+        self.screen.refresh()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Every line passes the control character filter on its way to the terminal."""

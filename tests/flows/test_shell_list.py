@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.screens.reading import ReadingScreen
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.prompt import FilterPrompt
@@ -131,9 +136,31 @@ async def test_the_detail_pane_follows_the_row_where_there_is_room(tmp_path: Pat
         pane = listing(app).query_one(DetailPane)
         for _ in range(3):
             await pilot.press("down")
-            await pilot.pause()
+            name = listing(app).declared.name(listing(app).target())
+            await until(pilot, lambda name=name: name in pane.text, "the row")  # type: ignore[misc]
             assert pane.display
-            assert listing(app).declared.name(listing(app).target()) in pane.text
+
+
+async def test_a_held_key_moves_the_rows_and_the_detail_follows_once_it_rests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gwtui.ui.screens.resource._REST", 1.0)
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        pane = listing(app).query_one(DetailPane)
+        shown: list[str] = []
+        show = pane.show_item
+
+        def noted(spec: ResourceSpec[Any], item: Any, now: datetime) -> None:
+            shown.append(spec.name(item))
+            show(spec, item, now)
+
+        monkeypatch.setattr(pane, "show_item", noted)
+        await pilot.press(*["down"] * 8)
+        await pilot.pause()
+        name = listing(app).declared.name(listing(app).target())
+        assert name not in pane.text
+        await until(pilot, lambda: name in pane.text, "the last row")
+        assert len(set(shown)) == 2, "the first one at once, the last one at rest"
 
 
 async def test_the_detail_pane_takes_the_whole_width_where_there_is_none(tmp_path: Path) -> None:

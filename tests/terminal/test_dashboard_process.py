@@ -60,3 +60,55 @@ def test_an_unusable_runtime_directory_draws_nothing_over_the_screen(
         assert b"Warning" not in terminal.raw
         terminal.send("q")
         assert terminal.wait_exit() == 0
+
+
+def test_the_terminal_shows_what_a_whole_repaint_shows(demo: PtyTerminal) -> None:
+    """Only differences are sent: after many of them the screen must still be the right one."""
+    steps = (
+        ("\x1b[B\x1b[B", "46 keys"),
+        ("d", "Identity"),
+        ("?", "Help · Keys"),
+        ("\x1b", "Identity"),
+        ("5", "15 guardrails"),
+        ("/red\r", "of 15 guardrails"),
+        ("7", "Ranked by"),
+        ("2", "Identity"),
+        ("n", "New API key"),
+        ("\x1b", "Identity"),
+        (":", "46 keys"),
+    )
+    for step, text in steps:
+        demo.send(step)
+        demo.wait_for(text)
+        demo.settle(0.4)
+        before = screen_cells(demo)
+        sent = len(demo.raw)
+        demo.send("\x0c")  # ctrl+l
+        demo.settle(0.3)
+        assert len(demo.raw) - sent > demo.columns * demo.rows
+        assert screen_cells(demo) == before, step
+
+
+def screen_cells(terminal: PtyTerminal) -> list[tuple[object, ...]]:
+    """Every cell with its style; of a blank only what can be seen of it."""
+    cells = [
+        terminal.screen.buffer[y][x] for y in range(terminal.rows) for x in range(terminal.columns)
+    ]
+    return [(c.data, c.bg, c.reverse, c.data != " " and (c.fg, c.bold)) for c in cells]
+
+
+def test_a_moved_cursor_and_a_second_frame_cost_little(demo: PtyTerminal) -> None:
+    demo.settle()
+    first = len(demo.raw)
+    assert first < 40_000
+    demo.send("\x1b[B")
+    demo.settle()
+    moved = len(demo.raw) - first
+    assert 100 < moved < 1_500
+    demo.send("?")
+    demo.settle()
+    before = len(demo.raw)
+    demo.send("\x1b")
+    demo.settle()
+    assert "airflow-staging" in demo.text
+    assert len(demo.raw) - before < 12_000

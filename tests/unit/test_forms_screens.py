@@ -84,7 +84,7 @@ async def test_enter_on_the_button_sends() -> None:
     submit = ScriptedSubmit(MADE)
     app = HostApp(form(submit))
     async with app.run_test() as pilot:
-        await pilot.press(*"ci", *["tab"] * 8)
+        await pilot.press(*"ci", *["tab"] * 9)
         assert app.screen.focused is app.screen.query_one("#submit")
         await pilot.press("enter")
         await until(pilot, lambda: app.results, "the end of the form")

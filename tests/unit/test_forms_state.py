@@ -8,12 +8,19 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from pydantic import Field
+from pydantic import Field, SecretStr
 
+from gwtui.actions.key_plans import plan_create
 from gwtui.client import errors
-from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
+from gwtui.contract.keys import (
+    ApiKey,
+    CreateKeyRequest,
+    ExternalUserRequest,
+    UpdateKeyRequest,
+)
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.scalars import Usd
+from gwtui.domain.diffs import ABSENT
 from gwtui.ui.forms.fields import Facts, FormField, FormSpec
 from gwtui.ui.forms.key_form import create_form, edit_form
 from gwtui.ui.forms.state import NOTHING_CHANGED, FormState
@@ -272,17 +279,48 @@ def test_expiry_is_shown_but_not_editable() -> None:
     assert "expires_at" not in UpdateKeyRequest.model_fields
 
 
-def test_an_outside_user_is_given_by_its_identifier() -> None:
-    request = creating(name="ci", external=" customer-7 ").request()
+def test_an_outside_user_is_given_by_an_identifier_and_perhaps_a_key() -> None:
+    request = creating(name="ci", **{"external.user": " customer-7 "}).request()
     assert request is not None
     assert request.body()["external"] == {"user": "customer-7"}
     untouched = creating(name="ci").request()
     assert untouched is not None
     assert "external" not in untouched.body()
+    emptied = creating(name="ci", **{"external.user": "x"})
+    emptied.put("external.user", " ")
+    assert (emptied.problem("external.user"), emptied.attempt()) == (None, True)
+    assert "external" not in emptied.payload()
+
+
+def test_the_key_of_an_outside_user_is_checked_while_typed_and_never_told() -> None:
+    secret = "their-own-secret-in-that-system-0"
+    state = creating(name="ci")
+    state.put("external.api_key", SecretStr(secret[:12]))
+    problem = state.problem("external.api_key")
+    assert problem is not None
+    assert (problem.text, problem.tone) == ("must have at least 32 characters", "warn")
+    assert state.first_problem == "external.user"  # a key of nobody
+    assert not state.attempt()
+    assert (state.problem("external.user") or replace_none()).text == "is required"
+    state.put("external.api_key", SecretStr(secret))
+    state.put("external.user", "customer-7")
+    request = state.request()
+    assert isinstance(request, CreateKeyRequest)
+    assert request.wire_body()["external"] == {"user": "customer-7", "api_key": secret}
+    plan = plan_create(request, NOW)
+    told = {change.field: change.after for change in plan.changes}
+    assert told["Outside user"] == "customer-7, with a key of their own (kept as a hash)"
+    assert secret not in f"{plan!r} {plan.summary} {request!r} {state.values()}"
+    state.forget_secrets()
+    assert state.value("external.api_key") is ABSENT
 
 
 def test_every_field_of_the_requests_can_be_filled_in() -> None:
-    assert {field.name for field in create_form(None).fields} == set(CreateKeyRequest.model_fields)
+    assert {field.name.partition(".")[0] for field in create_form(None).fields} == set(
+        CreateKeyRequest.model_fields
+    )
+    parts = {field.name for field in create_form(None).fields if "." in field.name}
+    assert parts == {f"external.{name}" for name in ExternalUserRequest.model_fields}
     editable = {field.name for field in edit_form(api_key(), NOW).fields if field.fixed is None}
     assert editable == set(UpdateKeyRequest.model_fields) - {"disabled"}
 

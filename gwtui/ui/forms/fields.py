@@ -29,7 +29,6 @@ Kind = Literal[
     "pick",
     "builtins",
     "filters",
-    "external_user",
 ]
 
 
@@ -49,7 +48,7 @@ Preview = Callable[[Any, Mapping[str, Any], Facts], Cell | None]
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One field of a form; ``name`` is that of the request model's field.
+    """One field of a form; ``name`` is that of the request model's field, or "object.field".
 
     ``help`` replaces the model's description. ``empty`` is the word of the choice that stands for
     no value. ``fixed`` makes it a figure that cannot be edited: the text shown, and why.
@@ -67,6 +66,16 @@ class FormField:
     fixed: tuple[str, str] | None = None
     suggest: Callable[[Mapping[str, Any]], str] | None = None
     words: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def row_id(self) -> str:
+        """The id of its row on the screen."""
+        return row_id(self.name)
+
+
+def row_id(name: str) -> str:
+    """The id of a field's row on the screen."""
+    return f"field-{name.replace('.', '-')}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from gwtui.actions.wording import sentence
 from gwtui.client.errors import InvalidRequestError
 from gwtui.contract.request import RequestModel, problems
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.forms.fields import Facts, FormSpec
+from gwtui.ui.forms.fields import Facts, FormSpec, row_id
 from gwtui.ui.forms.progress import ProgressLine
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.state import FormState
@@ -164,7 +164,7 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
             return
         for field in groups[place].fields:
             if field.fixed is None:
-                self.query_one(f"#field-{field.name}", FieldRow).editor.focus()
+                self.query_one(f"#{field.row_id}", FieldRow).editor.focus()
                 self.call_after_refresh(self._show_part, place)
                 return
 
@@ -279,7 +279,7 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
     def _focus_problem(self) -> None:
         wrong = self.state.first_problem
         if wrong is not None:
-            self.query_one(f"#field-{wrong}", FieldRow).editor.focus()
+            self.query_one(f"#{row_id(wrong)}", FieldRow).editor.focus()
 
     # Showing --------------------------------------------------------------------------------
 

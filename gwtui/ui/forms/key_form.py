@@ -13,7 +13,7 @@ from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
 from gwtui.domain.times import local_preview, relative, utc
-from gwtui.ui.forms.fields import Facts, FormField, FormSpec
+from gwtui.ui.forms.fields import Facts, FormField, FormSpec, SecretField
 from gwtui.ui.resources.spec import Cell
 
 _PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
@@ -31,7 +31,19 @@ def create_form(workspace: str | None) -> FormSpec:
             _field("expires_at", "datetime", placeholder=MOMENTS, preview=_expiry),
             _field("workspace_id", "workspace", help="the workspace that the key belongs to"),
             _field("creator_user_id", "text"),
-            _field("external", "external_user", placeholder="an identifier of your own"),
+            FormField(
+                "external.user",
+                LABELS["external"],
+                "text",
+                help="user of another system that the key is made for",
+                placeholder="an identifier of your own",
+            ),
+            SecretField(
+                "external.api_key",
+                "Outside user's key",
+                help="the user's own key in that system, if any; the gateway keeps a hash of it",
+                placeholder="32 characters or more, hidden",
+            ),
         ),
         submit="Create key",
         initial={} if workspace is None else {"workspace_id": workspace},

@@ -117,7 +117,6 @@ _PARSERS: Mapping[Kind, Callable[[str], Any]] = {
     "percent": parse_share,
     "integers": parse_integers,
     "duration": parse_span,
-    "external_user": lambda text: {"user": text},
 }
 
 

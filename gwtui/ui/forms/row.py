@@ -37,7 +37,7 @@ class FieldRow(Vertical):
             self.row = row
 
     def __init__(self, field: FormField, state: FormState) -> None:
-        super().__init__(id=f"field-{field.name}")
+        super().__init__(id=field.row_id)
         self.field = field
         self._state = state
         self._note: Content | None = None

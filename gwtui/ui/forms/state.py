@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
 from gwtui.client.errors import ConnectFailedError, GatewayError
-from gwtui.contract.request import FieldRules, RequestModel, field_rules, problems
+from gwtui.contract.request import (
+    FieldRules,
+    RequestModel,
+    field_rules,
+    part_rules,
+    problems,
+)
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.ui.forms.fields import Facts, FieldGroup, FormField, FormSpec
@@ -45,7 +51,7 @@ class FormState:
         self.fields: Mapping[str, FormField] = {
             field.name: field for field in spec.every_field() if field.fixed is None
         }
-        self._rules = field_rules(spec.model)
+        self._rules = {**field_rules(spec.model), **part_rules(spec.model)}
         unsaid = ABSENT if spec.partial else None
         self._initial: dict[str, Typed] = {
             name: to_typed(field, spec.initial.get(name, unsaid))
@@ -73,7 +79,9 @@ class FormState:
             return
         self._typed[name] = typed
         self._touched.add(name)
-        self._refused = {path: said for path, said in self._refused.items() if _root(path) != name}
+        self._refused = {
+            path: said for path, said in self._refused.items() if self._owner(path) != name
+        }
         self.refusal = ""
         self._suggest()
         self._check()
@@ -148,18 +156,18 @@ class FormState:
     def payload(self) -> dict[str, Any]:
         """The body of the request: all that was given, or for an update all that changed."""
         if self.spec.partial:
-            return {
-                name: value
+            return _nested(
+                (name, value)
                 for name, value in self.values().items()
                 if self._typed[name] != self._initial[name]
                 and (name not in self._given or not same(value, self._given[name]))
-            }
+            )
         begun = {name: value for name, value in self._given.items() if name not in self.fields}
-        return begun | {
-            name: value
+        return begun | _nested(
+            (name, value)
             for name, value in self.values().items()
             if value is not None or name in self._touched
-        }
+        )
 
     def request(self) -> RequestModel | None:
         """The valid request, None while something is wrong."""
@@ -177,7 +185,9 @@ class FormState:
         if self.spec.partial and not self._problems and not self.payload():
             self.refusal = NOTHING_CHANGED
             return False
-        loose = [text for path, text in self._problems.items() if _root(path) not in self.fields]
+        loose = [
+            text for path, text in self._problems.items() if self._owner(path) not in self.fields
+        ]
         self.refusal = "; ".join(loose)
         return not self._problems
 
@@ -191,7 +201,7 @@ class FormState:
     def _messages(self, name: str) -> Iterator[str]:
         """What is wrong with a field and with its entries, refusals first."""
         for path, message in (*self._refused.items(), *self._problems.items()):
-            if _root(path) == name:
+            if self._owner(path) == name:
                 yield f"{_place(path, self._typed.get(name))}{message}"
 
     def entry_problems(self, name: str) -> Mapping[int, Mapping[str, str]]:
@@ -210,7 +220,7 @@ class FormState:
     @property
     def first_problem(self) -> str | None:
         """The first field that something is wrong with."""
-        wrong = {_root(path) for path in (*self._problems, *self._refused)}
+        wrong = {self._owner(path) for path in (*self._problems, *self._refused)}
         return next((name for name in self.fields if name in wrong), None)
 
     def tally(self, group: FieldGroup) -> Tally:
@@ -226,8 +236,8 @@ class FormState:
         """The gateway, or the client for it, refused: on the fields it names, else on the form."""
         rest: list[str] = []
         for problem in named(error, self._rules):
-            if _root(problem.field) in self.fields:
-                self._settled.add(_root(problem.field))
+            if self._owner(problem.field) in self.fields:
+                self._settled.add(self._owner(problem.field))
                 self._refused[problem.field] = safe_text(problem.message, 200)
             else:
                 rest.append(str(problem))
@@ -279,15 +289,29 @@ class FormState:
                 found.setdefault(problem.field, problem.message)
         self._problems = found
 
+    def _owner(self, path: str) -> str:
+        """The field that a place such as content_filters.0.pattern or external.user belongs to."""
+        whole = path.partition(".")[0]
+        if path in self.fields or whole in self.fields:
+            return path if path in self.fields else whole
+        return next((name for name in self.fields if name.startswith(f"{whole}.")), whole)
+
     def _refer(self, request: RequestModel, found: dict[str, str]) -> None:
         """Ask what the service refuses beyond the model."""
         for problem in self.spec.check(request) if self.spec.check is not None else ():
             found.setdefault(problem.field, problem.message)
 
 
-def _root(path: str) -> str:
-    """The field that a place such as content_filters.0.pattern belongs to."""
-    return path.partition(".")[0]
+def _nested(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Values by name; those of "external.user" and the like in objects, which need some part."""
+    found: dict[str, Any] = {}
+    for name, value in values:
+        whole, dot, part = name.partition(".")
+        if not dot:
+            found[name] = value
+        elif value is not None:
+            found.setdefault(whole, {})[part] = value
+    return found
 
 
 def _place(path: str, typed: Typed) -> str:

@@ -11,6 +11,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.timer import Timer
 
 from gwtui.actions.action import LIST
 from gwtui.domain.safe_text import safe_text
@@ -34,6 +35,8 @@ BESIDE = 110
 """From this width on the detail pane stands beside the list."""
 
 _TICK = timedelta(seconds=15)
+_REST = 0.12
+"""Seconds without another row before the detail follows again: a held key repeats faster."""
 
 FILTER_HELP = 'word  -without  "two words"  column:text  column=exact  used>80  created<7d'
 
@@ -70,6 +73,10 @@ class ResourceScreen(GatewayScreen):
         """The rows that are completed one by one."""
         self._wanted: str | None = None
         self._ticked: datetime | None = None
+        self._resting: Timer | None = None
+        """Runs since the cursor moved."""
+        self._behind = False
+        """Whether the detail shows a row before the one that is selected now."""
         self._detail: bool | None = None
         """What the person chose; None leaves it to the width."""
         self.table: ResourceTable[Any] = ResourceTable(
@@ -272,8 +279,19 @@ class ResourceScreen(GatewayScreen):
             self.refeed()
 
     def on_resource_table_highlighted(self) -> None:
-        """Another row is selected."""
-        self._show_detail(self.now)
+        """Another row is selected. While a key is held the detail waits for the last row."""
+        if self._resting is None:
+            self._show_detail(self.now)
+        else:
+            self._resting.stop()
+            self._behind = True
+        self._resting = self.set_timer(_REST, self._rested)
+
+    def _rested(self) -> None:
+        self._resting = None
+        if self._behind:
+            self._behind = False
+            self._show_detail(self.now)
 
     async def on_resource_table_opened(self, message: Opened) -> None:
         """Enter on a row, or a click on the selected one."""

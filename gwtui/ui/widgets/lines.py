@@ -11,6 +11,7 @@ from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Region, Size
+from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
@@ -50,6 +51,9 @@ class LinesView(ScrollView, can_focus=True):
     ]
     DEFAULT_CSS = "LinesView { overflow-x: auto; overflow-y: auto; scrollbar-size-vertical: 1; }"
 
+    virtual_size = Reactive(Size(0, 0), layout=False, repaint=False)
+    """Another number of lines alone repaints nothing but the scroll bar: ``show`` does that."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._lines: tuple[Content, ...] = ()
@@ -74,6 +78,13 @@ class LinesView(ScrollView, can_focus=True):
         visible = [number for number in changed if top <= number < top + self.size.height]
         if visible:
             self.refresh(*(self._region(number, painted[number]) for number in visible))
+
+    def watch_virtual_size(self, size: Size) -> None:
+        """Bring scroll bar and position up to date; the layout where the lines make the size."""
+        if self.styles.auto_dimensions:
+            self.refresh(layout=True)
+        elif self.is_attached:
+            self._scroll_update(size)
 
     def _region(self, number: int, painted: Strip | None) -> Region:
         """What of a line must be painted: all of it unless it is known what stood there."""

@@ -1,0 +1,171 @@
+"""What the terminal shows, cell by cell, so that nothing is sent that stands there already.
+
+Textual repaints widgets: a new layout sends whole screens, a changed figure the line it stands in
+from its left edge on. Over SSH the difference counts, so that each update is compared with what
+was sent before, and only cells that look different are sent, with only the codes that change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import groupby
+
+from rich.cells import get_character_cell_size
+from rich.color import ColorSystem
+from rich.console import Console
+from rich.style import Style
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
+from textual.geometry import Size
+from textual.strip import Strip
+
+_Look = tuple[str, str, str]
+"""SGR codes of a style: attributes, foreground, background; each may be empty."""
+_Cell = tuple[str, _Look]
+"""What stands in a cell, and how it looks."""
+_Span = tuple[int, int, Sequence[_Cell]]
+"""Column, line and cells of a piece that is to be sent."""
+
+_NO_LOOK: _Look = ("", "", "")
+_MOVE = 10
+"""Equal cells between two different ones that are rather sent again than skipped."""
+_REST = ""
+"""What the further cells of a wide character hold."""
+
+
+class Difference(CompositorUpdate):
+    """The bytes that bring the terminal up to date."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def render_segments(self, console: Console) -> str:  # noqa: ARG002 - rendered already
+        """These bytes."""
+        return self._text
+
+
+class ScreenMemory:
+    """Remembers what was sent. Whoever else wrote on the terminal has to ``forget`` it."""
+
+    def __init__(self) -> None:
+        self._size = Size()
+        self._lines: list[list[_Cell | None]] = []
+
+    def forget(self) -> None:
+        """Nothing is known any more of what the terminal shows: send all of it."""
+        self._size = Size()
+
+    def difference(
+        self, update: LayoutUpdate | ChopsUpdate, size: Size, colours: ColorSystem | None
+    ) -> str:
+        """What is to be sent so that the terminal shows ``update``; empty when it does already."""
+        if size != self._size:
+            self._size = size
+            self._lines = [[None] * size.width for _ in range(size.height)]
+        system = colours or ColorSystem.TRUECOLOR
+        spans: list[_Span] = []
+        for x, y, strip in _pieces(update):
+            if y < size.height:
+                spans += self._put(x, y, _cells(strip, system)[: size.width - x])
+        return _bytes(spans)
+
+    def _put(self, x: int, y: int, cells: Sequence[_Cell]) -> Iterator[_Span]:
+        line = self._lines[y]
+        before = line[x : x + len(cells)]
+        if before == cells:
+            return
+        line[x : x + len(cells)] = cells
+        if not (_is_plain(before) and _is_plain(cells)):
+            # Terminals disagree about the width of some characters: sent as a whole.
+            yield x, y, cells
+            return
+        for start, end in _different(before, cells):
+            yield x + start, y, cells[start:end]
+
+
+def _pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
+    """Pieces of lines with the column and the line they begin at."""
+    if isinstance(update, LayoutUpdate):
+        for y, strips in enumerate(update.strips, update.region.y):
+            x = update.region.x
+            for strip in strips:
+                yield x, y, strip
+                x += strip.cell_length
+        return
+    for y, left, right in update.spans:
+        for end, (x, chop) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+            if chop is not None and x < right and end > left:
+                yield x, y, chop.crop(0, min(end, right) - x)
+
+
+def _cells(strip: Strip, colours: ColorSystem) -> list[_Cell]:
+    """Every cell of a strip."""
+    cells: list[_Cell] = []
+    for text, style, _ in strip:
+        look = _NO_LOOK if style is None else _look(style, colours)
+        if text.isascii():
+            cells += [(sign, look) for sign in text]
+            continue
+        for sign in text:
+            width = get_character_cell_size(sign)
+            if width:
+                cells += [(sign, look), *[(_REST, look)] * (width - 1)]
+            elif cells:
+                cells[-1] = (cells[-1][0] + sign, look)
+    return cells
+
+
+@lru_cache(maxsize=1024)
+def _look(style: Style, colours: ColorSystem) -> _Look:
+    attributes = Strip.render_ansi(style.without_color, colours)
+    fore, back = (
+        "" if colour is None else ";".join(colour.downgrade(colours).get_ansi_codes(foreground))
+        for colour, foreground in ((style.color, True), (style.bgcolor, False))
+    )
+    return attributes, fore, back
+
+
+def _is_plain(cells: Iterable[_Cell | None]) -> bool:
+    """Whether each cell holds one character of one cell."""
+    return all(cell is None or len(cell[0]) == 1 for cell in cells)
+
+
+def _different(before: Sequence[_Cell | None], after: Sequence[_Cell]) -> list[tuple[int, int]]:
+    """Where the two differ; places that are close together count as one."""
+    spans: list[tuple[int, int]] = []
+    for at, (old, new) in enumerate(zip(before, after, strict=True)):
+        if old == new:
+            continue
+        if spans and at - spans[-1][1] < _MOVE:
+            spans[-1] = (spans[-1][0], at + 1)
+        else:
+            spans.append((at, at + 1))
+    return spans
+
+
+def _bytes(spans: Sequence[_Span]) -> str:
+    """The spans as the terminal reads them; no style is left switched on."""
+    if not spans:
+        return ""
+    out: list[str] = ["\x1b[0m"]
+    now = _NO_LOOK
+    for x, y, cells in spans:
+        out.append(f"\x1b[{y + 1};{x + 1}H")
+        for look, run in groupby(cells, key=lambda cell: cell[1]):
+            out.append(_switch(now, look))
+            out += [sign for sign, _ in run]
+            now = look
+    out.append("\x1b[0m")
+    return "".join(out)
+
+
+def _switch(now: _Look, wanted: _Look) -> str:
+    """The codes from one look to another."""
+    if now == wanted:
+        return ""
+    attributes, fore, back = wanted
+    if attributes == now[0]:
+        codes = [fore or "39" if fore != now[1] else "", back or "49" if back != now[2] else ""]
+    else:
+        codes = ["0", attributes, fore, back]
+    return f"\x1b[{';'.join(filter(None, codes))}m"

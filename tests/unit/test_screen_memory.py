@@ -1,0 +1,136 @@
+"""What is sent to the terminal: always enough for the right screen, never what stands there."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+import pyte
+import pytest
+from rich.color import ColorSystem
+from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.geometry import Region, Size
+from textual.strip import Strip
+
+from gwtui.ui.screen_memory import ScreenMemory
+
+SIZE = Size(40, 6)
+STYLES = [
+    None,
+    Style.parse("bold #ff0000 on #000000"),
+    Style.parse("#ff0000 on #000000"),
+    Style.parse("#00ff00"),
+    Style.parse("on #223344"),
+    Style.parse("reverse"),
+    Style.parse("underline #00ff00 on #223344"),
+]
+SIGNS = ["a", "b", "…", "█", "é"]
+WIDE = ["日", "🙂", "e\u0301"]
+
+
+class Terminal:
+    """A terminal, and one that is told everything each time."""
+
+    def __init__(self) -> None:
+        self.memory = ScreenMemory()
+        self.screen, self.whole = (pyte.Screen(SIZE.width, SIZE.height) for _ in range(2))
+        self.sent = ""
+
+    def show(self, update: LayoutUpdate | ChopsUpdate) -> str:
+        self.sent = self.memory.difference(update, SIZE, ColorSystem.TRUECOLOR)
+        pyte.Stream(self.screen).feed(self.sent)
+        console = Console(color_system="truecolor")
+        pyte.Stream(self.whole).feed(update.render_segments(console).replace("\n", ""))
+        return self.sent
+
+    def same(self) -> bool:
+        lines = range(SIZE.height)
+        return all(self.screen.buffer[y] == self.whole.buffer[y] for y in lines)
+
+
+def strip(chance: random.Random, width: int, signs: Iterable[str]) -> Strip:
+    """Some text in some styles, exactly that wide."""
+    segments: list[Segment] = []
+    left = width
+    while left:
+        sign = chance.choice([*signs])
+        length = min(left, chance.randint(1, 9))
+        made = Segment(sign * length, chance.choice(STYLES))
+        if made.cell_length > left:
+            made = Segment(" " * left, None)
+        segments.append(made)
+        left -= made.cell_length
+    return Strip(segments, width)
+
+
+def whole(lines: list[Strip]) -> LayoutUpdate:
+    return LayoutUpdate([[line] for line in lines], Region(0, 0, SIZE.width, SIZE.height))
+
+
+def part(chance: random.Random, y: int, chops: list[Strip]) -> ChopsUpdate:
+    """Some columns of one line that is made of chops."""
+    starts = [0]
+    for chop in chops:
+        starts.append(starts[-1] + chop.cell_length)
+    lines: list[dict[int, Strip | None]] = [{} for _ in range(SIZE.height)]
+    lines[y] = dict(zip(starts, chops, strict=False))
+    ends = [[0] for _ in range(SIZE.height)]
+    ends[y] = starts[1:]
+    left = chance.randrange(SIZE.width - 1)
+    return ChopsUpdate(lines, [(y, left, chance.randint(left + 1, SIZE.width))], ends)
+
+
+@pytest.mark.parametrize("signs", [SIGNS, SIGNS + WIDE], ids=["narrow", "wide"])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_terminal_shows_what_it_would_show_if_everything_was_sent(
+    seed: int, signs: list[str]
+) -> None:
+    chance = random.Random(seed)
+    terminal = Terminal()
+    terminal.show(whole([strip(chance, SIZE.width, signs) for _ in range(SIZE.height)]))
+    for _ in range(40):
+        if chance.random() < 0.2:
+            update: LayoutUpdate | ChopsUpdate = whole(
+                [strip(chance, SIZE.width, signs) for _ in range(SIZE.height)]
+            )
+        else:
+            cut = chance.randint(5, 30)
+            chops = [strip(chance, cut, signs), strip(chance, SIZE.width - cut, signs)]
+            update = part(chance, chance.randrange(SIZE.height), chops)
+        terminal.show(update)
+        assert terminal.same()
+        assert terminal.memory.difference(update, SIZE, ColorSystem.TRUECOLOR) == ""
+
+
+def test_only_the_cells_that_differ_are_sent() -> None:
+    terminal = Terminal()
+    lines = [Strip([Segment(f"used {'x' * 25} 12 %", STYLES[2])]) for _ in range(SIZE.height)]
+    terminal.show(whole([line.extend_cell_length(SIZE.width) for line in lines]))
+    lines[3] = Strip([Segment(f"used {'x' * 25} 13 %", STYLES[2])])
+    sent = terminal.show(whole([line.extend_cell_length(SIZE.width) for line in lines]))
+    assert sent == "\x1b[0m\x1b[4;33H\x1b[38;2;255;0;0;48;2;0;0;0m3\x1b[0m"
+    assert terminal.same()
+
+
+def test_what_was_forgotten_is_sent_again() -> None:
+    terminal = Terminal()
+    update = whole([Strip([Segment("x" * SIZE.width)]) for _ in range(SIZE.height)])
+    first = terminal.show(update)
+    assert terminal.show(update) == ""
+    terminal.screen.reset()
+    terminal.memory.forget()
+    assert terminal.show(update) == first
+    assert terminal.same()
+
+
+def test_another_size_is_another_screen() -> None:
+    memory = ScreenMemory()
+    update = whole([Strip([Segment("x" * SIZE.width)]) for _ in range(SIZE.height)])
+    first = memory.difference(update, SIZE, ColorSystem.TRUECOLOR)
+    smaller = memory.difference(update, Size(10, 2), ColorSystem.TRUECOLOR)
+    assert "x" * 10 in smaller
+    assert "x" * 11 not in smaller
+    assert memory.difference(update, SIZE, ColorSystem.TRUECOLOR) == first
