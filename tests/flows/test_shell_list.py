@@ -160,7 +160,7 @@ async def test_a_held_key_moves_the_rows_and_the_detail_follows_once_it_rests(
         name = listing(app).declared.name(listing(app).target())
         assert name not in pane.text
         await until(pilot, lambda: name in pane.text, "the last row")
-        assert len(set(shown)) == 2, "the first one at once, the last one at rest"
+        assert len(set(shown)) <= 2, "at most the first one at once, and the last one at rest"
 
 
 async def test_the_detail_pane_takes_the_whole_width_where_there_is_none(tmp_path: Path) -> None:
