@@ -46,7 +46,11 @@ def parents(resource: str) -> tuple[str, ...]:
     return (PARENTS[resource],) if resource in PARENTS else ()
 
 
-@pytest.mark.parametrize("resource", [*RESOURCES])
+OF_THEIR_OWN = {"recovery"}
+"""Writes in doubt are there only after an accident: ``test_cli_doubts`` makes some."""
+
+
+@pytest.mark.parametrize("resource", sorted({*RESOURCES} - OF_THEIR_OWN))
 def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
     gwtui: Gwtui, resource: str
 ) -> None:
@@ -55,7 +59,8 @@ def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
     code, out, _ = gwtui(*words, "--output", "csv")
     table = list(csv.DictReader(io.StringIO(out)))
     assert code == exits.OK
-    assert [*table[0]] == [column.id for column in declaration(RESOURCES[resource]).columns]
+    header = next(csv.reader(io.StringIO(out)))
+    assert header == [column.id for column in declaration(RESOURCES[resource]).columns]
     assert not {"…", "—", "reading…"} & {cell for line in table for cell in line.values()}
     # Default guardrails that nobody made are in no JSON; a model has several endpoints.
     if resource not in {"guardrails", "zdr"}:
