@@ -207,7 +207,8 @@ class BoardBody(GatewayScreen):
         session = self.gwtui.session
         if session is not None:
             self._show_alerts(session.hub)
-            self.budget = self.budget or requests_part(session)
+            if self.budget is None and session.gateway.traffic.recent().requests:
+                self.budget = requests_part(session)
             line = recording_line(session.history, self.known, self.now)
             self.query_one("#board-recording", OneLine).show(Content.assemble(" ", line))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 CADENCE = Cadence(30, stale_after=120, local=True)
 """A file of this machine: no request goes out."""
+_FIRST_ROUND = timedelta(minutes=1)
+"""After so long everything was read for the first time."""
 MOST = 5000
 """Changes that are listed, the newest."""
 
@@ -86,7 +88,13 @@ def changes_feed(hub: FeedHub, between: Between) -> Feed[Sequence[ChangeRow]]:
 
 
 def rows_between(reader: HistoryReader, between: Between, until: datetime) -> tuple[ChangeRow, ...]:
-    """The rows. Raises sqlite3.Error."""
+    """The rows; from when all was read once where the recording begins later. Raises sqlite3.Error.
+
+    What nobody recorded cannot be compared with anything.
+    """
+    span = reader.span()
+    if span is not None and between.since < span[0] + _FIRST_ROUND:
+        between = replace(between, since=min(span[0] + _FIRST_ROUND, until))
     if between.each:
         return tuple(map(_of_change, reader.changes(between.since, until, limit=MOST)))
     last = {

@@ -101,7 +101,7 @@ class PlotView(LinesView):
             return
         window = self._figure.window
         step = timedelta(seconds=window.seconds / _STEPS)
-        moment = (self._cursor or window.until) + step * steps
+        moment = (self._cursor or self._newest()) + step * steps
         last = window.until - timedelta(seconds=1)
         self._cursor = min(last, max(window.since, moment))
         self._lay_out()
@@ -109,6 +109,19 @@ class PlotView(LinesView):
     def action_zoom(self, by: int) -> None:
         """Ask for a shorter or a longer span."""
         self.post_message(self.Zoomed(self, by))
+
+    def _newest(self) -> datetime:
+        """When the curves end: the window reaches a little beyond the present."""
+        assert self._figure is not None  # noqa: S101 - checked by the callers
+        window = self._figure.window
+        ends = [
+            point.at + line.curve.width
+            for line in self._figure.lines
+            if line.curve is not None
+            for point in line.points(window)
+            if point.state != "gap"
+        ]
+        return min(max(ends, default=window.until), window.until)
 
     def _moment(self, share: float) -> datetime | None:
         assert self._figure is not None  # noqa: S101 - checked by the callers
