@@ -9,7 +9,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import place_actions, tab_of
 from gwtui.ui.keys import shown
 from gwtui.ui.resources.registry import SHORT_TITLES, TABS, TITLES
-from gwtui.ui.widgets.header import HeaderFacts, Tab
+from gwtui.ui.widgets.header import CRITICAL, HeaderFacts, Tab
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -34,6 +34,16 @@ def header_facts(app: GwtuiApp, current: str) -> HeaderFacts:
         alerts=None if app.notices is None else app.notices.badge,
         faults=connection.faults,
     )
+
+
+def whose(app: GwtuiApp) -> str:
+    """Whose gateway it is, for what covers the header; empty for one on a private socket."""
+    if app.session is None:
+        return ""
+    connection = app.session.connection
+    host = _host(connection)
+    named = filter(None, (CRITICAL if connection.critical else "", safe_text(connection.label, 40)))
+    return " · ".join([*named, host]) if host else ""
 
 
 def _host(connection: Connection) -> str:

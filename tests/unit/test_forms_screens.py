@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.editors import ChoiceEditor, PickEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.key_form import edit_form
+from gwtui.ui.forms.key_form import create_form, edit_form
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.secret import MASK, SecretScreen
 from gwtui.ui.screens.ask import AskScreen
@@ -350,7 +351,29 @@ async def test_a_long_plan_keeps_its_buttons_in_sight() -> None:
     app = HostApp(ConfirmScreen(long, deliberate="Change it"))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        assert "Change it" in shown(app)
+        text = shown(app)
+        assert "Change it" in text
+        assert "PgDn reads on" in text
+        assert "Field 29" not in text
+        await pilot.press(*["pagedown"] * 20)
+        await pilot.pause()
+        assert "Field 29" in shown(app)
+        await pilot.press(*["pageup"] * 20)
+        await pilot.pause()
+        assert "Field 0 " in shown(app)
+        assert app.results == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_what_covers_the_header_says_whose_gateway_it_is(size: tuple[int, int]) -> None:
+    where = "CRITICAL · production · gateway.example.com"
+    asked = HostApp(ConfirmScreen(plan(), deliberate="Change it", where=where))
+    filled = HostApp(FormScreen(create_form(None), replace(FACTS, where=where), ScriptedSubmit()))
+    for app, words in ((asked, f"on {where}"), (filled, where)):
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            assert words in shown(app)
+            assert "PgDn" not in shown(app)
 
 
 # Disputes --------------------------------------------------------------------------------------

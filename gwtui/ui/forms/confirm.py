@@ -31,6 +31,8 @@ class ConfirmScreen(Answered[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n,q", "stay", show=False),
         Binding("y", "go", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
         Binding("left,up", "app.focus_previous", show=False),
         Binding("right,down", "app.focus_next", show=False),
     ]
@@ -43,6 +45,7 @@ class ConfirmScreen(Answered[bool]):
         notes: tuple[str, ...] = (),
         typed: str = "",
         way_out: str = "",
+        where: str = "",
     ) -> None:
         super().__init__()
         self._plan = plan
@@ -50,13 +53,17 @@ class ConfirmScreen(Answered[bool]):
         self._notes = notes
         self._grave = plan.danger == "high"
         self._typed = "" if plan.obstacles else typed
+        self._where = where
 
     def compose(self) -> ComposeResult:
         """Title, changes, effects, two buttons."""
         plan = self._plan
         tone: Tone = "bad" if self._grave else "accent"
         with Vertical(id="confirm", classes="dialog"):
-            yield Static(toned(f"{plan.title}?", tone, bold=True), classes="title")
+            title = toned(f"{plan.title}?", tone, bold=True)
+            if self._where:
+                title = Content.assemble(title, "\n", toned(f"on {self._where}", "muted"))
+            yield Static(title, classes="title")
             with VerticalScroll(id="confirm-plan", can_focus=False):
                 for change in plan.changes:
                     with Horizontal(classes="change"):
@@ -86,13 +93,19 @@ class ConfirmScreen(Answered[bool]):
                         compact=True,
                         disabled=bool(self._typed),
                     )
-            yield Static(toned(self._hint(), "muted"))
+            yield Static(toned(self._hint(), "muted"), id="confirm-keys")
 
     def _hint(self) -> str:
         if self._plan.obstacles:
             return "This cannot be done now · Tab moves · Esc closes"
         hint = "Tab moves · Enter presses · Esc keeps it"
         return f"y confirms · {hint}" if self._by_one_key else hint
+
+    def _show_hint(self) -> None:
+        """Say how to read on where the plan is longer than its place."""
+        is_long = self.query_one("#confirm-plan").max_scroll_y > 0
+        hint = f"PgDn reads on · {self._hint()}" if is_long else self._hint()
+        self.query_one("#confirm-keys", Static).update(toned(hint, "muted"))
 
     @property
     def _by_one_key(self) -> bool:
@@ -102,6 +115,10 @@ class ConfirmScreen(Answered[bool]):
     def on_mount(self) -> None:
         """The safe answer first."""
         self.query_one("#safe").focus()
+
+    def on_resize(self) -> None:
+        """Another size: perhaps not all of the plan is in sight any more."""
+        self.call_after_refresh(self._show_hint)
 
     @on(Edited)
     def _edited(self, event: Edited) -> None:
@@ -117,6 +134,11 @@ class ConfirmScreen(Answered[bool]):
     def _pressed(self, event: Button.Pressed) -> None:
         event.stop()
         self.dismiss(event.button.id == "deliberate")
+
+    def action_page(self, step: int) -> None:
+        """Read on in a plan that is longer than its place."""
+        plan = self.query_one("#confirm-plan", VerticalScroll)
+        plan.scroll_relative(y=step * max(1, plan.size.height - 1), animate=False)
 
     def action_stay(self) -> None:
         """The safe answer."""

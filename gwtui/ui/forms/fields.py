@@ -40,6 +40,8 @@ class Facts:
     zone: tzinfo | None = None
     workspaces: Mapping[str, str] = field(default_factory=dict)
     """Workspace id -> name, fit to be shown."""
+    where: str = ""
+    """Whose gateway the request goes to, fit to be shown; empty where that goes without saying."""
 
 
 Preview = Callable[[Any, Mapping[str, Any], Facts], Cell | None]

@@ -27,6 +27,7 @@ from gwtui.ui.messages import LookInto
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import PartsLine
+from gwtui.ui.widgets.status import TwoEnds
 
 T = TypeVar("T")
 
@@ -75,7 +76,9 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
     def compose(self) -> ComposeResult:
         """Title, fields, what the gateway said, buttons."""
         with Vertical(id="form", classes="-parts" if self._in_parts else ""):
-            yield Static(toned(self.spec.title, "accent", bold=True), id="form-title")
+            yield TwoEnds(
+                toned(self.spec.title, "accent", bold=True), self.state.facts.where, id="form-title"
+            )
             yield ProgressLine(id="form-progress")
             with _Fields(id="form-fields", can_focus=False):
                 for at, group in enumerate(self.spec.groups):

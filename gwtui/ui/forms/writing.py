@@ -26,6 +26,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.fields import Facts
 from gwtui.ui.forms.notice import NoticeScreen
+from gwtui.ui.frame_facts import whose
 from gwtui.ui.in_doubt import PLACE, route_to
 from gwtui.ui.resources.workspaces import workspaces_feed
 from gwtui.ui.screens.resource import ResourceScreen
@@ -66,7 +67,8 @@ async def value_now(feed: Feed[T]) -> T:
 
 def plain_facts(context: ActionContext) -> Facts:
     """Clock and zone: what every form knows."""
-    return Facts(context.app.clock.now, context.app.local_zone)
+    app = context.app
+    return Facts(app.clock.now, app.local_zone, where=whose(app))
 
 
 async def workspace_facts(context: ActionContext) -> Facts:
@@ -78,7 +80,7 @@ async def workspace_facts(context: ActionContext) -> Facts:
         for space in spaces or ()
         if space.id
     }
-    return Facts(app.clock.now, app.local_zone, names)
+    return Facts(app.clock.now, app.local_zone, names, where=whose(app))
 
 
 # Consent ----------------------------------------------------------------------------------------
@@ -98,7 +100,8 @@ async def confirm(
     name where nothing else is asked for.
     """
     wanted = typed or _critical_name(context)
-    screen = ConfirmScreen(plan, deliberate=deliberate, notes=notes, typed=wanted)
+    where = whose(context.app)
+    screen = ConfirmScreen(plan, deliberate=deliberate, notes=notes, typed=wanted, where=where)
     if not await context.app.push_screen_wait(screen) or plan.obstacles:
         return None
     return Consent(plan, "typed" if wanted else "dialog")
@@ -115,7 +118,8 @@ async def go_instead(
     context: ActionContext, plan: Plan[Any], way_out: str, notes: tuple[str, ...] = ()
 ) -> bool:
     """Show what stands in the plan's way; whether the person takes the way out."""
-    screen = ConfirmScreen(plan, deliberate="", notes=notes, way_out=way_out)
+    where = whose(context.app)
+    screen = ConfirmScreen(plan, deliberate="", notes=notes, way_out=way_out, where=where)
     return await context.app.push_screen_wait(screen)
 
 

@@ -42,6 +42,19 @@ def status_content(left: Content, facts: Sequence[str], width: int) -> Content:
     return Content.assemble(left, gap, toned(right, "muted"), " ")
 
 
+class TwoEnds(OneLine):
+    """A line with something at either end; the text at the right is never cut away."""
+
+    def __init__(self, left: Content, right: str, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._left = left
+        self._right = (right,) if right else ()
+
+    def render(self) -> Content:
+        """Both ends, in as much width as there is."""
+        return status_content(self._left, self._right, self.size.width)
+
+
 class StatusLine(OneLine):
     """The line above the footer."""
 
