@@ -291,6 +291,38 @@ def test_without_a_terminal_and_without_yes_nothing_is_done(gwtui: Gwtui, state:
     assert not state.exists() or log(state) == []
 
 
+@pytest.mark.parametrize("confirm", [(), ("--confirm", "other")])
+def test_yes_alone_does_nothing_on_a_critical_profile(
+    gwtui: Gwtui, state: Path, private_home: Path, confirm: tuple[str, ...]
+) -> None:
+    words = on_critical(gwtui, private_home, "keys", "create", "--set", "name=unwanted")
+    code, out, err = gwtui(*words, YES, *confirm)
+    assert (code, out) == (exits.USAGE, "")
+    assert "prod" in err
+    assert log(state) == []
+    assert gwtui.json("keys", "list", "--filter", "unwanted") == []
+
+
+def test_yes_and_the_name_of_a_critical_profile(
+    gwtui: Gwtui, state: Path, private_home: Path
+) -> None:
+    words = on_critical(gwtui, private_home, "keys", "create", "--set", "name=named")
+    done(gwtui, *words, "--confirm", "prod")
+    (entry,) = log(state)
+    assert (entry.consent, entry.profile) == ("typed", "prod")
+
+
+def on_critical(gwtui: Gwtui, home: Path, *words: str) -> tuple[str, ...]:
+    """The words, on a profile that is marked critical."""
+    folder = home / "config" / "gwtui"
+    folder.mkdir(parents=True)
+    where = gwtui.site.gateway.base_url
+    (folder / "profiles.toml").write_text(
+        f'[profiles.prod]\nbase_url = "{where}"\ncritical = true\n'
+    )
+    return (*words, "--profile", "prod")
+
+
 @pytest.mark.parametrize("as_json", [False, True])
 def test_what_the_gateway_refuses_is_refused(
     gwtui: Gwtui, place: Site, state: Path, as_json: bool

@@ -428,19 +428,23 @@ async def test_the_replaced_guardrail_comes_back(world: FaultWorld) -> None:
 
 def test_no_secret_is_held_on_to() -> None:
     """Neither what a plan sent nor what it was answered, for as long as it can be undone."""
-    key = SecretStr("sk-sentinel-provider-key")
-    stored = byok_plans.plan_create(CreateByokRequest(provider="openai", key=key))
-    created = key_plans.plan_create(CreateKeyRequest(name="x"), NOW)
     changes = listed()
+    values = applied_with_secrets(changes)
+    gc.collect()
+    assert [value() for value in values] == [None, None]
+    assert changes.latest() is not None
+
+
+def applied_with_secrets(changes: UndoList) -> tuple[weakref.ref[SecretStr], ...]:
+    """Two changes in the list, and their secrets; the frame that knew them is left with them."""
+    sent = SecretStr("sk-sentinel-provider-key")
+    stored = byok_plans.plan_create(CreateByokRequest(provider="openai", key=sent))
     changes.add(stored, ByokCredential.model_validate({"id": "c"}))
+    created = key_plans.plan_create(CreateKeyRequest(name="x"), NOW)
     answer = CreatedKey.model_validate({"data": {"hash": "h"}, "key": "gw-v1-sentinel"})
     changes.add(created, answer)
     assert answer.key is not None
-    value = weakref.ref(answer.key), weakref.ref(key)
-    del key, stored, created, answer
-    gc.collect()
-    assert [one() for one in value] == [None, None]
-    assert changes.latest() is not None
+    return weakref.ref(answer.key), weakref.ref(sent)
 
 
 # The list ---------------------------------------------------------------------------------------

@@ -84,6 +84,11 @@ class ChangeVerb:
             "--plan", action="store_true", help="print what would be done, and send nothing"
         )
         parser.add_argument("--yes", action="store_true", help="do it without asking")
+        parser.add_argument(
+            "--confirm",
+            metavar="PROFILE",
+            help="with --yes on a critical profile: the name of the profile",
+        )
         add_output_option(parser)
         add_demo_option(parser)
 
@@ -180,7 +185,9 @@ class ChangeVerb:
         if reasons:
             narrate(f"refused: {plan.title}: {' '.join(reasons)}")
             return exits.FAILED
-        agreed = await consent(plan, session.connection, yes=arguments.yes)
+        agreed = await consent(
+            plan, session.connection, yes=arguments.yes, confirm=arguments.confirm
+        )
         if agreed is None:
             narrate("not carried out")
             return exits.FAILED

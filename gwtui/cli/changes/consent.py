@@ -1,5 +1,7 @@
 """Consent of the command line: ``--yes``, or a person on the terminal who is asked.
 
+On a critical profile ``--yes`` agrees to nothing without the profile's name in ``--confirm``.
+
 The one place of the command line where a :class:`Consent` is made.
 """
 
@@ -8,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gwtui.actions.plan import Consent, Plan
+from gwtui.actions.plan import Consent, ConsentKind, Plan
 from gwtui.cli.asking import await_line
 from gwtui.cli.changes.telling import plan_lines
 from gwtui.cli.exits import USAGE, CommandError
@@ -24,10 +26,12 @@ NO_TERMINAL = "there is no terminal to ask on: look at it with --plan, then give
 _NAME = 60
 
 
-async def consent(plan: Plan[T], connection: Connection, *, yes: bool) -> Consent[T] | None:
+async def consent(
+    plan: Plan[T], connection: Connection, *, yes: bool, confirm: str | None
+) -> Consent[T] | None:
     """The plan as agreed to; None when the person does not want it. Raises CommandError."""
     if yes:
-        return Consent(plan, "command line")
+        return Consent(plan, _way_of_yes(connection, confirm))
     narrate_lines(plan_lines(plan))
     wanted, kind = _question(plan, connection)
     answer = await await_line(f"{wanted}: ")
@@ -42,10 +46,27 @@ def refuse_without_terminal(*, yes: bool) -> None:
         raise CommandError(NO_TERMINAL, USAGE)
 
 
+def _way_of_yes(connection: Connection, confirm: str | None) -> ConsentKind:
+    """How ``--yes`` agrees. Raises CommandError where it alone is not enough."""
+    if not connection.critical:
+        return "command line"
+    name = _name(connection)
+    if confirm is None:
+        raise CommandError(f"this profile is critical: with --yes give --confirm {name}", USAGE)
+    if confirm != name:
+        raise CommandError(f"--confirm does not name this profile, which is {name}", USAGE)
+    return "typed"
+
+
+def _name(connection: Connection) -> str:
+    """What is typed to agree to a change on a critical profile."""
+    return safe_line(connection.label or connection.where, _NAME)
+
+
 def _question(plan: Plan[Any], connection: Connection) -> tuple[str, str]:
     """What is asked, and the only answer that agrees."""
     if connection.critical:
-        name = safe_line(connection.label or connection.where, _NAME)
+        name = _name(connection)
         return f"This profile is CRITICAL. Type {name} to carry it out", name
     if plan.danger == "high":
         return "This cannot be undone. Type yes to carry it out", "yes"
