@@ -67,10 +67,9 @@ async def test_a_change_is_on_the_audit_screen(tmp_path: Path) -> None:
         assert "…" in entry.key or "..." in entry.key, "and it is masked"
         assert place.token not in AuditLog(tmp_path / "audit.jsonl").path.read_text()
         assert entry.request_id is not None
-        text = shown(app)
-        assert "Disable key" in text
-        assert "applied" in text
-        assert "enabled → disabled" in text
+        await until(pilot, lambda: "Disable key" in shown(app), "the entry on the screen")
+        assert "applied" in shown(app)
+        assert "enabled → disabled" in shown(app)
         for query, count in (("outcome:applied", 1), ("outcome:refused", 0), ("action:keys", 1)):
             await pilot.press("slash", *query)
             await until(pilot, lambda n=count: listing(app).table.visible_count == n, query)
