@@ -148,8 +148,8 @@ def resolve(
         raise ProfileError(f"there is no dialect {dialect!r} (known: {', '.join(DIALECTS)})")
     if chosen is None:
         raise ProfileError(
-            "no gateway is given: use --demo, --profile NAME, --base-url URL, "
-            "or set GWTUI_PROFILE or GWTUI_BASE_URL"
+            "no gateway is given: run 'gwtui login' once, or look around with --demo; "
+            "--profile NAME, --base-url URL, GWTUI_PROFILE and GWTUI_BASE_URL name one, too"
         )
     return chosen.model_copy(
         update={
