@@ -65,8 +65,8 @@ class ScreenMemory:
         system = colours or ColorSystem.TRUECOLOR
         spans: list[_Span] = []
         for x, y, strip in _pieces(update):
-            if y < size.height:
-                spans += self._put(x, y, _cells(strip, system)[: size.width - x])
+            if x < size.width and y < size.height:
+                spans += self._put(x, y, _fitting(_cells(strip, system), size.width - x))
         return _bytes(spans)
 
     def _put(self, x: int, y: int, cells: Sequence[_Cell]) -> Iterator[_Span]:
@@ -113,6 +113,19 @@ def _cells(strip: Strip, colours: ColorSystem) -> list[_Cell]:
             elif cells:
                 cells[-1] = (cells[-1][0] + sign, look)
     return cells
+
+
+def _fitting(cells: list[_Cell], room: int) -> list[_Cell]:
+    """The cells that there is room for: the terminal may have become narrower than the layout.
+
+    A wide character that is cut at the edge is left out: it would go on to the next line.
+    """
+    if len(cells) <= room:
+        return cells
+    end = room
+    if cells[room][0] == _REST:
+        end = next(at for at in range(room - 1, -1, -1) if cells[at][0] != _REST)
+    return cells[:end] + [(" ", look) for _, look in cells[end:room]]
 
 
 @lru_cache(maxsize=1024)

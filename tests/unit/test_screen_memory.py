@@ -134,3 +134,22 @@ def test_another_size_is_another_screen() -> None:
     assert "x" * 10 in smaller
     assert "x" * 11 not in smaller
     assert memory.difference(update, SIZE, ColorSystem.TRUECOLOR) == first
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_update_for_a_wider_terminal_shows_what_there_is_room_for(seed: int) -> None:
+    chance = random.Random(seed)
+    small = Size(SIZE.width - chance.randint(1, 30), SIZE.height - chance.randint(0, 3))
+    screen, memory = pyte.Screen(small.width, small.height), ScreenMemory()
+
+    def others(y: int) -> list[dict[int, pyte.screens.Char]]:
+        return [dict(screen.buffer[at]) for at in range(small.height) if at != y]
+
+    for _ in range(20):
+        y, cut = chance.randrange(SIZE.height), chance.randint(5, 35)
+        chops = [strip(chance, width, ["日", "🙂", "a"]) for width in (cut, SIZE.width - cut)]
+        before = others(y)
+        sent = memory.difference(part(chance, y, chops), small, ColorSystem.TRUECOLOR)
+        pyte.Stream(screen).feed(sent)
+        assert others(y) == before
+        assert max(screen.buffer[min(y, small.height - 1)], default=0) < small.width
