@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.output import narrate
+from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.reach import Connect, add_demo_option, reach
 from gwtui.cli.running import run_async
 from gwtui.local.paths import Paths
@@ -81,8 +81,8 @@ async def _export(arguments: argparse.Namespace, connect: Connect) -> int:
             return await _write_files(registry, arguments)
         from gwtui.watch.metrics.exposition import text_of  # noqa: PLC0415
 
-        sys.stdout.buffer.write(text_of(registry, openmetrics=arguments.openmetrics))
-        sys.stdout.flush()
+        with data_on_stdout():
+            sys.stdout.buffer.write(text_of(registry, openmetrics=arguments.openmetrics))
     return exits.OK
 
 

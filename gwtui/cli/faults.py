@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
+from gwtui.cli.output import data_on_stdout
 
 if TYPE_CHECKING:
     from gwtui.embedded.faults import Switchboard
@@ -35,7 +36,8 @@ def list_faults() -> int:
     """Print every fault that can be asked for; returns the exit code."""
     from gwtui.embedded.faults import catalogue  # noqa: PLC0415 - loads the server
 
-    print(*catalogue(), sep="\n")
+    with data_on_stdout():
+        print(*catalogue(), sep="\n")
     return exits.OK
 
 

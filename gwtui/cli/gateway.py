@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
 from gwtui.cli.faults import add_fault_option, list_faults, switchboard, wants_list
+from gwtui.cli.output import OutputLostError, data_on_stdout
 from gwtui.cli.reach import missing_extra
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.contract.scalars import timestamp_text
@@ -90,7 +91,8 @@ def _serve(arguments: argparse.Namespace) -> int:
     gateway = _open(database, arguments, faults)
 
     def ready(base_url: str) -> None:
-        print(base_url, flush=True)
+        with data_on_stdout():
+            print(base_url)
         _narrate(f"serving {database}; stop with ctrl+c")
         for armed in faults.armed if faults is not None else ():
             _narrate(f"fault: {armed.fault}")
@@ -131,7 +133,11 @@ def _issue(arguments: argparse.Namespace) -> int:
         key = gateway.issue_key(management=arguments.management, name=name)
         gateway.close()
         _narrate(f"made the database {database}")
-    print(key)
+    try:
+        with data_on_stdout():
+            print(key)
+    except OutputLostError as error:
+        return _failed(f"{error}; nobody has the key {name!r}: issue another one", exits.FAILED)
     return exits.OK
 
 
@@ -143,9 +149,10 @@ def _generations(arguments: argparse.Namespace) -> int:
     database = _database(arguments)
     if arguments.demo and arguments.database is None:
         database = database.parent / "demo" / DATABASE_NAME
-    for found in recent_generations(database):
-        columns = (found.id, timestamp_text(found.made_at), found.model, found.key_name)
-        print(*(safe_text(column) for column in columns), sep="\t")
+    with data_on_stdout():
+        for found in recent_generations(database):
+            columns = (found.id, timestamp_text(found.made_at), found.model, found.key_name)
+            print(*(safe_text(column) for column in columns), sep="\t")
     return exits.OK
 
 

@@ -12,7 +12,7 @@ from gwtui.cli import exits
 from gwtui.cli.commands import COMMANDS, Command
 from gwtui.cli.faults import add_fault_option
 from gwtui.cli.options import add_connection_options, add_display_options
-from gwtui.cli.output import OutputLostError, narrate
+from gwtui.cli.output import OutputLostError, data_on_stdout, narrate
 from gwtui.cli.parsing import command_parser, positionals
 from gwtui.cli.process import take_over
 from gwtui.cli.resources import RESOURCES
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         take_over(words)
     try:
-        return _run(words)
+        return _answered(words)
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     except exits.CommandError as error:
@@ -37,6 +37,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             return exits.OK
         narrate(str(error))
         return exits.FAILED
+
+
+def _answered(words: Sequence[str]) -> int:
+    try:
+        return _run(words)
+    except SystemExit:
+        with data_on_stdout():
+            pass  # help and version have left, too
+        raise
 
 
 def _run(words: Sequence[str]) -> int:

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Protocol
 
 from gwtui.cli import exits
-from gwtui.cli.output import narrate
+from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.parsing import command_parser
 from gwtui.cli.resources import Resource
 
@@ -40,7 +40,8 @@ def run_verb(resource: Resource, name: str | None, words: Sequence[str]) -> int:
     """Call a verb, or say which there are; returns an exit code."""
     verbs = verbs_of(resource)
     if name is None:
-        print(_help(resource, verbs))
+        with data_on_stdout():
+            print(_help(resource, verbs))
         return exits.OK
     verb = verbs.get(name)
     if verb is None:

@@ -49,6 +49,27 @@ def test_a_reader_that_has_enough_ends_it_well(environment: dict[str, str], word
 
 
 @pytest.mark.parametrize(
+    "words",
+    ["--help", "keys --help", "keys list --help", "--fault list", "export metrics"],
+)
+def test_a_reader_that_left_before_ends_it_well(environment: dict[str, str], words: str) -> None:
+    """What is short is written only when the program ends."""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as pipe:
+        done = subprocess.run(
+            [*GWTUI, *words.split()],
+            env=environment,
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (exits.OK, "")
+
+
+@pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, exits.INTERRUPTED), (signal.SIGTERM, exits.TERMINATED)]
 )
 def test_a_signal_ends_the_watching_at_once(

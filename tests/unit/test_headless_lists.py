@@ -117,6 +117,14 @@ def test_filter_and_sort_speak_the_language_of_the_dashboard(gwtui: Gwtui) -> No
     assert "0 keys of" in err
 
 
+@pytest.mark.parametrize(
+    ("resource", "plural"), [("recovery", "writes in doubt"), ("organization", "people")]
+)
+def test_what_was_found_is_counted_in_words(gwtui: Gwtui, resource: str, plural: str) -> None:
+    _, _, err = gwtui(resource, "list", "--filter", "nobody is called so")
+    assert f"0 {plural}" in err
+
+
 def test_what_completes_the_rows_is_read_where_it_is_shown(gwtui: Gwtui) -> None:
     code, out, _ = gwtui("workspaces", "list", "--columns", "slug,members,keys", "--output", "csv")
     assert code == exits.OK

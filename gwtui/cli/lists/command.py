@@ -192,5 +192,5 @@ async def _scope(readings: Readings, resource: Resource, arguments: argparse.Nam
 
 
 def _counted(shown: int, every: int, spec: ResourceSpec[Any]) -> str:
-    noun = spec.singular if shown == 1 else f"{spec.singular}s"
+    noun = spec.singular if shown == 1 else spec.plural or f"{spec.singular}s"
     return f"{shown} {noun}" if shown == every else f"{shown} {noun} of {every}"

@@ -74,6 +74,7 @@ DOUBTS: ResourceSpec[OpenIntent] = ResourceSpec(
     id=FEED,
     title="Writes in doubt",
     singular="write in doubt",
+    plural="writes in doubt",
     identity=lambda one: one.id,
     name=lambda one: cells.text(one.title).text,
     columns=COLUMNS,

@@ -170,6 +170,7 @@ ORGANIZATION: ResourceSpec[PersonRow] = ResourceSpec(
     id="organization",
     title="People",
     singular="person",
+    plural="people",
     identity=lambda row: row.identity,
     name=lambda row: shown_person(row.person, row.person.id),
     columns=COLUMNS,

@@ -119,3 +119,5 @@ class ResourceSpec(Generic[T]):
     """Further names the filter bar understands, such as state:expired."""
     completion: Completion[T] | None = None
     """What completes the rows once it was read."""
+    plural: str = ""
+    """Of ``singular``; empty where that takes an s."""
