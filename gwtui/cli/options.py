@@ -21,11 +21,15 @@ def add_connection_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--read-only", action="store_true", help="never send anything that changes something"
     )
-    # Read before anything else can be logged, by ``process.take_over``: here it is checked.
+    add_log_option(parser)
+
+
+def add_log_option(parser: argparse.ArgumentParser, default: str = DEFAULT_LOG_LEVEL) -> None:
+    """How much is logged: read before anything can be, by ``process.take_over``; here checked."""
     parser.add_argument(
         LOG_OPTION,
         choices=LOG_LEVELS,
-        default=DEFAULT_LOG_LEVEL,
+        default=default,
         help=f"how much goes to the log file in the state directory ({DEFAULT_LOG_LEVEL})",
     )
 

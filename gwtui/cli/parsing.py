@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from gwtui.cli import exits
-from gwtui.cli.options import add_connection_options
+from gwtui.cli.options import add_connection_options, add_log_option
 
 VALUE_OPTIONS = frozenset(
     {"--profile", "--base-url", "--dialect", "--theme", "--fault", "--log-level"}
@@ -30,6 +30,18 @@ class CommandParser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         code = exits.USAGE if self.refuse is None else self.refuse(message)
         self.exit(code, f"{self.prog}: error: {message}\n")
+
+    def add_subparsers(self, **options: Any) -> Any:
+        """Commands of the command, each of which takes the option of the log as well."""
+        return super().add_subparsers(parser_class=_SubParser, **options)
+
+
+class _SubParser(argparse.ArgumentParser):
+    """The parser of a command of a command."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+        add_log_option(self, argparse.SUPPRESS)
 
 
 def command_parser(prog: str, description: str, **more: Any) -> CommandParser:
