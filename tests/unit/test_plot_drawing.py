@@ -135,10 +135,10 @@ def test_every_line_fits_whatever_is_recorded(values: list[Value]) -> None:
         assert all(line.cell_length <= width for line in lines)
 
 
-@given(AMOUNTS, AMOUNTS, st.integers(1, 10))
-def test_the_scale_holds_all_and_is_not_wasteful(one: Decimal, two: Decimal, steps: int) -> None:
+@given(AMOUNTS, AMOUNTS, st.integers(1, 40))
+def test_the_scale_holds_all_and_is_not_wasteful(one: Decimal, two: Decimal, rows: int) -> None:
     low, high = min(one, two), max(one, two)
-    scale = scale_of(low, high, steps=steps)
+    scale = scale_of(low, high, rows=rows)
     assert scale.bottom <= low <= high <= scale.top
     assert scale.bottom < scale.top
     assert 0 <= scale.share(low) <= scale.share(high) <= 1
@@ -149,6 +149,29 @@ def test_the_scale_holds_all_and_is_not_wasteful(one: Decimal, two: Decimal, ste
 def test_the_scale_reaches_floor_and_ceiling_but_not_past_them() -> None:
     scale = scale_of(Decimal("99.2"), Decimal(100), floor=Decimal(0), ceiling=Decimal(100))
     assert (scale.bottom, scale.top) == (0, 100)
+
+
+def test_a_few_lines_are_not_wasted_on_what_no_curve_reaches() -> None:
+    few = scale_of(Decimal(140), Decimal(540), rows=4)
+    assert (few.bottom, few.top) == (0, 600)
+    some = scale_of(Decimal(140), Decimal(190), rows=7)
+    assert (some.bottom, some.top) == (140, 200)
+
+
+@pytest.mark.parametrize("low", [None, Decimal(100)])
+def test_nothing_is_drawn_above_a_ceiling_that_nothing_passes(low: Decimal | None) -> None:
+    for rows in (2, 5, 30):
+        scale = scale_of(low, low, ceiling=Decimal(100), rows=rows)
+        assert scale.bottom < scale.top == 100
+
+
+@given(AMOUNTS, st.decimals(0, "0.1", places=5), st.integers(3, 40))
+def test_no_two_figures_of_the_axis_read_the_same(
+    low: Decimal, more: Decimal, height: int
+) -> None:
+    drawn = plot_lines(figure([str(low), str(low + more)]), 60, height)
+    named = [line.plain.partition("┤")[0].strip() for line in drawn if "┤" in line.plain]
+    assert len(set(named)) == len(named) > 0
 
 
 def test_labels_of_time_are_round_in_their_zone() -> None:

@@ -21,10 +21,10 @@ from gwtui.watch.history.model import Point
 
 NOT_RECORDED = "not recorded"
 NOTHING = "nothing is recorded of this time"
+_COARSE = Decimal("1e9")
+"""Steps that words do not tell apart even so are left as they are."""
 _TICK_ROOM = 9
 """Cells that a label of the time axis takes with the space around it."""
-_FIGURE_EVERY = 3
-"""Lines between two figures of the vertical axis."""
 
 
 def plot_lines(
@@ -97,19 +97,23 @@ def _latest(line: Line, figure: Figure) -> Point | None:
 
 
 def _scale(figure: Figure, rows: int) -> Scale:
+    """The range of all lines, with steps that can be told apart in words."""
     lows: list[Decimal] = []
     highs: list[Decimal] = []
     for line in figure.lines:
         points = line.points(figure.window)
         lows += [point.low for point in points if point.low is not None]
         highs += [point.high for point in points if point.high is not None]
-    return scale_of(
-        min(lows, default=None),
-        max(highs, default=None),
-        floor=figure.floor,
-        ceiling=figure.ceiling,
-        steps=max(1, rows // _FIGURE_EVERY),
-    )
+    low, high = min(lows, default=None), max(highs, default=None)
+    finest = Decimal(0)
+    while True:
+        scale = scale_of(
+            low, high, floor=figure.floor, ceiling=figure.ceiling, rows=rows, finest=finest
+        )
+        names = [figure.words(value) for value in scale.figures]
+        if len(set(names)) == len(names) or finest >= _COARSE:
+            return scale
+        finest = scale.step * 2
 
 
 def _is_empty(figure: Figure) -> bool:
@@ -124,12 +128,10 @@ def _axis_figures(figure: Figure, scale: Scale, rows: int) -> Iterator[tuple[int
     if rows == 1:
         return
     yield rows - 1, figure.words(scale.bottom)
-    value = scale.bottom + scale.step
-    while value < scale.top:
+    for value in scale.figures:
         row = round((1 - scale.share(value)) * (rows - 1))
         if 0 < row < rows - 1:
             yield row, figure.words(value)
-        value += scale.step
 
 
 def _under_cursor(raster: Raster, row: int, column: int, at: int | None, bare: str) -> Mark:

@@ -10,6 +10,12 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from gwtui.domain.times import DAY, HOUR, MINUTE
 from gwtui.ui.widgets.plot.spans import Window
 
+_LINES_A_STEP = 3
+"""Lines between two figures of the vertical axis, about."""
+_FINER = 2
+"""So many steps more may be taken where they fit the curve better."""
+_WASTE = Decimal("1.2")
+"""A coarser step is taken as long as its range is not larger than this times the tightest one."""
 _STEPS = tuple(Decimal(step) for step in ("1", "2", "2.5", "5", "10"))
 _TIME_STEPS = (
     *(MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE),
@@ -28,6 +34,15 @@ class Scale:
     top: Decimal
     step: Decimal
 
+    @property
+    def figures(self) -> Iterator[Decimal]:
+        """The round figures from the bottom to the top."""
+        value = self.bottom
+        while value < self.top:
+            yield value
+            value += self.step
+        yield self.top
+
     def share(self, value: Decimal) -> float:
         """Where a value lies: 0 at the bottom, 1 at the top; outside it is put on the edge."""
         return min(1.0, max(0.0, float((value - self.bottom) / (self.top - self.bottom))))
@@ -39,28 +54,48 @@ def scale_of(
     *,
     floor: Decimal | None = None,
     ceiling: Decimal | None = None,
-    steps: int = 2,
+    rows: int = 8,
+    finest: Decimal = Decimal(0),
 ) -> Scale:
-    """A range of round figures around ``low`` to ``high``, in ``steps`` steps or a few more.
+    """A range of round figures around ``low`` to ``high``, with room for them on ``rows`` lines.
 
-    ``floor`` and ``ceiling`` are figures that the range reaches at least.
+    ``floor`` and ``ceiling`` are figures that the range reaches at least, and does not pass while
+    nothing else does. No step is smaller than ``finest``.
     """
     found = [value for value in (low, high, floor, ceiling) if value is not None]
     bottom, top = (min(found), max(found)) if found else (Decimal(0), Decimal(1))
     if bottom == top:
         room = abs(top) / 10 or Decimal(1)
-        bottom, top = bottom if floor is not None else bottom - room, top + room
-    step = _round_up((top - bottom) / max(1, steps))
+        bottom, top = (
+            bottom if bottom == floor else bottom - room,
+            top if top == ceiling else top + room,
+        )
+    fewest = max(1, rows // _LINES_A_STEP)
+    steps = dict.fromkeys(
+        _round_up(max((top - bottom) / count, finest))
+        for count in range(fewest, max(fewest, min(fewest + _FINER, (rows + 1) // 2)) + 1)
+    )
+    ranges = [_range(bottom, top, step, floor, ceiling) for step in steps]
+    ranges = [scale for scale in ranges if (scale.top - scale.bottom) / scale.step < rows] or ranges
+    tightest = min(scale.top - scale.bottom for scale in ranges)
+    return next(scale for scale in ranges if scale.top - scale.bottom <= tightest * _WASTE)
+
+
+def _range(
+    bottom: Decimal, top: Decimal, step: Decimal, floor: Decimal | None, ceiling: Decimal | None
+) -> Scale:
+    """What is reached in whole steps, cut off where nothing can be beyond."""
     lowest = (bottom / step).to_integral_value(ROUND_FLOOR) * step
     highest = (top / step).to_integral_value(ROUND_CEILING) * step
-    if floor is not None and low is not None and low >= floor:
+    if floor is not None and bottom >= floor:
         lowest = max(lowest, floor)
-    if ceiling is not None and high is not None and high <= ceiling:
+    if ceiling is not None and top <= ceiling:
         highest = min(highest, ceiling)
     return Scale(lowest, highest, step)
 
 
 def _round_up(size: Decimal) -> Decimal:
+    """The next round figure from ``size`` on."""
     power = Decimal(1).scaleb(size.adjusted())
     return next(power * step for step in _STEPS if power * step >= size)
 
