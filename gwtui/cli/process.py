@@ -1,4 +1,4 @@
-"""What holds for the whole process, whichever command runs: log, crash reports, no core dump."""
+"""What holds for the whole process, whichever command runs: log, crash reports, closed memory."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ LOG_OPTION = "--log-level"
 LOG_LEVELS = ("off", "error", "warning", "info", "debug")
 DEFAULT_LOG_LEVEL = "info"
 _SAYS_ONLY = frozenset({"-h", "--help", "--version"})
+_PR_SET_DUMPABLE = 4
+"""Of prctl(2)."""
 _NO_CORE = 1
 """Bytes. The kernel takes this limit, other than 0, as a word to handlers of dumps as well."""
 
@@ -33,6 +35,7 @@ def take_over(words: Sequence[str]) -> None:
     sys.excepthook = _died
     sys.unraisablehook = _could_not_be_raised
     if _SAYS_ONLY.isdisjoint(words):
+        no_debugger()
         _open_log(words)
 
 
@@ -44,6 +47,19 @@ def no_core_dump() -> None:
         _, most = resource.getrlimit(resource.RLIMIT_CORE)
         size = 0 if most == 0 else _NO_CORE
         resource.setrlimit(resource.RLIMIT_CORE, (size, size))
+
+
+def no_debugger() -> None:
+    """Close the memory and the environment to the user's other processes, where that is possible.
+
+    What this process starts is open again: that knows no secret.
+    """
+    if sys.platform != "linux":
+        return
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes  # noqa: PLC0415 - not needed to say the version
+
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def report_failure(error: BaseException) -> None:
