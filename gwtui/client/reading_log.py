@@ -14,13 +14,17 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Shortfall:
-    """``unreadable`` counts rows that were left out, ``cut`` lists that ended before their end."""
+    """``unreadable`` counts rows that were left out, ``cut`` lists that ended before their end.
+
+    ``closed`` counts workspaces that came without an id: what is in them cannot be asked for.
+    """
 
     unreadable: int = 0
     cut: int = 0
+    closed: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.unreadable or self.cut)
+        return bool(self.unreadable or self.cut or self.closed)
 
 
 @dataclass(slots=True)
@@ -58,3 +62,10 @@ def list_read(unreadable: int, *, complete: bool) -> None:
     if log is not None:
         log.lacks.unreadable += unreadable
         log.lacks.cut += not complete
+
+
+def workspaces_closed(number: int) -> None:
+    """So many workspaces cannot be asked for what is in them."""
+    log = _current.get()
+    if log is not None:
+        log.lacks.closed += number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,17 +12,32 @@ from gwtui.embedded.hosting import host_on_socket
 from shell_kit import dashboard, line, listing, site, until
 
 
-class Garbling:
-    """A gateway whose list of people holds two rows that are no objects, and claims nine more."""
+def _people(body: dict[str, Any]) -> None:
+    """Two rows that are no objects, and nine more are claimed."""
+    body["data"] += [None, 7]
+    body["total_count"] += 9
 
-    def __init__(self, gateway: EmbeddedGateway) -> None:
+
+def _nameless(body: dict[str, Any]) -> None:
+    """One workspace has an id that is none."""
+    body["data"][-1]["id"] = 7
+
+
+class Garbling:
+    """A gateway that gives one list in another form."""
+
+    def __init__(
+        self, gateway: EmbeddedGateway, path: str, garble: Callable[[dict[str, Any]], None]
+    ) -> None:
         self._gateway = gateway
+        self._path = f"/api/v1/{path}"
+        self._garble = garble
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._gateway, name)
 
     async def asgi(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope.get("path") != "/api/v1/organization/members":
+        if scope.get("path") != self._path:
             await self._gateway.asgi(scope, receive, send)
             return
         parts: list[Any] = []
@@ -31,8 +47,7 @@ class Garbling:
 
         await self._gateway.asgi(scope, receive, keep)
         body = json.loads(b"".join(part.get("body", b"") for part in parts))
-        body["data"] += [None, 7]
-        body["total_count"] += 9
+        self._garble(body)
         headers = [(b"content-type", b"application/json")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": json.dumps(body).encode()})
@@ -41,7 +56,7 @@ class Garbling:
 async def test_rows_that_cannot_be_read_are_counted_on_every_list(tmp_path: Path) -> None:
     async with site() as place:
         await place.stop()
-        host = cast("EmbeddedGateway", Garbling(place.gateway))
+        host = cast("EmbeddedGateway", Garbling(place.gateway, "organization/members", _people))
         async with (
             host_on_socket(host, place.socket),
             dashboard(place, tmp_path, start="organization", size=(80, 24)) as (app, pilot),
@@ -54,3 +69,18 @@ async def test_rows_that_cannot_be_read_are_counted_on_every_list(tmp_path: Path
             await until(pilot, lambda: listing(app).resource == "keys", "a good list")
             await until(pilot, lambda: listing(app).table.total_count, "its rows")
             assert line(listing(app), "banner") == ""
+
+
+async def test_a_workspace_without_an_id_is_told_where_its_rows_are_missing(tmp_path: Path) -> None:
+    async with site() as place:
+        await place.stop()
+        host = cast("EmbeddedGateway", Garbling(place.gateway, "workspaces", _nameless))
+        async with (
+            host_on_socket(host, place.socket),
+            dashboard(place, tmp_path, start="keys", size=(80, 24)) as (app, pilot),
+        ):
+            for route in ("keys", "guardrails", "byok"):
+                await app.open_route(route)
+                await until(pilot, lambda route=route: listing(app).resource == route, route)
+                await until(pilot, lambda: listing(app).table.total_count, "the others")
+                assert "1 workspace came without an id" in line(listing(app), "banner")

@@ -18,7 +18,7 @@ from gwtui.cli.lists.command import declaration
 from gwtui.cli.lists.reading import Readings
 from gwtui.cli.output import print_table
 from gwtui.cli.resources import RESOURCES
-from gwtui.client.reading_log import Shortfall, list_read
+from gwtui.client.reading_log import Shortfall, list_read, workspaces_closed
 from gwtui.domain.exact_json import MASK, exact_json, masked
 from gwtui.watch import cadence
 from gwtui.watch.hub import FeedHub
@@ -185,18 +185,22 @@ def test_a_reading_that_lacks_something_says_so_and_ends_so(
 ) -> None:
     async def fetch(_client: Any) -> tuple[str, ...]:
         list_read(2, complete=False)
+        workspaces_closed(1)
         return ("row",)
 
     async def read() -> int:
         hub = FeedHub(None)  # type: ignore[arg-type]
         readings = Readings(hub)
         assert readings.exit_code == exits.OK
-        assert await readings.value(hub.feed("x", fetch, cadence.KEYS)) == ("row",)
+        for name in ("x", "what completes x"):
+            assert await readings.value(hub.feed(name, fetch, cadence.KEYS)) == ("row",)
         await hub.close()
         return readings.exit_code
 
     assert asyncio.run(read()) == exits.INCOMPLETE
-    assert "2 entries could not be read; a list ended" in capsys.readouterr().err
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "2 entries could not be read; a list ended" in said
+    assert said.endswith("a workspace came without an id: what is in it is missing")
     assert not Shortfall()
 
 

@@ -11,6 +11,7 @@ import pytest
 from gwtui.client.errors import GatewayError, NotFoundError, ServerError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
+from gwtui.client.reading_log import Shortfall, logged
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.ui.resources.keys import fetch_keys, keys_feed
@@ -95,6 +96,23 @@ async def test_without_workspaces_the_default_one_is_read() -> None:
     [row] = await fetch_keys(client, None)
     assert keys.asked == [None]
     assert row.workspace_name == WORKSPACE_ID
+
+
+@pytest.mark.parametrize("others", [(), BOTH[1:]])
+async def test_what_a_workspace_without_an_id_holds_is_told_as_missing(
+    others: tuple[Workspace, ...],
+) -> None:
+    keys: dict[str | None, list[ApiKey] | GatewayError] = {
+        None: [key(hash="a")],
+        OTHER_WORKSPACE_ID: [key(hash="b", workspace_id=OTHER_WORKSPACE_ID)],
+    }
+    client, _ = gateway(keys, workspace(id=7), workspace(id=""), *others)
+    with logged() as log:
+        assert len(await fetch_keys(client, None)) == 1
+    assert log.lacks == Shortfall(closed=2)
+    with logged() as log:
+        await fetch_keys(client, OTHER_WORKSPACE_ID)
+    assert not log.lacks, "the one that was asked for is there"
 
 
 async def test_a_workspace_that_is_deleted_meanwhile_is_left_out() -> None:

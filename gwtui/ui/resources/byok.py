@@ -39,7 +39,7 @@ from gwtui.ui.resources.spec import (
 )
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_each
+from gwtui.watch.feeds.fetching import fetch_each, open_workspaces
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ async def fetch_byok(client: GatewayClient, workspace: str | None) -> Sequence[B
 
     Raises GatewayError: a list that lacks a workspace's credentials is never given out as whole.
     """
-    listed = (await client.workspaces.list()).items
-    known = {space.id: space for space in listed if space.id is not None}
+    known = await open_workspaces(client, every=workspace is None)
     wanted: Sequence[str | None] = [workspace] if workspace is not None else list(known) or [None]
 
     async def of_workspace(workspace_id: str | None) -> tuple[ByokCredential, ...]:

@@ -26,7 +26,7 @@ from gwtui.ui.resources.spec import (
 from gwtui.ui.resources.workspace_row import shown_name
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_each
+from gwtui.watch.feeds.fetching import fetch_each, open_workspaces
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def fetch_people(client: GatewayClient) -> Sequence[PersonRow]:
 
 async def fetch_places(client: GatewayClient) -> Mapping[str, tuple[Belonging, ...]]:
     """The workspaces of each user id, in the order of the workspaces. Raises GatewayError."""
-    spaces = [space for space in (await client.workspaces.list()).items if space.id]
+    spaces = tuple((await open_workspaces(client)).values())
 
     async def members(space: Workspace) -> tuple[WorkspaceMember, ...]:
         try:

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
+from gwtui.client.reading_log import workspaces_closed
 
 if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
     from gwtui.client.paging import Listing
+    from gwtui.contract.workspaces import Workspace
 
 P = TypeVar("P")
 R = TypeVar("R")
 
 CONCURRENCY = 4
 """Requests in flight at once for one list."""
+
+
+async def open_workspaces(client: GatewayClient, *, every: bool = True) -> Mapping[str, Workspace]:
+    """The workspaces by id, in their order. Raises GatewayError.
+
+    Where ``every`` one is to be read, one that came without an id is told as something that lacks.
+    """
+    listed = (await client.workspaces.list()).items
+    known = {space.id: space for space in listed if space.id}
+    if every:
+        workspaces_closed(sum(not space.id for space in listed))
+    return known
 
 
 async def fetch_each(

@@ -14,7 +14,7 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.domain.clock import Clock
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_each
+from gwtui.watch.feeds.fetching import fetch_each, open_workspaces
 from gwtui.watch.feeds.scope import Scope
 from gwtui.watch.hub import FeedHub
 
@@ -118,8 +118,8 @@ async def fetch_guardrails(
     A default guardrail that nobody changed yet is there too, as not made; a list that lacks one is
     not believed but asked for it, unless ``ask`` is False. Raises GatewayError.
     """
-    listed = [space for space in (await client.workspaces.list()).items if space.id is not None]
-    spaces = [space for space in listed if workspace in (None, space.id)]
+    known = await open_workspaces(client, every=workspace is None)
+    spaces = [space for identity, space in known.items() if workspace in (None, identity)]
     rows: dict[str, GuardrailRow] = {}
     for found in await fetch_each(spaces, lambda space: _of_workspace(client, space, ask)):
         for row in found:

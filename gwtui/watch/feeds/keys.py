@@ -12,7 +12,7 @@ from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_each
+from gwtui.watch.feeds.fetching import fetch_each, open_workspaces
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.scope import Scope
 from gwtui.watch.hub import FeedHub
@@ -77,8 +77,7 @@ async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[K
 
     Raises GatewayError: a list that lacks a workspace's keys is never given out as whole.
     """
-    listed = (await client.workspaces.list()).items
-    known = {space.id: space for space in listed if space.id is not None}
+    known = await open_workspaces(client, every=workspace is None)
     wanted: Sequence[str | None] = [workspace] if workspace is not None else list(known) or [None]
 
     async def of_workspace(workspace_id: str | None) -> tuple[ApiKey, ...]:
