@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,51 @@ async def test_replay_answers_from_the_history_alone(demo: Demo, data: Path) -> 
         assert words["northwind/atlas-large · Northwind"] == "healthy"
 
 
+async def test_a_step_through_time_neither_blanks_the_board_nor_moves_the_cursor(
+    demo: Demo, data: Path
+) -> None:
+    async with board(demo, data) as opened:
+        _pilot, app = opened
+        screen = board_of(app)
+        await press(opened, "down", "down")
+        selected = screen.endpoints.table.selected_identity
+        assert selected != screen.endpoints.table.identities[0]
+        for step in (-1, -1, 1):
+            screen.step(step)
+            assert len(_rows(screen)) == 10  # before the history has answered
+            await at_rest(opened[0])
+            assert screen.endpoints.table.selected_identity == selected
+        await press(opened, "at", "type 01:30", "enter")
+        assert _rows(screen) == []
+        await press(opened, "L")
+        assert screen.endpoints.table.selected_identity == selected
+
+
+async def test_what_changed_reaches_no_further_than_the_recording(demo: Demo, data: Path) -> None:
+    async with board(demo, data) as opened:
+        _pilot, app = opened
+        assert line(app, "board-changes-title").startswith("Changed in 24h  ")
+        await press(opened, "minus", "minus")
+        assert "since the recording began, 11-20 07:30 UTC  " in line(app, "board-changes-title")
+        await press(opened, "at", "type 2020-01-01", "enter")
+        assert "11-20 07:30 UTC  nothing" in line(app, "board-changes-title")
+
+
+async def test_credits_tell_the_same_end_as_the_board(demo: Demo, data: Path) -> None:
+    async with board(demo, data) as opened:
+        pilot, app = opened
+        shown = {name: line(app, f"board-{name}").split(maxsplit=1)[1] for name in _STANDING}
+        await press(opened, "1")
+        screen = app.navigation.screen
+        assert screen is not None
+        await settled(pilot)
+        for name, words in shown.items():
+            assert screen.query_one(f"#credits-{name}", OneLine).text.split(maxsplit=1)[1] == words
+
+
+_STANDING = ("burn", "runway")
+
+
 async def test_where_nobody_recorded_nothing_is_made_up(demo: Demo, data: Path) -> None:
     async with board(demo, data) as opened:
         _pilot, app = opened
@@ -316,6 +362,23 @@ async def test_what_changed_between_two_moments(demo: Demo, data: Path) -> None:
         rows = _items(screen)
         assert {row.kind for row in rows} >= {"endpoint.price"}
         assert all(row.at is not None for row in rows)
+
+
+async def test_now_stays_now_and_other_moments_lose_nothing(
+    demo: Demo, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks = count()
+    passing = property(lambda _self: MOMENT + timedelta(microseconds=next(ticks)))
+    async with board(demo, data) as opened:
+        await press(opened, "c")
+        screen = opened[1].navigation.screen
+        assert isinstance(screen, ChangesScreen)
+        monkeypatch.setattr(ChangesScreen, "now", passing)
+        for typed in ("3h ago .. now", "yesterday 20:00"):
+            await press(opened, "at", f"type {typed}", "enter")
+            assert screen.between.until is None
+        await press(opened, "at", "type 08:00 .. 08:30", "enter")
+        assert notices(opened[1]) == ""
 
 
 def _items(screen: ChangesScreen) -> list[Any]:

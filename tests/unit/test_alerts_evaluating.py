@@ -286,7 +286,7 @@ def test_a_guardrail_and_a_gateway_that_cannot_be_read(room: Room) -> None:
     assert room.see(guarded, {"healthy_endpoints": None}) == [], "no traffic tells nothing"
     assert room.see(guarded, {"healthy_endpoints": 0}) == ["fired"]
     assert room.events[0].name == "Strict · northwind/atlas"
-    assert room.events[0].said == "0 healthy endpoints of the model left"
+    assert room.events[0].said == "no healthy endpoint left"
     gateway = Subject("gateway", "account")
     happened = [room.see(gateway, {"unreadable": 1}) for _ in range(7)]
     assert happened == [[], [], [], [], [], ["fired"], []], "for five minutes"

@@ -166,9 +166,7 @@ def test_nothing_is_drawn_above_a_ceiling_that_nothing_passes(low: Decimal | Non
 
 
 @given(AMOUNTS, st.decimals(0, "0.1", places=5), st.integers(3, 40))
-def test_no_two_figures_of_the_axis_read_the_same(
-    low: Decimal, more: Decimal, height: int
-) -> None:
+def test_no_two_figures_of_the_axis_read_the_same(low: Decimal, more: Decimal, height: int) -> None:
     drawn = plot_lines(figure([str(low), str(low + more)]), 60, height)
     named = [line.plain.partition("┤")[0].strip() for line in drawn if "┤" in line.plain]
     assert len(set(named)) == len(named) > 0

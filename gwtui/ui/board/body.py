@@ -191,9 +191,10 @@ class BoardBody(GatewayScreen):
         if not self._is_ready:
             return
         view = self.view
-        sight = self._sight()
-        for panel in self._panels:
-            panel.see(sight, view)
+        if not self._is_reading:
+            sight = self._sight()
+            for panel in self._panels:
+                panel.see(sight, view)
         if any(panel.wants for panel in self._panels):
             self.ask()
         if self.focused is None and self.is_current:  # the list was empty before
@@ -227,6 +228,11 @@ class BoardBody(GatewayScreen):
             return past or Sight()
         live = self._live.sight()
         return live if past is None else newest(live, past)
+
+    @property
+    def _is_reading(self) -> bool:
+        """Whether the history is about to say what there was: a step must not blank the board."""
+        return not self.replay.live and self._past is None and not self.problem
 
     def forget_past(self) -> None:
         """Another moment is shown: nothing that was recorded as of the last one holds."""

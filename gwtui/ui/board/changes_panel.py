@@ -14,7 +14,7 @@ from gwtui.ui.resources.change_words import change_words, event_cell, subject_wo
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.one_line import OneLine
-from gwtui.watch.board.questions import recent_changes
+from gwtui.watch.board.questions import News, recent_changes
 from gwtui.watch.history.model import Change
 
 
@@ -37,16 +37,30 @@ class ChangesPanel(Panel):
 
     def answer(self, found: Any, view: View) -> None:
         """A line for each."""
-        changes: tuple[Change, ...] = found or ()
-        span = view.span.name if view.span.name != "1h" else "24h"
+        news: News = found or News()
         self.query_one("#board-changes-title", OneLine).show(
             Content.assemble(
-                toned(f"Changed in {span}", "muted"),
-                toned(f"  {len(changes) or 'nothing'}", "plain"),
+                toned(_reach(news, view), "muted"),
+                toned(f"  {_count(news)}", "plain"),
                 toned("   c compares two moments", "muted"),
             )
         )
-        self.lines.show([_line(change, view) for change in changes])
+        self.lines.show([_line(change, view) for change in news.changes])
+
+
+def _reach(news: News, view: View) -> str:
+    """How far back it goes: no further than the recording."""
+    if news.late and news.since is not None:
+        zone = "UTC" if view.zone is None else "local"
+        return f"Changed since the recording began, {_moment(news.since, view)} {zone}"
+    return f"Changed in {view.span.name if view.span.name != '1h' else '24h'}"
+
+
+def _count(news: News) -> str:
+    if news.since is None:
+        return "not recorded"
+    number = len(news.changes)
+    return f"the newest {number}" if news.cut else str(number or "nothing")
 
 
 def _line(change: Change, view: View) -> Content:

@@ -75,8 +75,8 @@ class CreditsPanel(Panel):
         )
         if past is not None:
             first = past.standing.burns[:1]
-            parts += (Cell("  "), *burn_cells(first), Cell("   "))
-            parts += short_runway(credits, past.standing.outlook, view.now)
+            parts += (Cell("  burn ", "muted"), *burn_cells(first, brief=True), Cell("   "))
+            parts += short_runway(credits, past.standing.outlook, view.now, view.zone)
         return Content("").join(cell_content(cell) for cell in parts)
 
     def _write(self, view: View) -> None:
@@ -86,7 +86,9 @@ class CreditsPanel(Panel):
             "board-burn": ("Burn", burn_cells(past.standing.burns if past else ())),
             "board-runway": (
                 "Runway",
-                runway_cells(self._seen.value, past.standing.outlook if past else None, view.now),
+                runway_cells(
+                    self._seen.value, past.standing.outlook if past else None, view.now, view.zone
+                ),
             ),
         }
         for name, (label, words) in lines.items():

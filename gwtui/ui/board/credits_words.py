@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from gwtui.contract.credits import Credits
 from gwtui.domain import money, times
@@ -42,15 +42,18 @@ def left_cells(seen: Seen[Credits], now: datetime, *, past: bool = False) -> Lin
     return (words,)
 
 
-def burn_cells(burns: Sequence[Burn]) -> Line:
-    """The rate of each window, in the same unit so that they can be compared."""
+def burn_cells(burns: Sequence[Burn], *, brief: bool = False) -> Line:
+    """The rate of each window, in the same unit so that they can be compared.
+
+    ``brief`` leaves out how much of a window was seen.
+    """
     parts: list[Cell] = []
     for burn in burns:
         rate = burn.rate
         name = _NAMES.get(burn.window) or _length(burn.window)
         parts.append(Cell(f"{'   ' if parts else ''}{name} ", "muted"))
         parts.append(cells.NOTHING if rate is None else Cell(f"{money.usd(rate.usd_per_hour)}/h"))
-        if rate is not None and burn.share < _WHOLE:
+        if rate is not None and burn.share < _WHOLE and not brief:
             parts.append(Cell(f" ({_length(rate.over)} seen)", "muted"))
     return tuple(parts) or (Cell("nothing is recorded to tell", "muted"),)
 
@@ -59,8 +62,10 @@ def _length(span: timedelta) -> str:
     return times.age(span.total_seconds())
 
 
-def runway_cells(credits: Credits | None, outlook: Outlook | None, now: datetime) -> Line:
-    """When the balance will be gone, with the doubt about it."""
+def runway_cells(
+    credits: Credits | None, outlook: Outlook | None, now: datetime, zone: tzinfo | None = None
+) -> Line:
+    """When the balance will be gone, with the doubt about it; days as in ``zone``, None is UTC."""
     balance = None if credits is None else credits.balance
     if balance is not None and balance <= 0:
         return (Cell("none: buy credits, or requests are refused", "bad"),)
@@ -70,40 +75,46 @@ def runway_cells(credits: Credits | None, outlook: Outlook | None, now: datetime
         likely = Cell("more than 10 years", "good")
     else:
         distance = times.relative(outlook.likely, now).removeprefix("in ")
-        likely = Cell(f"{distance}, until {_day(outlook.likely, now)}", _tone(outlook.likely, now))
-    return likely, Cell(f"  {_doubt(outlook, now)}", "muted")
+        likely = Cell(
+            f"{distance}, until {_day(outlook.likely, now, zone)}", _tone(outlook.likely, now)
+        )
+    return likely, Cell(f" {_doubt(outlook, now, zone)}", "muted")
 
 
-def short_runway(credits: Credits | None, outlook: Outlook | None, now: datetime) -> Line:
+def short_runway(
+    credits: Credits | None, outlook: Outlook | None, now: datetime, zone: tzinfo | None = None
+) -> Line:
     """The same for a line that has little room."""
+    if outlook is None and (credits is None or credits.balance is None or credits.balance > 0):
+        return (Cell("runway unknown", "muted"),)
     if outlook is None or outlook.likely is None or credits is None:
-        return runway_cells(credits, outlook, now)[:1]
-    soonest, likely, latest = (
-        _short_day(moment, now) for moment in (outlook.soonest, outlook.likely, outlook.latest)
-    )
-    until = Cell(f"until {likely}", _tone(outlook.likely, now))
-    return until, Cell(f" ({soonest} to {latest})", "muted")
+        return runway_cells(credits, outlook, now, zone)[:1]
+    until = Cell(f"until {_day(outlook.likely, now, zone, short=True)}", _tone(outlook.likely, now))
+    return until, Cell(f" {_doubt(outlook, now, zone)}", "muted")
 
 
-def _doubt(outlook: Outlook, now: datetime) -> str:
+def _doubt(outlook: Outlook, now: datetime, zone: tzinfo | None) -> str:
     if outlook.soonest is None:
         return "by every rate that was seen"
-    return f"between {_day(outlook.soonest, now)} and {_day(outlook.latest, now)}"
+    return f"({_edge(outlook.soonest, now, zone)} to {_edge(outlook.latest, now, zone)})"
 
 
-def _day(moment: datetime | None, now: datetime) -> str:
-    """The day, for what is near the hour too; None is beyond ten years."""
-    if moment is None:
-        return "10 years"
-    return times.utc(moment) if moment - now < _SOON else f"{moment:%Y-%m-%d}"
-
-
-def _short_day(moment: datetime | None, now: datetime) -> str:
-    if moment is None:
-        return "10 years"
+def _day(moment: datetime, now: datetime, zone: tzinfo | None, *, short: bool = False) -> str:
+    """The day, for what is near the time too."""
+    shown = moment.astimezone(zone or UTC)
     if moment - now < _SOON:
-        return f"{moment:%m-%d %H:%M}"
-    return f"{moment:%m-%d}" if moment.year == now.year else f"{moment:%Y-%m-%d}"
+        return f"{shown:%m-%d %H:%M}{'' if short else ' UTC' if zone is None else ' local'}"
+    return f"{shown:%m-%d}" if short and shown.year == now.year else f"{shown:%Y-%m-%d}"
+
+
+def _edge(moment: datetime | None, now: datetime, zone: tzinfo | None) -> str:
+    """An end of the doubt, to the day or to the hour; None is beyond ten years."""
+    if moment is None:
+        return "10 years"
+    shown = moment.astimezone(zone or UTC)
+    if moment - now < _SOON:
+        return f"{shown:%m-%d %Hh}"
+    return f"{shown:%m-%d}" if shown.year == now.year else f"{shown:%Y-%m-%d}"
 
 
 def _tone(moment: datetime, now: datetime) -> Tone:

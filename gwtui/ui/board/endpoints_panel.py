@@ -38,6 +38,7 @@ class EndpointsPanel(Panel):
         self.rows: tuple[EndpointLine, ...] = ()
         """What is listed, model by model."""
         self._first: str | None = None
+        self._untouched = True
         """Where nobody moved the cursor it stays on the first row: of the worst, on the worst."""
         self.table: ResourceTable[EndpointLine] = ResourceTable(
             COLUMNS, lambda line: line.identity, now, id="board-table"
@@ -105,10 +106,12 @@ class EndpointsPanel(Panel):
     def _show(self, view: View) -> None:
         past = self._past
         rows = lines_of(self._sight.endpoints, past.sparks, past.prices, ascii=view.ascii)
-        untouched = self.table.selected_identity in {None, self._first}
+        selected = self.table.selected_identity
+        if selected is not None:  # the table remembers it while it has no rows
+            self._untouched = selected == self._first
         self.rows = tuple(rows)
         self.table.show(self.rows)
-        if untouched and self.table.identities:
+        if self._untouched and self.table.identities:
             self._first = self.table.identities[0]
             self.table.select(self._first)
         empty = not self.rows

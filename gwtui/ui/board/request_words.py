@@ -28,7 +28,7 @@ def requests_part(session: Session) -> Content:
     """For a status line: the last minute; louder while the gateway asks for fewer."""
     recent = session.gateway.traffic.recent()
     if recent.limited:
-        return toned(f"{_rate(recent)}, {recent.limited} refused (429): asking for fewer", "bad")
+        return toned(f"{_rate(recent)}, {recent.limited} refused (429)", "bad")
     return toned(_rate(recent), "muted")
 
 

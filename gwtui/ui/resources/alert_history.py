@@ -13,7 +13,7 @@ from gwtui.watch.alerts.model import AlertEvent
 from gwtui.watch.feeds.alerts import alert_history_feed
 
 COLUMNS: tuple[Column[AlertEvent], ...] = (
-    text_column("name", "Subject", lambda event: event.name, 22, 0, help="what it is about"),
+    text_column("name", "Subject", lambda event: event.name, 20, 0, help="what it is about"),
     Column(
         "event",
         "Event",
@@ -24,7 +24,7 @@ COLUMNS: tuple[Column[AlertEvent], ...] = (
         help="fired, cleared, acknowledged, silenced or unsilenced",
     ),
     moment_column("at", "When", lambda event: event.at, 10, 2, "when it happened"),
-    text_column("said", "What", lambda event: event.said, 26, 3, help="what was wrong, or why"),
+    text_column("said", "What", lambda event: event.said, 28, 3, help="what was wrong, or why"),
     text_column("rule", "Rule", lambda event: event.title, 22, 4, help="which rule it is"),
     text_column("who", "Who", lambda event: event.who or None, 14, 5, help="who did it"),
     Column(

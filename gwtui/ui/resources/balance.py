@@ -76,10 +76,25 @@ def burn_lines(
     """The two rates and how long the balance lasts at each; each says where it comes from."""
     today = burn.since_midnight(used_today, now)
     return (
-        _line("Burn", *_rate_cells(today, "by the keys' usage since 00:00 UTC", "day too young")),
+        _line("Burn", *_today_cells(today)),
         _line("", *_rate_cells(measured, _measured_over(measured), "measuring since it opened")),
         _line("Runway", *_runway_cells(credits, today, measured, now)),
     )
+
+
+def recorded_lines(
+    rates: Line, used_today: Decimal | None, runway: Line, now: datetime
+) -> Sequence[Line]:
+    """The same where a history is kept: its rates and runway, and today's rate beside them."""
+    return (
+        _line("Burn", *rates),
+        _line("", *_today_cells(burn.since_midnight(used_today, now))),
+        _line("Runway", *runway),
+    )
+
+
+def _today_cells(today: burn.Rate | None) -> Line:
+    return _rate_cells(today, "by the keys' usage since 00:00 UTC", "day too young")
 
 
 def _measured_over(rate: burn.Rate | None) -> str:

@@ -31,11 +31,12 @@ class BoardScreen(BoardBody):
         moment = self.replay.moment
         if moment is None:
             return None
-        shown = times.utc(moment, seconds=True)
-        if self.local:
-            shown = f"{shown} ({times.local_preview(moment, self.view.zone)})"
+        zone = self.view.zone
+        shown = (
+            times.utc(moment, seconds=True) if zone is None else times.local_preview(moment, zone)
+        )
         ago = times.relative(moment, self.now)
-        return Content(f" REPLAY {shown}, {ago} · , . step · @ jump · L live again")
+        return Content(f" REPLAY {shown}, {ago} · L live again · , . step · @ jump")
 
     def status_parts(self) -> Sequence[Content]:
         """What goes out; in a replay, that nothing is read for it."""

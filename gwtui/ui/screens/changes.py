@@ -17,6 +17,7 @@ from gwtui.ui.resources.changes import CHANGES
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.table import SelectionLost
 from gwtui.watch.feeds.changes import Between, changes_feed, last_day
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class ChangesScreen(ResourceScreen):
         else:
             super().want(identity, detail=detail)
 
+    def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
+        """With other moments come other rows: nothing that was looked at went away."""
+        if message.neighbour is None:
+            message.prevent_default()
+
     # What actions do --------------------------------------------------------------------------
 
     @property
@@ -77,18 +83,19 @@ class ChangesScreen(ResourceScreen):
     def compare(self, text: str) -> None:
         """Compare the moments that were typed: "yesterday 18:00 .. 3h ago", or one and now."""
         first, _, second = text.partition(_SEPARATOR)
+        now = self.now
         try:
-            since = parse_past(first, self.now)
-            until = parse_past(second, self.now) if second.strip() else None
+            since = parse_past(first, now)
+            until = parse_past(second, now) if second.strip() else None
         except ValueError as error:
             self.gwtui.say(f"No moments: {error}", severity="warning")
             return
         if until is not None and until < since:
             since, until = until, since
-        if since >= self.now:
+        if since >= now:
             self.gwtui.say("The earlier moment lies in the future", severity="warning")
             return
-        self._compare(Between(since, _past(until, self.now), each=self.between.each))
+        self._compare(Between(since, _past(until, now), each=self.between.each))
 
     def _compare(self, between: Between) -> None:
         self._between = between
@@ -105,5 +112,5 @@ class ChangesScreen(ResourceScreen):
 
 
 def _past(moment: datetime | None, now: datetime) -> datetime | None:
-    """A moment that is not over yet is now, and moves on with it."""
-    return None if moment is None or moment >= now else moment
+    """A moment that is not over yet is now, and moves on with it; typed ones are whole seconds."""
+    return None if moment is None or moment >= now.replace(microsecond=0) else moment

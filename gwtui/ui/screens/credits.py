@@ -18,6 +18,7 @@ from gwtui.contract.credits import Credits
 from gwtui.domain import money, times
 from gwtui.domain.burn import Meter
 from gwtui.ui.ascii_terminal import ascii_only
+from gwtui.ui.board.credits_words import burn_cells, runway_cells
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.balance import (
     Line,
@@ -25,6 +26,7 @@ from gwtui.ui.resources.balance import (
     balance_text,
     balance_tone,
     burn_lines,
+    recorded_lines,
 )
 from gwtui.ui.resources.keys import KeyRow, keys_feed
 from gwtui.ui.resources.spec import Scope
@@ -47,10 +49,10 @@ from gwtui.ui.widgets.plot import Line as PlotLine
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
-from gwtui.watch.feeds.past import balance_past_feed
+from gwtui.watch.feeds.past import credits_past_feed
 
 if TYPE_CHECKING:
-    from gwtui.watch.history.model import Curve
+    from gwtui.watch.board.questions import CreditsPast
     from gwtui.watch.hub import FeedHub
 
 _LINES = ("balance", "used", "burn", "measured", "runway")
@@ -69,6 +71,7 @@ class CreditsScreen(GatewayScreen):
         super().__init__("credits", title="Credits")
         self._meter = Meter()
         self._credits: Credits | None = None
+        self._past: CreditsPast | None = None
         self._keys: Sequence[KeyRow] | None = None
         self._keys_feed: Feed[Sequence[KeyRow]] | None = None
         self._used_today: Decimal | None = None
@@ -105,7 +108,7 @@ class CreditsScreen(GatewayScreen):
         return [
             (credits_feed(hub, Scope()), self._show_credits),
             (self._keys_feed, self._show_keys),
-            (balance_past_feed(hub, Scope()), self._show_past),
+            (credits_past_feed(hub, Scope()), self._show_past),
         ]
 
     def focus_body(self) -> None:
@@ -137,9 +140,11 @@ class CreditsScreen(GatewayScreen):
         self._show_standing(now)
         self._keys_table.tick()
 
-    def _show_past(self, state: FeedState[Curve | None]) -> None:
-        """The last day as this machine recorded it, where it did and there is room."""
-        curve = state.value
+    def _show_past(self, state: FeedState[CreditsPast | None]) -> None:
+        """What is recorded tells burn and runway as on the board; the last day where it fits."""
+        self._past = past = state.value
+        self._show_standing(self.now)
+        curve = None if past is None else past.curve
         plot = self.query_one("#credits-plot", PlotView)
         known = curve is not None and any(point.state == "value" for point in curve.points)
         self.set_class(known, "-recorded")
@@ -196,12 +201,21 @@ class CreditsScreen(GatewayScreen):
         tone = balance_tone(credits)
         if not figure.has_class(f"-{tone}"):
             figure.set_classes(f"-{tone}")
-        lines = (
-            *balance_lines(credits),
-            *burn_lines(credits, self._used_today, self._meter.rate(), now),
-        )
+        lines = (*balance_lines(credits), *self._burn_lines(credits, now))
         for name, line in zip(_LINES, lines, strict=True):
             self.query_one(f"#credits-{name}", OneLine).show(_content(line))
+
+    def _burn_lines(self, credits: Credits, now: datetime) -> Sequence[Line]:
+        """From what is recorded; before there is any, from what was seen since it opened."""
+        past = None if self._past is None else self._past.standing
+        if past is None or past.outlook is None:
+            return burn_lines(credits, self._used_today, self._meter.rate(), now)
+        return recorded_lines(
+            burn_cells(past.burns),
+            self._used_today,
+            runway_cells(credits, past.outlook, now),
+            now,
+        )
 
     def _show_spending(self) -> None:
         if self._keys is None:

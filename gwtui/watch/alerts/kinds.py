@@ -116,7 +116,16 @@ def _status_said(_rule: StatusRule, _value: Decimal, reading: Reading) -> str:
 
 
 def _healthy_said(_rule: GuardrailRule, value: Decimal, _reading: Reading) -> str:
-    return f"{value:f} healthy endpoint{'' if value == 1 else 's'} of the model left"
+    return f"{_endpoints(value)} left" if value else "no healthy endpoint left"
+
+
+def _healthy_demand(rule: GuardrailRule) -> str:
+    few = f"fewer than {_endpoints(rule.fires_at)}"
+    return f"{'no healthy endpoint' if rule.fires_at <= 1 else few}{_lasting(rule)}"
+
+
+def _endpoints(number: Decimal) -> str:
+    return f"{number:f} healthy endpoint{'' if number == 1 else 's'}"
 
 
 # Keys -------------------------------------------------------------------------------------------
@@ -237,7 +246,7 @@ SIGNALS: Mapping[type[AlertRule], Signal] = {
         _just(figures.STATUS),
         _status,
         _status_said,
-        lambda rule: f"another than 0{_lasting(rule)}",
+        lambda rule: f"a status other than 0{_lasting(rule)}",
     ),
     GoneRule: Signal(lambda _: (), _none, _nothing, lambda _: "not offered any more"),
     PriceRule: Signal(
@@ -255,7 +264,9 @@ SIGNALS: Mapping[type[AlertRule], Signal] = {
         _expiry_said,
         lambda rule: f"within {quantity(rule.within, 'days')}",
     ),
-    GuardrailRule: Signal(_just(HEALTHY), _value(lambda _: HEALTHY), _healthy_said, _bound),
+    GuardrailRule: Signal(
+        _just(HEALTHY), _value(lambda _: HEALTHY), _healthy_said, _healthy_demand
+    ),
     UnreadableRule: Signal(
         _just(UNREADABLE),
         _value(lambda _: UNREADABLE),

@@ -108,10 +108,31 @@ def endpoint_curves(
     }
 
 
-def recent_changes(reader: HistoryReader, reach: Reach) -> tuple[Change, ...]:
-    """What changed in the span or the last day, newest first."""
+@dataclass(frozen=True, slots=True)
+class News:
+    """What changed, newest first; ``since`` None where nothing was recorded up to the moment.
+
+    ``late`` tells that the recording began within what was asked for, at ``since``.
+    """
+
+    changes: tuple[Change, ...] = ()
+    since: datetime | None = None
+    late: bool = False
+
+    @property
+    def cut(self) -> bool:
+        """Whether there may be older ones."""
+        return len(self.changes) >= MOST_CHANGES
+
+
+def recent_changes(reader: HistoryReader, reach: Reach) -> News:
+    """What changed in the span or the last day."""
     since = min(reach.since, reach.until - NEWS)
-    return reader.changes(since, reach.until, limit=MOST_CHANGES)
+    span = reader.span()
+    if span is None or span[0] > reach.until:
+        return News()
+    changes = reader.changes(since, reach.until, limit=MOST_CHANGES)
+    return News(changes, max(since, span[0]), late=span[0] > since)
 
 
 def direction(change: Change) -> int:

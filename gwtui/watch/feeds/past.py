@@ -15,6 +15,7 @@ from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
+    from gwtui.watch.board.questions import CreditsPast
     from gwtui.watch.history.model import Curve
     from gwtui.watch.history.reader import HistoryReader
 
@@ -36,9 +37,9 @@ def endpoints_past_feed(hub: FeedHub, scope: Scope) -> Feed[EndpointsPast]:
     return _feed(hub, f"past:endpoints:{model}", partial(_endpoints, model), {})
 
 
-def balance_past_feed(hub: FeedHub, _scope: Scope) -> Feed[Curve | None]:
-    """The account's balance; None where nothing is recorded."""
-    return _feed(hub, "past:credits", _balance, None)
+def credits_past_feed(hub: FeedHub, _scope: Scope) -> Feed[CreditsPast | None]:
+    """The account's burn, outlook and balance; None where nothing is recorded."""
+    return _feed(hub, "past:credits", _credits, None)
 
 
 def _feed(
@@ -58,10 +59,10 @@ def _feed(
     return hub.feed(name, fetch, CADENCE)
 
 
-def _balance(now: datetime, reader: HistoryReader) -> Curve | None:
-    from gwtui.watch.history.standing import BALANCE  # noqa: PLC0415 - loads SQLite
+def _credits(now: datetime, reader: HistoryReader) -> CreditsPast:
+    from gwtui.watch.board.questions import Reach, credits_past  # noqa: PLC0415 - loads SQLite
 
-    return reader.points(BALANCE, now - SPAN - _MARGIN, now)
+    return credits_past(reader, Reach(now - SPAN - _MARGIN, now))
 
 
 def _endpoints(model: str, now: datetime, reader: HistoryReader) -> EndpointsPast:
