@@ -16,7 +16,8 @@ class Resource:
     ``declaration`` is the ResourceSpec that the dashboard draws, as "module:NAME". ``changes`` is
     the module whose CHANGES change it. ``parent`` is what must be named to list it; with
     ``any_parent`` it may be left out. Of a ``single`` one there is one object. The list of a
-    ``brief`` one does without what completes its rows: that takes a request for each of them.
+    ``brief`` one does without what completes its rows: that takes a request for each of them. What
+    is only ``by_id`` is in no list: whoever asks for it has to know its identifier.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Resource:
     any_parent: bool = False
     single: bool = False
     brief: bool = False
+    by_id: bool = False
 
 
 _DECLARED = "gwtui.ui.resources"
@@ -102,6 +104,13 @@ RESOURCES: dict[str, Resource] = {
             f"{_DECLARED}.activity_days:ACTIVITY_DAYS",
             parent="key",
             any_parent=True,
+        ),
+        Resource(
+            "generation",
+            "a request by the id that its answer named",
+            f"{_DECLARED}.one_generation:ONE_GENERATION",
+            f"{_CHANGES}.generation",
+            by_id=True,
         ),
         Resource(
             "recovery", "writes of which nobody knows the outcome", f"{_DECLARED}.doubts:DOUBTS"

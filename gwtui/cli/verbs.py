@@ -62,7 +62,9 @@ def verbs_of(resource: Resource) -> Mapping[str, Verb]:
     """Every verb of a resource, reading ones first."""
     from gwtui.cli.lists.command import GetVerb, ListVerb  # noqa: PLC0415 - loads pydantic
 
-    verbs: list[Verb] = [ListVerb(resource), GetVerb(resource)]
+    verbs: list[Verb] = [GetVerb(resource)]
+    if not resource.by_id:
+        verbs.insert(0, ListVerb(resource))
     if resource.changes:
         from gwtui.cli.changes.command import ChangeVerb  # noqa: PLC0415
 

@@ -20,7 +20,8 @@ class NothingToDoError(Exception):
 class Operand:
     """What is named on the command line. ``many`` takes one or more.
 
-    As an ``option`` it is given as ``--name``, as often as wanted.
+    As an ``option`` it is given as ``--name``, as often as wanted. Where it is called like a field
+    of the request it is the value of that.
     """
 
     name: str

@@ -150,6 +150,9 @@ class ChangeVerb:
         given = read_values(
             model, self._typed_fields(), arguments.set, arguments.unset, SYSTEM_CLOCK.now()
         )
+        for operand in self.change.operands:
+            if operand.name in model.model_fields:
+                given[operand.name] = getattr(arguments, operand.name)
         secret = self.change.secret or arguments.stdin
         if not self.change.secret and not given and not secret and self.name == "update":
             raise CommandError("say what to change with --set or --unset", exits.USAGE)

@@ -26,6 +26,7 @@ from gwtui.ui.resources.spec import ResourceSpec, Scope
 from gwtui.watch.feed import Feed
 
 _MACHINE = ("json", "ndjson")
+_CALLED = "its identifier, how that begins, or name"
 _COMPLETING = "what completes the rows"
 
 
@@ -133,7 +134,8 @@ class GetVerb:
         """Which one, and in which form."""
         _add_parent(parser, self.resource)
         if not self.resource.single:
-            parser.add_argument("id", metavar="ID", help="its identifier, how that begins, or name")
+            called = "its identifier" if self.resource.by_id else _CALLED
+            parser.add_argument("id", metavar="ID", help=called)
         if declaration(self.resource).scoped:
             parser.add_argument("--workspace", metavar="ID", help="look there: id, slug or name")
         add_reading_options(parser)
@@ -155,7 +157,8 @@ class GetVerb:
         spec = declaration(self.resource)
         scope = await _scope(readings, self.resource, arguments)
         rows = await readings.value(spec.feed(readings.hub, scope))
-        row = rows[0] if self.resource.single else find_row(spec, rows, arguments.id)
+        is_one = self.resource.single or self.resource.by_id
+        row = rows[0] if is_one else find_row(spec, rows, arguments.id)
         completion = spec.completion
         if completion is None or arguments.output in _MACHINE:
             return row
@@ -182,7 +185,8 @@ class GetVerb:
 
 async def _scope(readings: Readings, resource: Resource, arguments: argparse.Namespace) -> Scope:
     """What part of the account is meant. Raises CommandError and GatewayError."""
-    workspace = parent = None
+    workspace: str | None = None
+    parent: str | None = arguments.id if resource.by_id else None
     wanted = getattr(arguments, "workspace", None)
     if wanted is not None:
         workspace = (await find_workspace(readings, wanted)).id

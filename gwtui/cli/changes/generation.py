@@ -1,0 +1,25 @@
+"""What is sent about a generation: extended contract section 8."""
+
+from __future__ import annotations
+
+from gwtui.actions.generation_plans import plan_feedback
+from gwtui.actions.plan import Plan
+from gwtui.cli.changes.change import Change, Operand
+from gwtui.cli.changes.desk import Desk
+from gwtui.contract.activity import FeedbackRequest
+
+
+async def _feedback(desk: Desk) -> Plan[None]:
+    return plan_feedback(await desk.request(FeedbackRequest))
+
+
+CHANGES = (
+    Change(
+        "feedback",
+        "say what was wrong with one",
+        _feedback,
+        (Operand("generation_id", "its id"),),
+        FeedbackRequest,
+        ("category", "comment"),
+    ),
+)

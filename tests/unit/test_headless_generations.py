@@ -1,0 +1,82 @@
+"""``gwtui generation``: one request by its id, and feedback on it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from gwtui.cli import exits
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.simulator.generations import latest_requests
+from gwtui.ui.resources.one_generation import COLUMNS
+from headless_kit import Gwtui, site
+from login_kit import Commands
+
+
+@pytest.fixture
+def gwtui(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Gwtui]:
+    place = site()
+    yield Gwtui(Commands(monkeypatch, capsys), place)
+    place.faults.clear()
+
+
+@pytest.fixture(scope="module")
+def generation() -> str:
+    """A request of yesterday: each world of the same seed has the same ones."""
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    gateway = EmbeddedGateway.open(None, content="simulated")
+    profiles = gateway.founding.profiles().values()
+    found = latest_requests(profiles, yesterday - timedelta(days=1), yesterday)[0].id
+    gateway.close()
+    return found
+
+
+def test_it_is_printed_in_every_form(gwtui: Gwtui, generation: str) -> None:
+    words = ("generation", "get", generation)
+    code, out, err = gwtui(*words)
+    assert (code, err) == (exits.OK, "")
+    assert out.startswith(f"Generation {generation}\n")
+    assert "\nCost\n" in out
+    assert gwtui.json(*words) == site().get("/generation", id=generation)
+    code, out, _ = gwtui(*words, "--output", "ndjson")
+    assert json.loads(out)["id"] == generation
+    code, out, _ = gwtui(*words, "--output", "csv")
+    (row,) = csv.DictReader(io.StringIO(out))
+    assert [*row] == [column.id for column in COLUMNS]
+    assert row["id"] == generation
+    assert float(row["cost"]) >= 0
+
+
+def test_one_that_nobody_knows_is_named(gwtui: Gwtui) -> None:
+    code, out, err = gwtui("generation", "get", "gen-\x1b[31m7")
+    assert (code, out) == (exits.FAILED, "")
+    assert "There is no generation “gen-" in err
+    assert "\x1b" not in err
+
+
+def test_they_are_in_no_list(gwtui: Gwtui) -> None:
+    code, _, err = gwtui("generation", "list")
+    assert code == exits.USAGE
+    assert "known: get, feedback" in err
+
+
+def test_feedback_is_a_write_like_any_other(
+    gwtui: Gwtui, generation: str, private_home: Path
+) -> None:
+    words = ("generation", "feedback", generation, "--set", "category=latency")
+    plan = gwtui.json(*words, "--plan")
+    assert {"field": "Generation", "before": None, "after": generation} in plan["changes"]
+    code, _, err = gwtui(*words, "--set", "comment=slow today", "--yes")
+    assert code == exits.OK, err
+    audit = (private_home / "state" / "gwtui" / "audit.jsonl").read_text()
+    assert json.loads(audit)["action"] == "generation.feedback"
+    assert "slow today" not in audit
+    code, _, err = gwtui("generation", "feedback", generation, "--yes")
+    assert code == exits.USAGE
+    assert "category" in err
