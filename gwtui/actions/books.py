@@ -57,6 +57,12 @@ class Books:
         """Nothing changed."""
         self._close(consent, "refused", _fault(error, request_id))
 
+    def turned_away(self, consent: Consent[Any], error: GatewayError) -> None:
+        """It was agreed to, but refused before it could be announced: the audit log alone."""
+        for each in consent.each():
+            told = {name: value for name, value in _fault(error, None).items() if value is not None}
+            self._audit(each.plan.id, "refused", {**self._facts(each), **told})
+
     def unknown(self, consent: Consent[Any], error: GatewayError, request_id: str | None) -> None:
         """It may have happened or not."""
         self._close(consent, "unknown", _fault(error, request_id))

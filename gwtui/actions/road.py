@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from gwtui.actions.books import Books, reason
 from gwtui.actions.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
@@ -78,16 +78,15 @@ class WriteRoad:
         if plan.parts:
             raise ValueError("a plan of several requests is carried out part by part")
         if plan.obstacles:
-            return Refused(NotSentError(" ".join(plan.obstacles)))
+            return await self.turn_away(consent, " ".join(plan.obstacles))
         claim = _claim(plan)
         if plan.id in self._spent:
             return Refused(NotSentError("This change was sent already; it is not sent twice."))
         if claim in self._under_way:
-            return Refused(
-                NotSentError(
-                    f"Not sent: “{self._under_way[claim]}” is still under way. "
-                    "Wait for its answer, then try again."
-                )
+            return await self.turn_away(
+                consent,
+                f"Not sent: “{self._under_way[claim]}” is still under way. "
+                "Wait for its answer, then try again.",
             )
         self._spent.add(plan.id)
         self._under_way[claim] = plan.title
@@ -100,6 +99,12 @@ class WriteRoad:
 
         task.add_done_callback(done)
         return await asyncio.shield(task)
+
+    async def turn_away(self, consent: Consent[Any], why: str) -> Refused:
+        """Refuse what was agreed to without sending it. That it was tried is in the audit log."""
+        error = NotSentError(why)
+        await asyncio.to_thread(self.books.turned_away, consent, error)
+        return Refused(error)
 
     async def settle(self, timeout: float) -> int:  # noqa: ASYNC109 - a bound, not an error
         """Wait up to ``timeout`` seconds for writes under way; how many are still not done."""

@@ -382,8 +382,26 @@ def test_a_read_only_profile_and_an_ordinary_key_change_nothing(
     code, out, err = gwtui.commands(*words, YES)
     assert (code, out) == (exits.FAILED, "")
     assert "refused:" in err
-    assert log(state) == []
     assert gwtui(*words, "--plan", "--read-only")[0] == exits.OK
+    by_ordinary, by_profile = log(state)
+    for tried in (by_ordinary, by_profile):
+        assert (tried.outcome, tried.error, tried.status) == ("refused", "NotSentError", None)
+        assert tried.title == "Create key “no”"
+    assert "read-only" in (by_profile.message or "")
+    assert not (state / "journal.jsonl").exists(), "nothing was about to be sent"
+
+
+def test_what_stands_in_the_way_of_what_was_agreed_to_is_in_the_audit_log(
+    gwtui: Gwtui, state: Path
+) -> None:
+    words = ("workspaces", "delete", "production")
+    assert gwtui(*words, "--plan")[0] == exits.FAILED
+    assert log(state) == [], "nobody agreed"
+    code, _, err = gwtui(*words, YES)
+    assert code == exits.FAILED
+    (tried,) = log(state)
+    assert (tried.outcome, tried.action) == ("refused", "workspaces.delete")
+    assert (tried.message or "") in err
 
 
 def test_output_that_is_lost_ends_with_the_right_code(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -245,6 +245,8 @@ async def test_the_same_resource_is_changed_once_at_a_time(tmp_path: Path) -> No
     assert "under way" in second.error.message
     assert "Edit key h1" in second.error.message
     assert client.requests == 1
+    (tried,) = road.books.audit.entries()
+    assert (tried.outcome, tried.message) == ("refused", second.error.message)
     other = asyncio.create_task(road.carry_out(agreed("h2")))
     held.let.set()
     assert await first == Applied("made")
@@ -280,6 +282,21 @@ async def test_a_plan_is_carried_out_at_most_once(
     assert isinstance(again, Refused)
     assert "not sent twice" in again.error.message
     assert client.requests == 1
+
+
+async def test_what_stands_in_the_way_is_only_in_the_audit_log(tmp_path: Path) -> None:
+    client = ScriptedClient(_ok)
+    road = road_to(client, tmp_path)
+    first, second = plan("h1"), plan("h2", obstacles=("It is the last one.",))
+    refused = await road.carry_out(Consent(second, "dialog"))
+    assert isinstance(refused, Refused)
+    both = bundle("Both", [first, second], action="a", resource="keys", identity=None)
+    await road.turn_away(Consent(both, "command line"), "It is the last one.")
+    tried = [(one.title, one.outcome, one.message) for one in road.books.audit.entries()]
+    way = ("refused", "It is the last one.")
+    assert tried == [("Edit key h2", *way), ("Edit key h1", *way), ("Edit key h2", *way)]
+    assert client.requests == 0
+    assert not road.journal.path.exists()
 
 
 async def test_a_plan_of_several_requests_is_sent_part_by_part_only(tmp_path: Path) -> None:

@@ -185,12 +185,15 @@ class ChangeVerb:
             return exits.FAILED if plan.obstacles else exits.OK
         held_back = session.gateway.gate.closed
         reasons = [*plan.obstacles, *([f"Nothing is sent: {held_back}."] if held_back else [])]
-        if reasons:
+        if reasons and not arguments.yes:
             narrate(f"refused: {plan.title}: {' '.join(reasons)}")
             return exits.FAILED
         agreed = await consent(
             plan, session.connection, yes=arguments.yes, confirm=arguments.confirm
         )
+        if reasons and agreed is not None:
+            _tell(plan, await session.road.turn_away(agreed, " ".join(reasons)))
+            return exits.FAILED
         if agreed is None:
             narrate("not carried out")
             return exits.FAILED
