@@ -10,15 +10,18 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from gwtui.domain.alert_rules import AlertRule
 from gwtui.local.alert_file import load_alerts
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms.alert_screen import AlertRuleScreen
+from gwtui.ui.forms.alert_screen import AlertRuleScreen, preview_cell
 from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.resources.spec import Cell
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.choose import ChooseScreen
 from gwtui.ui.terminal_title import TerminalTitle
 from gwtui.watch.alerts.model import Alert
+from gwtui.watch.alerts.preview import Preview
 from shell_kit import Site, listing, notices, shown, site, until
 
 SPEED = 30.0
@@ -144,6 +147,30 @@ async def test_rules_are_made_changed_and_deleted(tmp_path: Path) -> None:
         listing(app).table.select("credits-low")
         await pilot.press("D")
         await until(pilot, lambda: "x switches it off" in notices(app), "the way out")
+
+
+async def test_a_preview_goes_on_until_all_was_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def kept(found: Preview, rule: AlertRule) -> Cell:
+        cell = preview_cell(found, rule)
+        said.append(cell.text)
+        return cell
+
+    monkeypatch.setattr("gwtui.watch.alerts.preview.BUDGET", -1.0)  # a key at a time
+    monkeypatch.setattr("gwtui.ui.forms.alert_screen.preview_cell", kept)
+    async with site(speed=SPEED) as place, watching(place, tmp_path) as (app, pilot):
+        await pilot.press("R")
+        await until(pilot, lambda: listing(app).resource == "alert-rules" and rows(app), "rules")
+        listing(app).table.select("key-near-limit")
+        await pilot.press("e")
+        await kind(pilot, app, AlertRuleScreen)
+        await until(pilot, lambda: said and "looked at" not in said[-1], "all of the preview")
+        assert len(said) > 3
+        assert "(so far 1 of " in said[0]
+        assert "Would have fired" in shown(app)
 
 
 async def test_bell_and_title_follow_the_effects(tmp_path: Path) -> None:

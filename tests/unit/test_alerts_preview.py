@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,21 @@ def test_it_stops_when_its_time_is_over_and_says_so(week: Desk) -> None:
     rule = UptimeRule(name="x", fires_at=Decimal(90), clears_at=Decimal(95))
     found = preview(week.reader, "x", rule, NOW, monotonic=lambda: next(ticks))
     assert (found.subjects, found.of) == (1, ENDPOINTS)
+    assert not found.is_whole
+
+
+def test_its_parts_make_up_the_whole(week: Desk) -> None:
+    rule = UptimeRule(name="x", fires_at=Decimal(90), clears_at=Decimal(95))
+    ticks = count()
+    parts = [preview(week.reader, "x", rule, NOW, monotonic=lambda: next(ticks))]
+    while not parts[-1].is_whole:
+        part = preview(week.reader, "x", rule, NOW, after=parts[-1], monotonic=lambda: next(ticks))
+        parts.append(part)
+    assert len(parts) == ENDPOINTS
+    whole = preview(week.reader, "x", rule, NOW, monotonic=lambda: 0.0)
+    assert whole.fired > ENDPOINTS
+    assert (parts[-1].fired, parts[-1].still) == (whole.fired, whole.still)
+    assert [event.at for event in parts[-1].events] == [event.at for event in whole.events]
 
 
 def test_it_tries_rules_on_what_happens(week: Desk) -> None:

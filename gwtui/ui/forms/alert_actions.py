@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 from pydantic import ValidationError
 
@@ -41,6 +41,7 @@ from gwtui.watch.feeds.alerts import RuleRow
 from gwtui.watch.history.errors import HistoryError
 
 if TYPE_CHECKING:
+    from gwtui.watch.alerts.preview import Preview
     from gwtui.watch.alerts.watching import Alerts
 
 _NAME = 60
@@ -156,8 +157,8 @@ async def _edit(
     async def choices() -> Sequence[PickOption]:
         return await _subjects(context, alerts, model)
 
-    async def trial(rule: AlertRule) -> Any:
-        return await alerts.preview("preview" if row is None else row.id, rule)
+    def trial(rule: AlertRule) -> AsyncIterator[Preview]:
+        return alerts.preview("preview" if row is None else row.id, rule)
 
     if covered(context):
         return

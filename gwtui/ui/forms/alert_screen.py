@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 
 from textual import work
 from textual.content import Content
@@ -17,7 +17,7 @@ from gwtui.ui.tones import cell_content
 from gwtui.watch.alerts.preview import Preview
 from gwtui.watch.history.errors import HistoryError
 
-Try = Callable[[AlertRule], Awaitable[Preview]]
+Try = Callable[[AlertRule], AsyncIterator[Preview]]
 
 _TYPING = 0.25
 """Seconds without a key before the past is looked at."""
@@ -58,10 +58,12 @@ class AlertRuleScreen(FormScreen[str]):
     async def _look_back(self, rule: AlertRule) -> None:
         await asyncio.sleep(_TYPING)
         try:
-            self._found = preview_cell(await self._trial(rule), rule)
+            async for found in self._trial(rule):
+                self._found = preview_cell(found, rule)
+                self._show_message()
         except HistoryError as error:
             self._found = Cell(f"It cannot be tried on the past: {error}", "muted")
-        self._show_message()
+            self._show_message()
 
 
 def preview_cell(found: Preview, rule: AlertRule) -> Cell:
@@ -82,6 +84,6 @@ def preview_cell(found: Preview, rule: AlertRule) -> Cell:
         text = f"Would have fired {often} {when}"
     if found.still:
         text += f"; {found.still} would be firing now"
-    if found.subjects < found.of:
-        text += f" (only {found.subjects} of {found.of} {noun} were looked at)"
+    if not found.is_whole:
+        text += f" (so far {found.subjects} of {found.of} {noun} were looked at)"
     return Cell(f"{text}.", "warn" if found.fired else "plain")

@@ -79,7 +79,7 @@ def _subject(row: ChangeRow) -> str:
 
 
 COLUMNS: tuple[Column[ChangeRow], ...] = (
-    text_column("subject", "What", _subject, 24, 0, help="the thing that is different"),
+    text_column("subject", "What", _subject, 20, 0, help="the thing that is different"),
     text_column(
         "field", "Which", lambda row: field_words(row.field), 18, 1, help="field or figure"
     ),

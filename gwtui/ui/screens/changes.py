@@ -23,6 +23,7 @@ from gwtui.watch.feeds.changes import Between, changes_feed, last_day
 if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
+NO_EVENT = "No price, endpoint, key, budget or guardrail changed between the two moments."
 _SEPARATOR = ".."
 
 
@@ -49,6 +50,11 @@ class ChangesScreen(ResourceScreen):
         each = "every change" if between.each else "net"
         moments = toned(f"{each} from {times.utc(between.since)} to {until}", "accent")
         return [moments, *super().status_parts()]
+
+    def empty_text(self) -> str | None:
+        """Among single changes there are no figures: those move all the time."""
+        empty = super().empty_text()
+        return NO_EVENT if empty == self.declared.empty and self.between.each else empty
 
     def want(self, identity: str, *, detail: bool = True) -> None:
         """``:changes/MOMENT..MOMENT`` compares these."""

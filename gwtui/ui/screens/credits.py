@@ -211,7 +211,7 @@ class CreditsScreen(GatewayScreen):
         if past is None or past.outlook is None:
             return burn_lines(credits, self._used_today, self._meter.rate(), now)
         return recorded_lines(
-            burn_cells(past.burns),
+            burn_cells(past.burns, brief=not self.has_class("-beside")),
             self._used_today,
             runway_cells(credits, past.outlook, now),
             now,

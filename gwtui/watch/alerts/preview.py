@@ -25,8 +25,8 @@ from gwtui.watch.history.writer import gap_after
 
 SPAN = timedelta(days=7)
 """How far a preview looks back."""
-BUDGET = 0.7
-"""Seconds that a preview takes at most; what it has not looked at by then it says."""
+BUDGET = 0.4
+"""Seconds that a part of a preview takes at most; what it has not looked at by then it says."""
 MOST_CHANGES = 100_000
 
 _NO_FACTS: Fields = {}
@@ -47,6 +47,11 @@ class Preview:
     still: int = 0
 
     @property
+    def is_whole(self) -> bool:
+        """Whether everything was looked at."""
+        return self.subjects >= self.of
+
+    @property
     def fired(self) -> int:
         """How often it would have fired."""
         return sum(event.event == "fired" for event in self.events)
@@ -58,9 +63,14 @@ def preview(
     rule: AlertRule,
     now: datetime,
     *,
+    after: Preview | None = None,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> Preview:
-    """Run a rule over the last days, also when it is switched off. Raises sqlite3.Error."""
+    """Run a rule over the last days, also when it is switched off. Raises sqlite3.Error.
+
+    What it has no time for is left to the next part, which goes on ``after`` this one. All parts
+    are asked for with the same ``now``.
+    """
     span = reader.span()
     begin = now - SPAN
     if span is None or span[0] >= now:
@@ -70,15 +80,16 @@ def preview(
     trial = _Trial(reader, identity, rule, since, now)
     if not isinstance(rule, ConditionRule):
         return trial.of_changes(now - since)
+    before = after or Preview()
     deadline = monotonic() + BUDGET
     subjects = trial.subjects()
-    looked = 0
-    for subject in subjects:
-        if looked and monotonic() > deadline:
+    looked = before.subjects
+    for subject in subjects[looked:]:
+        if looked > before.subjects and monotonic() > deadline:
             break
         trial.run(subject)
         looked += 1
-    return trial.result(now - since, looked, len(subjects))
+    return trial.result(now - since, looked, len(subjects), before)
 
 
 class _Moment(NamedTuple):
@@ -143,11 +154,14 @@ class _Trial:
         self._events += self._evaluator.take().events
         return self.result(recorded, 1, 1)
 
-    def result(self, recorded: timedelta, looked: int, of: int) -> Preview:
-        """What was found."""
-        self._events.sort(key=lambda event: event.at)
+    def result(
+        self, recorded: timedelta, looked: int, of: int, before: Preview | None = None
+    ) -> Preview:
+        """What was found, together with what ``before`` had found."""
+        earlier = before or Preview()
+        events = sorted((*earlier.events, *self._events), key=lambda event: event.at)
         still = sum(alert.standing.alerting for alert in self._evaluator.alerts.values())
-        return Preview(tuple(self._events), recorded, looked, of, still)
+        return Preview(tuple(events), recorded, looked, of, earlier.still + still)
 
     def _moments(self, subject: Subject) -> Iterator[_Moment]:
         """The readings of all figures of a subject, put together by their moments."""

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -95,12 +96,18 @@ class Alerts:
 
         return await self.read(lambda history: last_event(history.connection))
 
-    async def preview(self, identity: str, rule: AlertRule) -> Preview:
-        """What a rule would have told in the last days."""
+    async def preview(self, identity: str, rule: AlertRule) -> AsyncIterator[Preview]:
+        """What a rule would have told in the last days, told anew until all was looked at.
+
+        Other questions are answered in between. Raises HistoryError.
+        """
         from gwtui.watch.alerts.preview import preview  # noqa: PLC0415
 
-        now = self._clock.now()
-        return await self.read(lambda history: preview(history, identity, rule, now))
+        now, found = self._clock.now(), None
+        while found is None or not found.is_whole:
+            part = partial(preview, identity=identity, rule=rule, now=now, after=found)
+            found = await self.read(part)
+            yield found
 
     def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
         """Call ``listener`` whenever something happened in this process; returns how to stop."""
