@@ -1,0 +1,142 @@
+"""Undoing where somebody else was at work since: nothing is planned over their change."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from fault_world import FaultWorld
+from gwtui.actions import assignment_plans
+from gwtui.actions.undo import CannotUndoError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
+from gwtui.contract.keys import UpdateKeyRequest
+from gwtui.contract.members import ChangeMembersRequest
+from undo_kit import (
+    RENAMED,
+    WAYS,
+    Make,
+    client_of,
+    done_now,
+    limits,
+    listed,
+    look_assigned,
+    look_budgets,
+    send,
+)
+
+Meddle = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[FaultWorld]:
+    world = FaultWorld()
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def world(shared: FaultWorld) -> FaultWorld:
+    shared.begin()
+    return shared
+
+
+async def disable(world: FaultWorld, client: GatewayClient) -> None:
+    await client.keys.update(world.key.hash or "", UpdateKeyRequest(disabled=False))
+
+
+async def rename(world: FaultWorld, client: GatewayClient) -> None:
+    await client.keys.update(world.key.hash or "", UpdateKeyRequest(name="theirs"))
+
+
+async def rename_back(world: FaultWorld, client: GatewayClient) -> None:
+    await client.keys.update(world.key.hash or "", UpdateKeyRequest(name=world.key.name or ""))
+
+
+async def delete_key(world: FaultWorld, client: GatewayClient) -> None:
+    await client.keys.delete(world.key.hash or "")
+
+
+async def assign_another(world: FaultWorld, client: GatewayClient) -> None:
+    other = await client.guardrails.create(CreateGuardrailRequest(name="Other"))
+    hashes = AssignKeysRequest(key_hashes=[world.key.hash or ""])
+    await client.guardrails.assign_keys(other.id or "", hashes)
+
+
+async def delete_guardrail(world: FaultWorld, client: GatewayClient) -> None:
+    await client.guardrails.delete(world.guardrail.id or "")
+
+
+async def add_again(world: FaultWorld, client: GatewayClient) -> None:
+    request = ChangeMembersRequest(user_ids=[world.members[0].user_id or ""])
+    await client.workspaces.add_members("team", request)
+
+
+async def delete_budget(world: FaultWorld, client: GatewayClient) -> None:
+    await client.workspaces.delete_budget("team", "daily")
+
+
+@pytest.mark.parametrize(
+    ("make", "meddle", "why"),
+    [
+        (RENAMED, rename, "Name is now theirs"),
+        (RENAMED, rename_back, "as it was before already"),
+        (RENAMED, delete_key, "no longer exists"),
+        (WAYS["disable a key"][0], disable, "as it was before already"),
+        (WAYS["take away from keys and members"][0], assign_another, "Somebody else changed"),
+        (WAYS["take away from keys and members"][0], delete_guardrail, "no longer exists"),
+        (WAYS["remove a member"][0], add_again, "members again"),
+        (lambda w: limits(w, {"daily": Decimal(1)}), delete_budget, "as it was before already"),
+    ],
+)
+async def test_nothing_is_undone_that_somebody_else_changed(
+    world: FaultWorld, make: Make, meddle: Meddle, why: str
+) -> None:
+    async with client_of(world) as client:
+        plan = make(world)
+        done = done_now(plan, await send(client, plan))
+        await meddle(world, client)
+        with pytest.raises(CannotUndoError, match=why):
+            await listed().plan(client, done)
+
+
+async def test_what_else_was_changed_since_stays(world: FaultWorld) -> None:
+    async with client_of(world) as client:
+        plan = RENAMED(world)
+        done = done_now(plan, await send(client, plan))
+        await client.keys.update(world.key.hash or "", UpdateKeyRequest(limit=Decimal(7)))
+        await send(client, await listed().plan(client, done))
+        key = await client.keys.get(world.key.hash or "")
+        assert (key.name, key.limit) == (world.key.name, Decimal(7))
+
+
+async def test_a_series_that_stopped_half_way_is_undone_as_far_as_it_went(
+    world: FaultWorld,
+) -> None:
+    async with client_of(world) as client:
+        before = await look_budgets(world, client)
+        plan = limits(world, {"daily": Decimal(1), "weekly": Decimal(5)})
+        first = await plan.parts[0].send(client)
+        assert await look_budgets(world, client) != before
+        back = await listed().plan(client, done_now(plan, (first,)))
+        assert len(back.parts) == 1
+        await send(client, back)
+        assert await look_budgets(world, client) == before
+
+
+async def test_the_replaced_guardrail_comes_back(world: FaultWorld) -> None:
+    async with client_of(world) as client:
+        before = await look_assigned(world, client)
+        other = await client.guardrails.create(CreateGuardrailRequest(name="Other"))
+        current = (await client.guardrails.key_assignments(None)).items
+        plan = assignment_plans.plan_assign_keys(other, [world.key, world.other_key], current, {})
+        done = done_now(plan, await send(client, plan))
+        back = await listed().plan(client, done)
+        assert len(back.parts) == 2, "one goes back to its guardrail, the other to none"
+        said = {(change.before, change.after) for change in back.changes}
+        assert said == {("“Other”", "“PII”"), ("“Other”", "no guardrail")}
+        await send(client, back)
+        assert await look_assigned(world, client) == before

@@ -1,0 +1,134 @@
+"""The list of what can be undone: its order, its time, its secrets, and the road it goes down."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from fault_world import NOW, FaultWorld
+from gwtui.actions import byok_plans, key_plans
+from gwtui.actions.plan import Applied, Consent, Plan
+from gwtui.actions.road import WriteRoad
+from gwtui.actions.undo import UndoList
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.byok import ByokCredential, CreateByokRequest
+from gwtui.contract.keys import CreatedKey, CreateKeyRequest
+from gwtui.local.journal import Journal
+from undo_kit import RENAMED, client_of, listed
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[FaultWorld]:
+    world = FaultWorld()
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def world(shared: FaultWorld) -> FaultWorld:
+    shared.begin()
+    return shared
+
+
+def test_no_secret_is_held_on_to() -> None:
+    """Neither what a plan sent nor what it was answered, for as long as it can be undone."""
+    changes = listed()
+    values = applied_with_secrets(changes)
+    gc.collect()
+    assert [value() for value in values] == [None, None]
+    assert changes.latest() is not None
+
+
+def applied_with_secrets(changes: UndoList) -> tuple[weakref.ref[SecretStr], ...]:
+    """Two changes in the list, and their secrets; the frame that knew them is left with them."""
+    sent = SecretStr("sk-sentinel-provider-key")
+    stored = byok_plans.plan_create(CreateByokRequest(provider="openai", key=sent))
+    changes.add(stored, ByokCredential.model_validate({"id": "c"}))
+    created = key_plans.plan_create(CreateKeyRequest(name="x"), NOW)
+    answer = CreatedKey.model_validate({"data": {"hash": "h"}, "key": "gw-v1-sentinel"})
+    changes.add(created, answer)
+    assert answer.key is not None
+    return weakref.ref(answer.key), weakref.ref(sent)
+
+
+async def test_the_undo_goes_down_the_road_and_names_what_it_undoes(
+    world: FaultWorld, tmp_path: Path
+) -> None:
+    async with client_of(world) as client:
+        road = WriteRoad(client, Journal(tmp_path / "journal.jsonl"))
+        plan = RENAMED(world)
+        outcome = await road.carry_out(Consent(plan, "dialog"))
+        assert isinstance(outcome, Applied)
+        road.undo.add(plan, outcome.value)
+        done = road.undo.latest()
+        assert done is not None
+        back = await road.undo.plan(client, done)
+        assert isinstance(await road.carry_out(Consent(back, "dialog")), Applied)
+        newest, first = road.books.audit.entries()
+        assert newest.undoes == first.id == plan.id
+        assert first.undoes is None
+        assert newest.title.startswith("Undo: ")
+
+
+def undoable(title: str) -> Plan[str]:
+    async def way(_client: GatewayClient, _now: datetime) -> Plan[Any]:
+        return final("back")
+
+    return Plan("a", title, "keys", "h", _never, undo=lambda _answer: way)
+
+
+def final(title: str) -> Plan[str]:
+    return Plan("a", title, "keys", "h", _never)
+
+
+async def _never(_client: GatewayClient) -> str:
+    raise AssertionError("nothing is sent here")
+
+
+def test_changes_are_undone_from_the_last_one_back() -> None:
+    changes = listed()
+    assert changes.why_not() == "Nothing was changed in this session"
+    changes.add(undoable("first"), "")
+    changes.add(undoable("second"), "")
+    changes.add(final("third"), "")
+    second = changes.latest()
+    assert second is not None
+    assert second.title == "second"
+    assert changes.after(second) == ("third",)
+    assert not changes.offers_last
+    changes.forget(second)
+    first = changes.latest()
+    assert first is not None
+    assert first.title == "first"
+    changes.forget(first)
+    assert changes.latest() is None
+    assert changes.why_not() == "third: this cannot be undone"
+
+
+def test_an_undo_is_not_undone_itself() -> None:
+    changes = listed()
+    changes.add(undoable("first"), "")
+    back = Plan("a", "Undo first", "keys", "h", _never, undo=undoable("x").undo, undoes="p")
+    changes.add(back, "")
+    done = changes.latest()
+    assert done is not None
+    assert done.title == "first"
+
+
+def test_a_change_can_be_undone_for_ten_minutes() -> None:
+    passed = timedelta()
+    changes = listed(lambda: NOW + passed)
+    changes.add(undoable("first"), "")
+    assert changes.offers_last
+    passed = timedelta(minutes=9, seconds=59)
+    assert changes.latest() is not None
+    passed = timedelta(minutes=10)
+    assert changes.latest() is None
+    assert "more than 10 minutes ago" in changes.why_not()
