@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
-from textual.widgets import Button
 
 from form_kit import FACTS, HostApp, ScriptedSubmit, form, shown, until
-from gwtui.actions.plan import Applied, Change, Plan, Refused, Unknown
+from gwtui.actions.plan import Applied, Refused, Unknown
 from gwtui.client import errors
 from gwtui.contract.keys import ApiKey
-from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.editors import ChoiceEditor, PickEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.key_form import create_form, edit_form
+from gwtui.ui.forms.key_form import edit_form
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.forms.secret import MASK, SecretScreen
 from gwtui.ui.screens.ask import AskScreen
 
 SIZES = [(80, 24), (120, 40)]
-SECRET = "gw-v1-" + "0123456789abcdef" * 4
+
 MADE = Applied("made")
 
 
@@ -278,211 +272,3 @@ async def test_hostile_values_do_not_reach_the_terminal_or_the_markup() -> None:
         assert "[/red]" in shown(app)
         await pilot.press("escape")
         await until(pilot, lambda: app.results, "the end of the form")
-
-
-# Confirming ------------------------------------------------------------------------------------
-
-
-async def _never(_client: object) -> None:
-    raise AssertionError("a confirmation sends nothing")
-
-
-def plan(danger: Any = "low") -> Plan[None]:
-    return Plan(
-        action="keys.edit",
-        title="Change key “ci”",
-        resource="keys",
-        identity="h",
-        send=_never,
-        changes=(Change("Name", "ci", "ci 2"), Change("Spending limit", "$5.00", "no limit")),
-        effects=("The key can spend without a limit.",),
-        danger=danger,
-    )
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_plan_is_shown_in_full(size: tuple[int, int]) -> None:
-    app = HostApp(ConfirmScreen(plan(), deliberate="Change it", notes=("Reset stays.",)))
-    async with app.run_test(size=size) as pilot:
-        await pilot.pause()
-        text = shown(app)
-        for words in (
-            "Change key “ci”?",
-            "ci → ci 2",
-            "$5.00 → no limit",
-            "The key can spend without a limit.",
-            "Reset stays.",
-        ):
-            assert words in text
-        assert app.screen.focused is app.screen.query_one("#safe")
-
-
-@pytest.mark.parametrize(
-    ("danger", "keys", "result"),
-    [
-        ("low", ["y"], [True]),
-        ("low", ["n"], [False]),
-        ("low", ["escape"], [False]),
-        ("low", ["enter"], [False]),
-        ("low", ["tab", "enter"], [True]),
-        ("high", ["y"], []),
-        ("high", ["enter"], [False]),
-        ("high", ["escape"], [False]),
-        ("high", ["right", "enter"], [True]),
-    ],
-)
-async def test_confirming(danger: str, keys: list[str], result: list[bool]) -> None:
-    app = HostApp(ConfirmScreen(plan(danger), deliberate="Change it"))
-    async with app.run_test() as pilot:
-        await pilot.press(*keys)
-        await pilot.pause()
-        assert app.results == result
-
-
-async def test_a_long_plan_keeps_its_buttons_in_sight() -> None:
-    long = Plan(
-        action="keys.edit",
-        title="Change",
-        resource="keys",
-        identity="h",
-        send=_never,
-        changes=tuple(Change(f"Field {n}", "a" * 90, "b" * 90) for n in range(30)),
-    )
-    app = HostApp(ConfirmScreen(long, deliberate="Change it"))
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        text = shown(app)
-        assert "Change it" in text
-        assert "PgDn reads on" in text
-        assert "Field 29" not in text
-        await pilot.press(*["pagedown"] * 20)
-        await pilot.pause()
-        assert "Field 29" in shown(app)
-        await pilot.press(*["pageup"] * 20)
-        await pilot.pause()
-        assert "Field 0 " in shown(app)
-        assert app.results == []
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_what_covers_the_header_says_whose_gateway_it_is(size: tuple[int, int]) -> None:
-    where = "CRITICAL · production · gateway.example.com"
-    asked = HostApp(ConfirmScreen(plan(), deliberate="Change it", where=where))
-    filled = HostApp(FormScreen(create_form(None), replace(FACTS, where=where), ScriptedSubmit()))
-    for app, words in ((asked, f"on {where}"), (filled, where)):
-        async with app.run_test(size=size) as pilot:
-            await pilot.pause()
-            assert words in shown(app)
-            assert "PgDn" not in shown(app)
-
-
-# Disputes --------------------------------------------------------------------------------------
-
-DISPUTES = [
-    Dispute("name", "Name", "ci", "theirs-name", "mine-name"),
-    Dispute("limit", "Spending limit", "$5.00", "$6.00", "$7.00"),
-]
-
-
-async def test_theirs_is_kept_unless_mine_is_chosen() -> None:
-    app = HostApp(ConflictScreen("Changed meanwhile", DISPUTES))
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        text = shown(app)
-        for words in ("ci", "theirs-name", "mine-name", "$5.00", "$6.00", "$7.00"):
-            assert words in text
-        await pilot.press("tab", "down", "ctrl+s")
-        await pilot.pause()
-        assert app.results == [{"name": "theirs", "limit": "mine"}]
-
-
-async def test_going_back_from_a_dispute_chooses_nothing() -> None:
-    app = HostApp(ConflictScreen("Changed meanwhile", DISPUTES))
-    async with app.run_test() as pilot:
-        await pilot.press("down", "escape")
-        await pilot.pause()
-        assert app.results == [None]
-
-
-# The new key -----------------------------------------------------------------------------------
-
-
-def secret() -> SecretScreen:
-    return SecretScreen("ci", SecretStr(SECRET))
-
-
-def on_screen(app: HostApp) -> bool:
-    return SECRET in "".join(shown(app).replace("│", "").split())
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_value_is_masked_until_asked(size: tuple[int, int]) -> None:
-    app = HostApp(secret())
-    async with app.run_test(size=size) as pilot:
-        await pilot.pause()
-        assert MASK in shown(app)
-        assert not on_screen(app)
-        assert SECRET[:12] not in app.export_screenshot()
-        await pilot.press("v")
-        await pilot.pause()
-        assert on_screen(app)
-        assert app.screen.query_one("#done").region.bottom <= size[1]
-        await pilot.press("v")
-        await pilot.pause()
-        assert not on_screen(app)
-        assert SECRET[:12] not in app.export_screenshot()
-
-
-@pytest.mark.parametrize("key", ["escape", "q", "enter", "ctrl+s"])
-async def test_the_value_is_not_left_by_accident(key: str) -> None:
-    screen = secret()
-    app = HostApp(screen)
-    async with app.run_test() as pilot:
-        await pilot.press(key)
-        await pilot.pause(0.1)
-        assert app.results == []
-        assert app.screen is screen
-        assert screen.unsaved
-        assert screen.query_one("#done", Button).disabled
-
-
-async def test_leaving_takes_saying_so_and_forgets_the_value() -> None:
-    screen = secret()
-    app = HostApp(screen)
-    async with app.run_test() as pilot:
-        await pilot.press("q")
-        await pilot.pause()
-        assert "Say first that you have stored the key" in shown(app)
-        await pilot.press("right", "tab", "enter")
-        await until(pilot, lambda: app.results, "the end of the screen")
-        assert not screen.unsaved
-        assert screen._value is None
-        assert app._clipboard == ""
-
-
-async def test_the_route_of_a_copy_is_named() -> None:
-    app = HostApp(secret())
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("c")
-        await until(pilot, lambda: "Saved to" in shown(app), "the route")
-        assert app._clipboard == ""
-        assert not on_screen(app)
-
-
-async def test_the_value_cannot_be_selected() -> None:
-    screen = secret()
-    app = HostApp(screen)
-    async with app.run_test() as pilot:
-        await pilot.press("v")
-        await pilot.pause()
-        assert not screen.query_one("#secret-value").allow_select
-
-
-async def test_the_value_is_in_no_title_and_no_repr() -> None:
-    screen = secret()
-    app = HostApp(screen)
-    async with app.run_test() as pilot:
-        await pilot.press("v")
-        await pilot.pause()
-        assert SECRET not in repr(screen)
-        assert SECRET not in f"{screen.title}{screen.sub_title}{app.title}"
