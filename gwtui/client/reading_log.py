@@ -29,19 +29,25 @@ class Shortfall:
 
 @dataclass(slots=True)
 class ReadingLog:
-    """Requests that were sent, repeated ones included, and what the lists lacked."""
+    """Requests that were sent, repeated ones included, and what the lists lacked.
+
+    ``trying`` is set for a reading that failed the last time: until something of it is answered
+    nothing is repeated, for whoever reads comes again by itself. A gateway that is down must not
+    be asked more often than one that is well.
+    """
 
     requests: int = 0
     lacks: Shortfall = field(default_factory=Shortfall)
+    trying: bool = False
 
 
 _current: ContextVar[ReadingLog | None] = ContextVar("reading_log", default=None)
 
 
 @contextmanager
-def logged() -> Iterator[ReadingLog]:
+def logged(*, trying: bool = False) -> Iterator[ReadingLog]:
     """Log everything that is read inside, in tasks begun inside too."""
-    log = ReadingLog()
+    log = ReadingLog(trying=trying)
     token = _current.set(log)
     try:
         yield log
@@ -54,6 +60,19 @@ def request_sent() -> None:
     log = _current.get()
     if log is not None:
         log.requests += 1
+
+
+def request_answered() -> None:
+    """The gateway is there: what fails from now on is worth repeating."""
+    log = _current.get()
+    if log is not None:
+        log.trying = False
+
+
+def repeats() -> bool:
+    """Whether a read that fails is to be repeated."""
+    log = _current.get()
+    return log is None or not log.trying
 
 
 def list_read(unreadable: int, *, complete: bool) -> None:

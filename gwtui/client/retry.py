@@ -15,7 +15,7 @@ from gwtui.client.errors import (
     RateLimitedError,
     ServerError,
 )
-from gwtui.client.reading_log import request_sent
+from gwtui.client.reading_log import repeats, request_answered, request_sent
 from gwtui.client.skew import http_date
 from gwtui.domain.clock import Clock
 
@@ -55,7 +55,10 @@ class RetryingCaller:
         self._on_retry = on_retry
 
     async def call(self, call: Call) -> Answer:
-        """Carry out a call, a read up to four times. Raises the last GatewayError."""
+        """Carry out a call, a read up to four times. Raises the last GatewayError.
+
+        A reading that failed the last time begins with one request that is not repeated.
+        """
         if not call.is_read:
             return await self._send(call)
         started = self._clock.monotonic()
@@ -63,7 +66,7 @@ class RetryingCaller:
             try:
                 return await self._send(call)
             except GatewayError as error:
-                if not is_passing(error):
+                if not (is_passing(error) and repeats()):
                     raise
                 wait = self._wait(attempt, error)
                 if self._clock.monotonic() - started + wait > BUDGET:
@@ -77,7 +80,9 @@ class RetryingCaller:
 
     async def _send(self, call: Call) -> Answer:
         request_sent()
-        return await self._caller.call(call)
+        answer = await self._caller.call(call)
+        request_answered()
+        return answer
 
     def _wait(self, attempt: int, error: GatewayError) -> float:
         """Full jitter keeps clients that failed together from coming back together."""

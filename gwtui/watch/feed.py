@@ -253,7 +253,7 @@ class Feed(Generic[T]):
                 return  # nobody is left who wants it now
             flight.started = True
             self._publish(replace(self._state, refreshing=True))
-            with logged() as log:
+            with logged(trying=self._failures > 0) as log:
                 await self._read(log)
 
     async def _read(self, log: ReadingLog) -> None:

@@ -14,6 +14,7 @@ from service_kit import START, FakeTime, Step, data, refusal, rig
 
 from gwtui.client import errors
 from gwtui.client.gateway import GatewayClient
+from gwtui.client.reading_log import logged
 from gwtui.client.retry import BUDGET, MAX_RETRY_AFTER, RetryNotice, retry_after_seconds
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 
@@ -70,6 +71,21 @@ async def test_a_read_is_tried_four_times_at_most(fault: Step) -> None:
         await it.client.credits.get()
     assert len(it.script.requests) == 4
     assert it.time.waits == [0.15, 0.3, 0.6]
+
+
+@pytest.mark.parametrize("fault", PASSING, ids=name_of)
+async def test_a_reading_that_failed_before_tries_once_until_it_is_answered(fault: Step) -> None:
+    it = rig(fault)
+    with logged(trying=True), pytest.raises(errors.GatewayError):
+        await it.client.credits.get()
+    assert len(it.script.requests) == 1
+    assert it.time.waits == []
+
+    back = rig(data({"total_usage": 3}), fault, data({"total_usage": 4}))
+    with logged(trying=True):
+        assert (await back.client.credits.get()).total_usage == 3
+        assert (await back.client.credits.get()).total_usage == 4
+    assert len(back.script.requests) == 3
 
 
 @pytest.mark.parametrize("fault", LASTING, ids=name_of)

@@ -6,7 +6,7 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from feed_kit import Source, Viewer, unreachable
+from feed_kit import CADENCE, Source, Viewer, unreachable
 
 from fake_clock import START, FakeClock
 from gwtui.client.errors import (
@@ -16,6 +16,7 @@ from gwtui.client.errors import (
     RateLimitedError,
     UnauthorizedError,
 )
+from gwtui.client.reading_log import repeats
 from gwtui.watch.backoff import FIRST_RETRY, LONGEST_RETRY, LONGEST_RETRY_AFTER, REFUSED_RETRY
 from gwtui.watch.feed import Feed
 
@@ -68,6 +69,23 @@ async def test_failures_in_a_row_space_out_up_to_a_limit(
         assert source.calls == before + 1
     assert waits == [2, 4, 8, 16, 30, 30, 30, 30]
     assert max(waits) == LONGEST_RETRY
+
+
+async def test_while_it_fails_each_read_only_tries(time: FakeClock) -> None:
+    """A gateway that is down gets fewer requests than one that is well, not more."""
+    tries: list[bool] = []
+
+    async def fetch() -> int:
+        tries.append(not repeats())
+        if 1 < len(tries) < 4:
+            raise unreachable()
+        return len(tries)
+
+    feed = Feed("keys", fetch, CADENCE, clock=time.clock)
+    for _ in range(5):
+        await feed.refresh()
+    assert tries == [False, False, True, True, False]
+    await feed.close()
 
 
 async def test_a_success_forgets_the_failures(
