@@ -17,15 +17,10 @@ from gwtui.watch.history.model import Fields, Observation, Sample, Series, Serie
 from history_kit import START, Desk, minutes
 
 ACCOUNT = Subject("credits", "account")
-
 ENDPOINT = Subject("endpoint", "northwind/atlas tag||fp8")
-
 KEY = Subject("key", "c0ffee")
-
 SPACE = Subject("workspace", "space-1")
-
 FIVE = timedelta(minutes=5)
-
 LOW = CreditsRule(name="Low", fires_at=Decimal(10), clears_at=Decimal(12))
 
 

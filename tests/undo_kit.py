@@ -37,7 +37,6 @@ from gwtui.contract.organization import UpdateOrganizationSettingsRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 
 Look = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
-
 Make = Callable[[FaultWorld], Plan[Any]]
 
 

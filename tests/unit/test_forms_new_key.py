@@ -10,7 +10,6 @@ from form_kit import HostApp, shown, until
 from gwtui.ui.forms.secret import MASK, SecretScreen
 
 SIZES = [(80, 24), (120, 40)]
-
 SECRET = "gw-v1-" + "0123456789abcdef" * 4
 
 

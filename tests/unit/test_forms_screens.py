@@ -17,7 +17,6 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.ask import AskScreen
 
 SIZES = [(80, 24), (120, 40)]
-
 MADE = Applied("made")
 
 

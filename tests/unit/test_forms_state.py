@@ -1,69 +1,23 @@
-"""What a form knows: every rule of the model right and wrong, and that a refusal loses nothing."""
+"""What a form knows: every rule of the model right and wrong, counters and previews."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from pydantic import Field, SecretStr
 
 from gwtui.actions.key_plans import plan_create
-from gwtui.client import errors
-from gwtui.contract.keys import (
-    ApiKey,
-    CreateKeyRequest,
-    ExternalUserRequest,
-    UpdateKeyRequest,
-)
-from gwtui.contract.request import Problem, RequestModel
+from gwtui.contract.keys import CreateKeyRequest, ExternalUserRequest, UpdateKeyRequest
+from gwtui.contract.request import RequestModel
 from gwtui.contract.scalars import Usd
 from gwtui.domain.diffs import ABSENT
 from gwtui.ui.forms.fields import Facts, FormField, FormSpec
 from gwtui.ui.forms.key_form import create_form, edit_form
-from gwtui.ui.forms.state import NOTHING_CHANGED, FormState
-
-NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
-TOKYO = "Asia/Tokyo"
-SPACE = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
-FACTS = Facts(now=lambda: NOW, zone=UTC, workspaces={SPACE: "Research"})
-
-
-def creating(**typed: Any) -> FormState:
-    state = FormState(create_form(None), FACTS)
-    for name, text in typed.items():
-        state.put(name, text)
-    return state
-
-
-def api_key(**changes: Any) -> ApiKey:
-    given = {
-        "hash": "h" * 64,
-        "name": "ci",
-        "label": "gw-v1-abc...123",
-        "disabled": False,
-        "limit": 100,
-        "limit_remaining": 60,
-        "limit_reset": "monthly",
-        "include_byok_in_limit": False,
-        "workspace_id": SPACE,
-        "expires_at": "2026-12-31T00:00:00Z",
-        **changes,
-    }
-    return ApiKey.model_validate({k: v for k, v in given.items() if v is not ...})
-
-
-def editing(key: ApiKey | None = None) -> FormState:
-    return FormState(edit_form(key or api_key(), NOW), FACTS)
-
-
-def body(state: FormState) -> dict[str, Any]:
-    assert state.attempt(), [state.problem(name) for name in state.fields]
-    request = state.request()
-    assert request is not None
-    return request.body()
+from gwtui.ui.forms.state import FormState
+from key_form_kit import FACTS, NOW, SPACE, TOKYO, api_key, body, creating, replace_none
 
 
 def test_only_what_was_given_is_sent() -> None:
@@ -183,10 +137,6 @@ def test_previews() -> None:
     assert "already past" in past.text
 
 
-def replace_none() -> Any:
-    raise AssertionError("there is no note")
-
-
 def test_a_preview_shows_the_local_clock() -> None:
     from zoneinfo import ZoneInfo  # noqa: PLC0415
 
@@ -204,79 +154,6 @@ def test_the_workspace_that_the_list_is_narrowed_to_is_sent() -> None:
     assert not state.changed
     state.put("name", "ci")
     assert body(state)["workspace_id"] == SPACE
-
-
-# Updates ---------------------------------------------------------------------------------------
-
-
-def test_an_update_carries_only_what_changed() -> None:
-    state = editing()
-    state.put("name", "ci 2")
-    assert body(state) == {"name": "ci 2"}
-
-
-def test_clearing_sends_null() -> None:
-    state = editing()
-    state.put("limit", "")
-    state.put("limit_reset", "")
-    assert body(state) == {"limit": None, "limit_reset": None}
-
-
-@pytest.mark.parametrize(
-    ("field", "typed"), [("limit", "100.00"), ("limit", "$100"), ("name", " ci ")]
-)
-def test_another_way_of_writing_the_same_is_no_change(field: str, typed: str) -> None:
-    state = editing()
-    state.put(field, typed)
-    assert not state.attempt()
-    assert state.request() is None
-    assert state.refusal == NOTHING_CHANGED
-
-
-def test_typing_back_and_forth_is_no_change() -> None:
-    state = editing()
-    state.put("name", "other")
-    assert state.changed
-    state.put("name", "ci")
-    assert not state.changed
-
-
-def test_a_name_with_blanks_around_is_not_changed_by_opening_it() -> None:
-    state = editing(api_key(name=" ci "))
-    state.put("limit", "5")
-    assert body(state) == {"limit": 5}
-
-
-def test_an_unknown_field_stays_as_it_is_unless_typed() -> None:
-    key = api_key(limit=..., limit_reset=5, name=None)
-    state = editing(key)
-    assert (state.note("limit") or replace_none()).text.startswith("unknown")
-    state.put("include_byok_in_limit", True)
-    assert body(state) == {"include_byok_in_limit": True}
-    state.put("limit", "7")
-    assert body(state) == {"include_byok_in_limit": True, "limit": 7}
-
-
-def test_a_reset_schedule_that_this_program_does_not_know_is_kept() -> None:
-    state = editing(api_key(limit_reset="hourly"))
-    state.put("name", "x")
-    assert body(state) == {"name": "x"}
-
-
-def test_an_update_cannot_empty_the_name() -> None:
-    state = editing()
-    state.put("name", " ")
-    assert not state.attempt()
-    assert "at least 1 character" in (state.problem("name") or replace_none()).text
-
-
-def test_expiry_is_shown_but_not_editable() -> None:
-    spec = edit_form(api_key(), NOW)
-    (expiry,) = [field for field in spec.fields if field.name == "expires_at"]
-    assert expiry.fixed is not None
-    assert expiry.fixed[0] == "2026-12-31 00:00 UTC, in 40 days"
-    assert "expires_at" not in editing().fields
-    assert "expires_at" not in UpdateKeyRequest.model_fields
 
 
 def test_an_outside_user_is_given_by_an_identifier_and_perhaps_a_key() -> None:
@@ -323,81 +200,6 @@ def test_every_field_of_the_requests_can_be_filled_in() -> None:
     assert parts == {f"external.{name}" for name in ExternalUserRequest.model_fields}
     editable = {field.name for field in edit_form(api_key(), NOW).fields if field.fixed is None}
     assert editable == set(UpdateKeyRequest.model_fields) - {"disabled"}
-
-
-# Refusals --------------------------------------------------------------------------------------
-
-
-def refused(message: str) -> FormState:
-    state = creating(name="ci", limit="5", expires_at="2027-01-01")
-    assert state.attempt()
-    state.refuse(errors.BadRequestError(message, status=400, request_id="req-1"))
-    return state
-
-
-def test_a_refusal_lands_on_the_field_it_names_and_loses_nothing() -> None:
-    state = refused("limit: must be at most 3; name: is taken; by you")
-    assert (state.problem("limit") or replace_none()).text == "must be at most 3"
-    assert (state.problem("name") or replace_none()).text == "is taken; by you"
-    assert (state.problem("name") or replace_none()).tone == "bad"
-    assert state.refusal == ""
-    assert state.typed("limit") == "5"
-    assert state.typed("expires_at") == "2027-01-01"
-    assert state.first_problem == "name"
-
-
-def test_a_refused_field_is_forgiven_once_it_changes() -> None:
-    state = refused("limit: must be at most 3")
-    state.put("limit", "2")
-    assert state.problem("limit") is None
-    assert state.attempt()
-
-
-def test_the_same_text_may_be_sent_again() -> None:
-    state = refused("limit: must be at most 3")
-    assert state.attempt()
-    assert state.request() is not None
-
-
-@pytest.mark.parametrize(
-    "message", ["Invalid request parameters", "https: //x", "colour: unknown", "a: b: c"]
-)
-def test_other_refusals_stand_on_the_form(message: str) -> None:
-    state = refused(message)
-    assert state.refusal == f"{message} (request req-1)"
-    assert all(state.problem(name) is None for name in state.fields)
-
-
-def test_a_field_that_the_form_does_not_show_stands_on_the_form() -> None:
-    state = editing()
-    state.put("name", "x")
-    state.refuse(errors.BadRequestError("disabled: must be true", status=400))
-    assert state.refusal == "disabled: must be true"
-
-
-def test_local_refusals_land_on_their_fields_too() -> None:
-    state = creating(name="ci")
-    state.refuse(errors.InvalidRequestError([Problem("name", "is odd"), Problem("", "no")]))
-    assert (state.problem("name") or replace_none()).text == "is odd"
-    assert state.refusal == "no"
-
-
-def test_other_errors_stand_on_the_form_even_if_they_look_like_a_field() -> None:
-    state = creating(name="ci")
-    state.refuse(errors.ForbiddenError("name: not for you", status=403))
-    assert state.refusal == "name: not for you"
-    assert state.problem("name") is None
-
-
-def test_without_a_connection_it_is_said_that_nothing_was_sent() -> None:
-    state = creating(name="ci")
-    state.refuse(errors.ConnectFailedError("no connection to localhost: refused"))
-    assert state.refusal == "no connection to localhost: refused. Nothing was sent."
-
-
-def test_hostile_refusals_are_made_harmless() -> None:
-    state = refused("limit: \x1b[31mred\x07")
-    assert "\x1b" not in (state.problem("limit") or replace_none()).text
 
 
 def test_a_relative_moment_follows_the_clock() -> None:

@@ -1,98 +1,35 @@
-"""How guardrails, their assignments and their effect read in lists and detail panes."""
+"""How guardrails and their assignments read in lists and detail panes."""
 
 from __future__ import annotations
 
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from gwtui.contract.dialects import GENERIC, OPENROUTER, Dialect
+from guardrail_rows import (
+    BOUND,
+    DEFAULT_ID,
+    GUARDRAIL_ID,
+    SPACE,
+    bindings,
+    catalog,
+    on_key,
+    on_member,
+    row,
+)
+from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.members import OrganizationMember
-from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog_view import CatalogView, Offers
 from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
 from gwtui.ui.resources.assignments import ASSIGNMENTS, AssignmentRow
-from gwtui.ui.resources.effects import EFFECT_COLUMNS, LiveEffect, model_identity
 from gwtui.ui.resources.guardrails import COLUMNS, GUARDRAILS
-from gwtui.ui.resources.key_binding import binding_of, own_cell
+from gwtui.ui.resources.key_binding import binding_of
 from gwtui.ui.resources.keys import KEYS, KeyRow
 from gwtui.ui.resources.model_guardrails import MODEL_GUARDRAILS, OnModel
-from gwtui.watch.feeds.guardrails import Bindings, Bound, GuardrailRow
+from gwtui.watch.feeds.guardrails import Bound, GuardrailRow
 from resource_reading import cell_of, every_text, notes_of, rows_of, section_of, sort_of, tables_of
-from resource_samples import HOSTILE, NOW, WORKSPACE_ID, key, nulls, wire_time, workspace
-
-GUARDRAIL_ID = "3b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d13"
-DEFAULT_ID = "4b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d14"
-SPACE = workspace(default_guardrail_id=DEFAULT_ID)
-
-
-def body(**changes: Any) -> dict[str, Any]:
-    found = {
-        "id": GUARDRAIL_ID,
-        "name": "Only approved",
-        "workspace_id": WORKSPACE_ID,
-        "description": "What support may use",
-        "allowed_models": ["a/b", "c/d", "e/f"],
-        "ignored_models": None,
-        "allowed_providers": None,
-        "ignored_providers": ["slow-house"],
-        "limit_usd": Decimal(100),
-        "reset_interval": "weekly",
-        "include_byok_in_budgets": False,
-        "enforce_zdr_vendor_a": True,
-        "enforce_zdr_vendor_b": False,
-        "enforce_zdr_vendor_c": None,
-        "enforce_zdr_other": None,
-        "enforce_zdr": True,
-        "content_filter_builtins": [
-            {"slug": "email", "action": "redact", "label": "[EMAIL]"},
-            {"slug": "regex-prompt-injection", "action": "flag", "scan_scope": "user_only"},
-        ],
-        "content_filters": [{"pattern": "gw-[0-9]+", "action": "block", "label": None}],
-        "created_at": wire_time(NOW - timedelta(days=10)),
-        "updated_at": None,
-    }
-    found.update(changes)
-    return {name: value for name, value in found.items() if value is not ...}
-
-
-def row(
-    *, dialect: Dialect = GENERIC, bound: Bound | None = None, made: bool = True, **changes: Any
-) -> GuardrailRow:
-    return GuardrailRow(Guardrail.model_validate(body(**changes)), SPACE, bound, made, dialect)
-
-
-def on_key(name: str = "ci", guardrail: str = GUARDRAIL_ID) -> KeyAssignment:
-    return KeyAssignment.model_validate(
-        {
-            "id": f"id-{name}",
-            "guardrail_id": guardrail,
-            "key_hash": "a" * 64,
-            "key_name": name,
-            "key_label": "gw-v1-abc...123",
-            "assigned_by": "user_1",
-            "created_at": wire_time(NOW - timedelta(days=2)),
-        }
-    )
-
-
-def on_member(user: str = "user_7") -> MemberAssignment:
-    return MemberAssignment.model_validate(
-        {
-            "id": f"id-{user}",
-            "guardrail_id": GUARDRAIL_ID,
-            "user_id": user,
-            "organization_id": "org_1",
-            "assigned_by": None,
-            "created_at": wire_time(NOW - timedelta(days=1)),
-        }
-    )
-
-
-BOUND = Bound((on_key("ci"), on_key("cd")), (on_member(),))
+from resource_samples import HOSTILE, NOW, WORKSPACE_ID, key, nulls
 
 
 @pytest.mark.parametrize(
@@ -272,100 +209,6 @@ def test_an_assignment_names_its_holder_and_its_guardrail() -> None:
         AssignmentRow(nulls(KeyAssignment)).identity
         != AssignmentRow(nulls(MemberAssignment)).identity
     )
-
-
-# The guardrail of a key ---------------------------------------------------------------------------
-
-
-def bindings(**changes: Any) -> Bindings:
-    default = row(id=DEFAULT_ID)
-    known = {
-        "guardrails": {GUARDRAIL_ID: row(), DEFAULT_ID: default},
-        "keys": (on_key(),),
-        "members": (),
-    }
-    return Bindings(**{**known, **changes})
-
-
-def test_a_key_shows_its_own_guardrail_and_the_default_one() -> None:
-    bound = binding_of("a" * 64, WORKSPACE_ID, bindings())
-    assert own_cell(bound).text == "Only approved"
-    assert bound.target == GUARDRAIL_ID
-    shown = rows_of(KEYS, "Guardrails", KeyRow(key(), SPACE, bound), NOW)
-    assert shown["default"].value.text == "Production default"
-    assert cell_of(KEYS, "guardrail", KeyRow(key(), SPACE, bound), NOW).text == "Only approved"
-
-
-def test_a_key_without_its_own_leads_to_the_default_one() -> None:
-    bound = binding_of("b" * 64, WORKSPACE_ID, bindings())
-    assert own_cell(bound).text == "none"
-    assert bound.target == DEFAULT_ID
-    stranger = binding_of("b" * 64, "another", bindings())
-    assert stranger.target is None
-
-
-def test_what_is_not_known_of_a_keys_guardrail_is_not_none() -> None:
-    assert own_cell(None).text == "reading…"
-    unread = binding_of("a" * 64, WORKSPACE_ID, bindings(keys=None))
-    assert own_cell(unread).text == "—"
-    nameless = binding_of("a" * 64, WORKSPACE_ID, bindings(guardrails=None))
-    assert own_cell(nameless).text == GUARDRAIL_ID
-
-
-# What remains -------------------------------------------------------------------------------------
-
-
-GOOD = {"uptime_last_5m": 100, "uptime_last_30m": 100, "uptime_last_1d": 100, "status": 0}
-
-
-def catalog() -> CatalogView:
-    def endpoint(tag: str) -> Endpoint:
-        return Endpoint.model_validate(
-            {"model_id": "a/b-1", "tag": tag, "provider_name": tag.title(), **GOOD}
-        )
-
-    def model(name: str) -> Model:
-        return Model.model_validate({"id": name, "canonical_slug": f"{name}-1", "name": name})
-
-    return CatalogView(
-        (
-            Offers(model("a/b"), (endpoint("one"), endpoint("two/fast"))),
-            Offers(model("c/d"), (endpoint("one"),)),
-            Offers(model("e/f"), None),
-        ),
-        {},
-        frozenset(),
-    )
-
-
-def test_the_effect_reads_as_a_list() -> None:
-    rules = Restrictions(ignored_providers=frozenset({"one"}))
-    effect = effect_on_catalog(catalog(), [rules], GENERIC)
-    texts = {
-        model_identity(each): [column.cell(each, NOW).text for column in EFFECT_COLUMNS[1:5]]
-        for each in effect.models
-    }
-    assert texts == {
-        "a/b": ["reduced", "1 of 2", "1", "provider ignored"],
-        "c/d": ["none remains", "0 of 1", "0", "provider ignored"],
-        "e/f": ["unknown", "—", "—", "its endpoints could not be read"],
-    }
-    by_verdict = sorted(effect.models, key=lambda each: EFFECT_COLUMNS[1].sort(each, NOW) or "")
-    assert model_identity(by_verdict[0]) == "c/d", "what needs a look comes first"
-
-
-def test_the_effect_beside_a_form_is_worked_out_again_only_for_other_rules() -> None:
-    view: list[CatalogView | None] = [None]
-    live = LiveEffect(lambda: view[0], GENERIC)
-    values = {"allowed_models": ["a/b"]}
-    assert live.note(values) is None
-    view[0] = catalog()
-    first = live.of(values)
-    assert live.of({**values, "name": "other"}) is first
-    assert live.of({"allowed_models": ["c/d"]}) is not first
-    note = live.note(values)
-    assert note is not None
-    assert note.text.startswith("1 of 2 models keep an endpoint, 1 could not be read")
 
 
 # Hostile and empty answers ------------------------------------------------------------------------

@@ -1,0 +1,97 @@
+"""Form states of workspaces and guardrails, for tests of the values in them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from gwtui.contract.dialects import GENERIC
+from gwtui.contract.guardrail_rules import guardrail_problems
+from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
+from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from gwtui.ui.forms.fields import (
+    CustomFilterField,
+    Facts,
+    FieldGroup,
+    FilterListField,
+    FormField,
+    FormSpec,
+    IntegerListField,
+    ModelField,
+    MultiPickField,
+    PercentField,
+    TextAreaField,
+    ThreeWayField,
+)
+from gwtui.ui.forms.state import FormState
+
+FACTS = Facts(now=lambda: datetime(2026, 11, 21, 7, 0, tzinfo=UTC), zone=UTC)
+
+
+def slug_of(values: Any) -> str:
+    return str(values.get("name", "")).lower().replace(" ", "-")
+
+
+BASICS = FieldGroup(
+    "Basics",
+    (
+        FormField("name", "Name", "text"),
+        FormField("slug", "Slug", "text", suggest=slug_of),
+        TextAreaField("description", "Description"),
+    ),
+)
+
+LOGGING = FieldGroup(
+    "Logging",
+    (
+        ModelField("default_text_model", "Text model"),
+        PercentField("io_logging_sampling_rate", "Sampling rate"),
+        IntegerListField("io_logging_api_key_ids", "Key ids"),
+    ),
+)
+
+RULES = (
+    FormField("name", "Name", "text"),
+    MultiPickField("allowed_models", "Allowed models"),
+    ThreeWayField("enforce_zdr_vendor_a", "vendor A"),
+    FilterListField("content_filter_builtins", "Builtin filters"),
+    CustomFilterField("content_filters", "Custom filters"),
+)
+
+
+def workspace(initial: Any = None) -> FormState:
+    spec = FormSpec(
+        "Workspace",
+        CreateWorkspaceRequest if initial is None else UpdateWorkspaceRequest,
+        (BASICS, LOGGING),
+        "Save",
+        initial=initial or {},
+        partial=initial is not None,
+    )
+    return FormState(spec, FACTS)
+
+
+def guardrail(initial: Any = None, dialect: Any = GENERIC) -> FormState:
+    spec = FormSpec(
+        "Guardrail",
+        CreateGuardrailRequest if initial is None else UpdateGuardrailRequest,
+        RULES,
+        "Save",
+        initial=initial or {},
+        partial=initial is not None,
+        check=lambda request: guardrail_problems(request, dialect),
+    )
+    return FormState(spec, FACTS)
+
+
+def body(state: FormState) -> dict[str, Any]:
+    assert state.attempt(), [state.problem(name) for name in state.fields]
+    request = state.request()
+    assert request is not None
+    return request.body()
+
+
+def problem(state: FormState, name: str) -> str:
+    cell = state.problem(name)
+    assert cell is not None, f"nothing is wrong with {name}"
+    return cell.text

@@ -1,0 +1,68 @@
+"""The guardrail of a key, and what guardrails leave of the catalog, in lists and detail panes."""
+
+from __future__ import annotations
+
+from guardrail_rows import DEFAULT_ID, GUARDRAIL_ID, SPACE, bindings, catalog
+from gwtui.contract.dialects import GENERIC
+from gwtui.domain.catalog_view import CatalogView
+from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
+from gwtui.ui.resources.effects import EFFECT_COLUMNS, LiveEffect, model_identity
+from gwtui.ui.resources.key_binding import binding_of, own_cell
+from gwtui.ui.resources.keys import KEYS, KeyRow
+from resource_reading import cell_of, rows_of
+from resource_samples import NOW, WORKSPACE_ID, key
+
+
+def test_a_key_shows_its_own_guardrail_and_the_default_one() -> None:
+    bound = binding_of("a" * 64, WORKSPACE_ID, bindings())
+    assert own_cell(bound).text == "Only approved"
+    assert bound.target == GUARDRAIL_ID
+    shown = rows_of(KEYS, "Guardrails", KeyRow(key(), SPACE, bound), NOW)
+    assert shown["default"].value.text == "Production default"
+    assert cell_of(KEYS, "guardrail", KeyRow(key(), SPACE, bound), NOW).text == "Only approved"
+
+
+def test_a_key_without_its_own_leads_to_the_default_one() -> None:
+    bound = binding_of("b" * 64, WORKSPACE_ID, bindings())
+    assert own_cell(bound).text == "none"
+    assert bound.target == DEFAULT_ID
+    stranger = binding_of("b" * 64, "another", bindings())
+    assert stranger.target is None
+
+
+def test_what_is_not_known_of_a_keys_guardrail_is_not_none() -> None:
+    assert own_cell(None).text == "reading…"
+    unread = binding_of("a" * 64, WORKSPACE_ID, bindings(keys=None))
+    assert own_cell(unread).text == "—"
+    nameless = binding_of("a" * 64, WORKSPACE_ID, bindings(guardrails=None))
+    assert own_cell(nameless).text == GUARDRAIL_ID
+
+
+def test_the_effect_reads_as_a_list() -> None:
+    rules = Restrictions(ignored_providers=frozenset({"one"}))
+    effect = effect_on_catalog(catalog(), [rules], GENERIC)
+    texts = {
+        model_identity(each): [column.cell(each, NOW).text for column in EFFECT_COLUMNS[1:5]]
+        for each in effect.models
+    }
+    assert texts == {
+        "a/b": ["reduced", "1 of 2", "1", "provider ignored"],
+        "c/d": ["none remains", "0 of 1", "0", "provider ignored"],
+        "e/f": ["unknown", "—", "—", "its endpoints could not be read"],
+    }
+    by_verdict = sorted(effect.models, key=lambda each: EFFECT_COLUMNS[1].sort(each, NOW) or "")
+    assert model_identity(by_verdict[0]) == "c/d", "what needs a look comes first"
+
+
+def test_the_effect_beside_a_form_is_worked_out_again_only_for_other_rules() -> None:
+    view: list[CatalogView | None] = [None]
+    live = LiveEffect(lambda: view[0], GENERIC)
+    values = {"allowed_models": ["a/b"]}
+    assert live.note(values) is None
+    view[0] = catalog()
+    first = live.of(values)
+    assert live.of({**values, "name": "other"}) is first
+    assert live.of({"allowed_models": ["c/d"]}) is not first
+    note = live.note(values)
+    assert note is not None
+    assert note.text.startswith("1 of 2 models keep an endpoint, 1 could not be read")
