@@ -43,16 +43,17 @@ def retry_delay(error: GatewayError, failures: int, chance: float) -> float:
     """Seconds to wait after ``failures`` failed reads in a row, the last one with ``error``.
 
     ``chance`` is uniform in [0, 1). What the gateway asks for in Retry-After is a minimum: jitter
-    only ever adds to it, up to a tenth.
+    only ever adds to it, up to a tenth, and so does failing over and over.
     """
-    if isinstance(error, RateLimitedError | ServerError) and error.retry_after is not None:
-        asked = min(max(error.retry_after, FIRST_RETRY), LONGEST_RETRY_AFTER)
-        return asked * (1 + 0.1 * chance)
     if _is_refusal(error):
         return REFUSED_RETRY * (1 + 0.1 * chance)
     doublings = min(max(failures - 1, 0), _MOST_DOUBLINGS)
     longest: float = min(FIRST_RETRY * 2**doublings, LONGEST_RETRY)
-    return longest * (1 + chance) / 2
+    delay = longest * (1 + chance) / 2
+    if isinstance(error, RateLimitedError | ServerError) and error.retry_after is not None:
+        asked = min(max(error.retry_after, FIRST_RETRY), LONGEST_RETRY_AFTER)
+        delay = max(asked * (1 + 0.1 * chance), delay)
+    return delay
 
 
 def _is_refusal(error: GatewayError) -> bool:

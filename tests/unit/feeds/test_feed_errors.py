@@ -14,10 +14,17 @@ from gwtui.client.errors import (
     ForbiddenError,
     GatewayError,
     RateLimitedError,
+    ServerError,
     UnauthorizedError,
 )
 from gwtui.client.reading_log import repeats
-from gwtui.watch.backoff import FIRST_RETRY, LONGEST_RETRY, LONGEST_RETRY_AFTER, REFUSED_RETRY
+from gwtui.watch.backoff import (
+    FIRST_RETRY,
+    LONGEST_RETRY,
+    LONGEST_RETRY_AFTER,
+    REFUSED_RETRY,
+    retry_delay,
+)
 from gwtui.watch.feed import Feed
 
 
@@ -115,6 +122,14 @@ async def test_retry_after_is_obeyed_and_capped(
     assert source.calls == 1
     await time.advance(0.02)
     assert source.calls == 2
+
+
+def test_who_is_told_to_wait_a_little_again_and_again_waits_longer() -> None:
+    busy = ServerError("busy", status=503, retry_after=5)
+    waits = [retry_delay(busy, failures, 1.0) for failures in range(1, 9)]
+    assert waits == [5.5, 5.5, 8, 16, *[LONGEST_RETRY] * 4]
+    patient = RateLimitedError("slow down", retry_after=90)
+    assert retry_delay(patient, 9, 0.0) == 90
 
 
 @pytest.mark.parametrize(
