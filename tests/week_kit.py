@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
@@ -139,9 +140,7 @@ class Witness:
     app: ASGIApp
     time: WeekTime
     book: Path
-    """The bodies one after the other: in memory they would hide what the program takes."""
-    answers: dict[str, list[tuple[datetime, int, int]]] = field(default_factory=dict)
-    """By path: when, from which byte on, how many."""
+    """On disk: in memory it would hide what the program itself takes."""
     requests: int = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -162,16 +161,19 @@ class Witness:
             self.time.under_way -= 1
         if scope["method"] == "GET" and status == 200:
             path = scope["path"].removeprefix("/api/v1")
+            whole = b"".join(parts)
             with self.book.open("ab") as book:
-                place = (book.tell(), book.write(b"".join(parts)))
-            self.answers.setdefault(path, []).append((self.time.now(), *place))
+                book.write(f"{self.time.now().isoformat()} {path} {len(whole)}\n".encode() + whole)
 
     def heard(self, path: str) -> Iterator[tuple[datetime, Any]]:
         """What was answered, exactly as it was written."""
-        whole = self.book.read_bytes()
-        for moment, begin, length in self.answers.get(path, ()):
-            body = whole[begin : begin + length]
-            yield moment, json.loads(body, parse_float=Decimal, parse_int=Decimal)["data"]
+        with self.book.open("rb") as book:
+            while head := book.readline():
+                moment, of, length = head.decode().split()
+                body = book.read(int(length))
+                if of == path:
+                    said = json.loads(body, parse_float=Decimal, parse_int=Decimal)
+                    yield datetime.fromisoformat(moment), said["data"]
 
 
 @dataclass(frozen=True)
@@ -293,7 +295,7 @@ async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
     transport = Transport(where, clock=time.clock, http=http)
     async with GatewayClient(where, clock=time.clock, transport=transport) as client:
         keys = await _small_account(client, gateway)
-        witness.answers.clear()
+        witness.book.write_bytes(b"")
         path, rules = folder / "history" / "week.sqlite3", folder / "alerts.toml"
         rules.write_text(RULES)
         hub = FeedHub(client, time.clock)
@@ -301,8 +303,8 @@ async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
         await archive.change(lambda connection: watch_model(connection, MODEL, START))
         paces = Paces(pace, pace, pace, 5 * pace, 5 * pace)
         recorder = Recorder(hub, archive, time.clock, paces)
-        readings: list[str] = []
-        recorder.listen(lambda recorded: readings.append(recorded.observation.source))
+        written = count()
+        recorder.listen(lambda _: next(written))
         history = Recording()
         history.recorder = recorder
         place = Place("week", where.base_url, rules)
@@ -326,7 +328,7 @@ async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
         await hub.close()
     gateway.close()
     resident = (half, _resident())
-    return Week(path, rules, pace, witness, len(readings), keys, resident)
+    return Week(path, rules, pace, witness, next(written), keys, resident)
 
 
 async def _small_account(client: GatewayClient, gateway: EmbeddedGateway) -> dict[str, str]:
