@@ -1,0 +1,193 @@
+"""Keys disabled and deleted in the dashboard, and writes that are refused, lost or cut off."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwtui.client.errors import NotFoundError
+from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.notice import NoticeScreen
+from gwtui.ui.forms.secret import SecretScreen
+from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.wait import WaitScreen
+from key_desk import Desk, acknowledge
+from shell_kit import dashboard, listing, notices, shown, site, until
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+        yield Desk(place, app, pilot, tmp_path)
+
+
+async def test_a_key_is_disabled_and_enabled(desk: Desk) -> None:
+    key = await desk.select(disabled=False, limit_reset="monthly")
+    await desk.press("x")
+    await desk.wait_for(ConfirmScreen)
+    assert "refused at once" in shown(desk.app)
+    await desk.press("enter")
+    await desk.back_to_list()
+    assert (await desk.read(key.hash)).disabled is False, "the safe answer has the focus"
+    await desk.press("x")
+    await desk.wait_for(ConfirmScreen)
+    await desk.press("y")
+    await desk.said("disabled")
+    await until(desk.pilot, lambda: desk.selected.key.disabled, "the new state")
+    assert desk.selected.key.hash == key.hash
+    await desk.press("x")
+    await desk.wait_for(ConfirmScreen)
+    await desk.press("y")
+    await desk.said("enabled")
+    assert (await desk.read(key.hash)).disabled is False
+
+
+async def test_disabling_what_a_colleague_disabled_enables_nothing(desk: Desk) -> None:
+    key = await desk.select(disabled=False, limit_reset="monthly")
+    async with desk.colleague() as client:
+        await client.keys.update(key.hash or "", UpdateKeyRequest(disabled=True))
+    await desk.press("x")
+    await desk.said("is disabled already")
+    assert (await desk.read(key.hash)).disabled is True
+    assert desk.events() == []
+
+
+async def test_a_key_is_deleted_only_by_going_to_the_button(desk: Desk) -> None:
+    key = await desk.select(disabled=False, limit_reset="monthly")
+    await desk.press("D")
+    await desk.wait_for(ConfirmScreen)
+    text = shown(desk.app)
+    assert "cannot be undone" in text
+    assert str(key.label) in text
+    await desk.press("y")
+    await desk.pilot.pause()
+    assert isinstance(desk.app.screen, ConfirmScreen)
+    await desk.press("right", "enter")
+    await desk.said("deleted")
+    with pytest.raises(NotFoundError):
+        await desk.read(key.hash)
+    table = listing(desk.app).table
+    await until(desk.pilot, lambda: key.hash not in table.identities, "the row to go")
+    assert table.selected_identity is not None
+    assert desk.events() == ["intent", "applied"]
+
+
+async def test_the_target_is_that_of_the_key_press(desk: Desk) -> None:
+    key = await desk.select(disabled=False, limit_reset="monthly")
+    await desk.press("D")
+    await desk.wait_for(ConfirmScreen)
+    table = listing(desk.app).table
+    other = next(identity for identity in table.identities if identity != key.hash)
+    table.select(other)
+    await desk.press("right", "enter")
+    await desk.said("deleted")
+    await desk.read(other)
+    with pytest.raises(NotFoundError):
+        await desk.read(key.hash)
+
+
+async def test_a_refusal_of_the_gateway_lands_on_its_field(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gwtui.client import keys as service  # noqa: PLC0415
+
+    # Past the client's own check, to see what the gateway says.
+    wrong = CreateKeyRequest.model_construct({"name", "limit"}, name="", limit=Decimal(-1))
+    monkeypatch.setattr(service, "checked", lambda _request, _model: wrong)
+    await desk.press("n")
+    await desk.wait_for(FormScreen)
+    await desk.press(*"zz", "tab", *"5", "ctrl+s")
+    await until(desk.pilot, lambda: "must not be negative" in shown(desk.app), "the refusal")
+    assert "must have at least 1 character" in shown(desk.app)
+    assert "zz" in shown(desk.app)
+    assert desk.events() == ["intent", "refused"]
+
+
+async def test_a_gateway_that_is_gone_loses_nothing_typed(desk: Desk) -> None:
+    await desk.press("n")
+    form = await desk.wait_for(FormScreen)
+    await desk.press(*"zz kept")
+    await desk.place.stop()
+    await desk.press("ctrl+s")
+    await until(desk.pilot, lambda: form.state.refusal, "the refusal")
+    assert form.state.typed("name") == "zz kept"
+    assert desk.events() == ["intent", "refused"]
+    await desk.place.start()
+    await desk.press("ctrl+s")
+    await desk.wait_for(SecretScreen)
+    await acknowledge(desk)
+
+
+async def test_a_lost_answer_is_told_and_stays_in_the_journal(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gwtui.client.errors import NoAnswerError  # noqa: PLC0415
+
+    delete = type(desk.app.gateway.keys).delete
+
+    async def lost(self: Any, identity: str) -> None:
+        await delete(self, identity)
+        raise NoAnswerError("The connection was reset.")
+
+    monkeypatch.setattr(type(desk.app.gateway.keys), "delete", lost)
+    key = await desk.select(disabled=False, limit_reset="monthly")
+    await desk.press("D")
+    await desk.wait_for(ConfirmScreen)
+    await desk.press("right", "enter")
+    await desk.wait_for(NoticeScreen)
+    assert "may have happened or not" in " ".join(shown(desk.app).split())
+    await desk.press("escape")
+    await desk.back_to_list()
+    (left,) = desk.journal.open_intents()
+    assert (left.action, left.identity, left.answer_lost) == ("keys.delete", key.hash, True)
+
+
+async def test_quitting_waits_for_a_write_under_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with site() as place:
+        async with dashboard(place, tmp_path) as (app, pilot):
+            desk = Desk(place, app, pilot, tmp_path)
+            update = type(app.gateway.keys).update
+            begun, answered = asyncio.Event(), asyncio.Event()
+
+            async def slow(self: Any, identity: str, request: UpdateKeyRequest) -> ApiKey:
+                begun.set()
+                await answered.wait()
+                return await update(self, identity, request)
+
+            monkeypatch.setattr(type(app.gateway.keys), "update", slow)
+            key = await desk.select(disabled=False, limit_reset="monthly")
+            await desk.press("x")
+            await desk.wait_for(ConfirmScreen)
+            await desk.press("y")
+            await begun.wait()
+            await desk.press("q")
+            await desk.wait_for(AskScreen)
+            assert "on its way" in shown(app)
+            await desk.press("right", "enter")
+            await desk.wait_for(WaitScreen)
+            assert app.return_code is None
+            answered.set()
+            await until(pilot, lambda: app.return_code == 0, "the end")
+        assert desk.events() == ["intent", "applied"]
+        assert (await desk.read(key.hash)).disabled is True
+
+
+async def test_a_read_only_dashboard_offers_no_writes(tmp_path: Path) -> None:
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, read_only=True) as (app, pilot),
+    ):
+        for key in ("n", "e", "x", "D"):
+            await pilot.press(key)
+            await pilot.pause()
+            assert app.screen is listing(app)
+        assert "read-only" in notices(app)
