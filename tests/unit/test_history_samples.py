@@ -18,6 +18,7 @@ from gwtui.watch.history.numbers import kept, text_of
 from history_kit import START, USED, Desk, desk, minutes
 
 UPTIME = SeriesKey("endpoint", "lab/model lab|bf16", "uptime_last_5m")
+OTHER = SeriesKey("credits", "account", "total_credits")
 KEY = Subject("key", "a" * 64)
 KEYS = Subject("key", "")
 
@@ -152,6 +153,23 @@ def test_a_clock_that_was_ahead_hides_nothing_afterwards(history: Desk) -> None:
     assert history.reader.changes(START, wrong) == ()
     assert history.reader.facts_at(wrong) == {KEY: {"name": "a"}}
     assert history.sums(300) == (121, 0)
+
+
+@pytest.mark.parametrize(("readings", "value"), [(4, 7), (4, None), (1, 7)])
+def test_a_run_that_a_wrong_clock_continued_keeps_its_beginning(
+    history: Desk, readings: int, value: int | None
+) -> None:
+    """Three of its four readings, a minute apart, are from before the moment that is right."""
+    first = START + minutes(15)
+    for minute in range(readings):
+        history.see(first + minutes(minute), {USED: value})
+    history.see(START + timedelta(days=9), {USED: 999})
+    right = first + minutes(2) + timedelta(seconds=readings > 1)
+    history.see(right, {OTHER: 1})
+    kept = min(readings, 3)
+    (run,) = history.reader.runs(USED, START, START + timedelta(days=1), width=60)
+    assert (run.start, run.until, run.last) == (first, first + minutes(kept - 1), value)
+    assert history.sums(0) == ((kept + 1, 0) if value else (1, kept))
 
 
 # Facts ------------------------------------------------------------------------------------------
