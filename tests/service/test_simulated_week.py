@@ -1,7 +1,7 @@
 """A whole week in seconds: recording, tiers, alerts, replay and changes, in one run.
 
 ``week_kit`` says what happens in it. ``GWTUI_WEEK_PACE`` is how many seconds lie between two
-readings (default 1800). With 60, the pace of a real recorder, it takes some three minutes; with 30
+readings (default 1800). With 60, the pace of a real recorder, it takes about four minutes; with 30
 there are 20,160 rounds of readings, and the memory must stay flat over the second half of them.
 """
 
