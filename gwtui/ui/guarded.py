@@ -14,13 +14,14 @@ from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.errors import NoWidget
 from textual.filter import LineFilter
-from textual.notifications import SeverityLevel
+from textual.notifications import Notify, SeverityLevel
 from textual.screen import Screen
 from textual.worker import WorkerFailed
 
 from gwtui.domain.failures import crash_report
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.line_filter import ControlCharacterFilter
+from gwtui.ui.notices import Notice
 from gwtui.ui.screen_memory import Difference, ScreenMemory
 
 _LAST_LOOK = ControlCharacterFilter()
@@ -87,13 +88,14 @@ class GuardedApp(App[int], inherit_bindings=False):
         markup: bool = False,  # noqa: ARG002 - whatever is asked for
     ) -> None:
         """A notice is text from anywhere: never markup, control characters made visible."""
-        super().notify(
+        notice = Notice(
             safe_text(message, 300, newlines=True),
-            title=safe_text(title, 80),
-            severity=severity,
-            timeout=timeout,
+            safe_text(title, 80),
+            severity,
+            self.NOTIFICATION_TIMEOUT if timeout is None else timeout,
             markup=False,
         )
+        self.post_message(Notify(notice))
 
     def _handle_exception(self, error: Exception) -> None:
         """A screen that is being opened while the program ends finds itself empty: no failure."""
