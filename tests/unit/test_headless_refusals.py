@@ -1,0 +1,209 @@
+"""gwtui RESOURCE create, update, delete: plans, consent, refusals, answers that are lost."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gwtui.cli import exits, output
+from headless_changes_kit import YES, done, log
+from headless_kit import Gwtui, Site, site
+from login_kit import Commands
+
+
+@pytest.fixture
+def place() -> Site:
+    return site()
+
+
+@pytest.fixture
+def gwtui(
+    place: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Gwtui]:
+    yield Gwtui(Commands(monkeypatch, capsys), place)
+    place.faults.clear()
+
+
+@pytest.fixture
+def state(private_home: Path) -> Path:
+    return private_home / "state" / "gwtui"
+
+
+def test_a_plan_says_everything_and_sends_nothing(gwtui: Gwtui, state: Path) -> None:
+    before = gwtui.json("keys", "list")
+    plan = ("keys", "update", "backfill-2025", "--set", "limit=1", "--plan")
+    code, out, _ = gwtui(*plan)
+    assert code == exits.OK
+    assert "Spending limit  $600.00 → $1.00" in out
+    assert "requests with this key are refused at once" in out
+    as_json = gwtui.json(*plan)
+    assert as_json["changes"] == [
+        {"field": "Spending limit", "before": "$600.00", "after": "$1.00"}
+    ]
+    assert as_json["requests"][0]["summary"] == {"limit": 1.0}
+    assert [key["limit"] for key in gwtui.json("keys", "list")] == [key["limit"] for key in before]
+    assert log(state) == []
+    code, out, _ = gwtui("workspaces", "delete", "production", "--plan")
+    assert code == exits.FAILED
+    assert "  ! " in out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("keys", "create", "--set", "limit=-1", "--set", "name=x"), "limit: must not be negative"),
+        (("keys", "create", "--set", "limit=lots"), "limit: expected an amount in USD"),
+        (("keys", "create"), "name: is required"),
+        (("keys", "create", "--set", "name=x", "--set", "limit_reset=yearly"), "limit_reset: must"),
+        (("keys", "create", "--set", "name=x", "--set", "expires_at=soon"), "expires_at: expected"),
+        (("keys", "create", "--set", "nam=x"), "nam: is no field that is set here; is name meant?"),
+        (("keys", "create", "--set", "name"), "name: needs a value"),
+        (("keys", "create", "--set", "name=a", "--set", "name=b"), "name: is given twice"),
+        (("keys", "create", "--set", "external.api_key=x"), "external.api_key: is a secret"),
+        (("keys", "update", "x", "--set", "disabled=true"), "disabled: is no field"),
+        (("keys", "update", "x"), "say what to change"),
+        (("workspaces", "create", "--set", "name=x", "--set", "slug=A B"), "slug: must be"),
+        (("guardrails", "create", "--set", "name=x", "--set", "content_filters=a"), "JSON list"),
+        (("workspaces", "update", "x", "--set", "io_logging_api_key_ids=1,b"), "whole numbers"),
+    ],
+)
+def test_a_bad_value_names_its_field_and_nothing_is_tried(
+    gwtui: Gwtui, state: Path, words: tuple[str, ...], says: str
+) -> None:
+    code, out, err = gwtui(*words, YES)
+    assert (code, out) == (exits.USAGE, "")
+    assert says in err
+    assert not (state / "journal.jsonl").exists()
+
+
+def test_without_a_terminal_and_without_yes_nothing_is_done(gwtui: Gwtui, state: Path) -> None:
+    code, out, err = gwtui("keys", "create", "--set", "name=never")
+    assert (code, out) == (exits.USAGE, "")
+    assert "--yes" in err
+    assert not state.exists() or log(state) == []
+
+
+@pytest.mark.parametrize("confirm", [(), ("--confirm", "other")])
+def test_yes_alone_does_nothing_on_a_critical_profile(
+    gwtui: Gwtui, state: Path, private_home: Path, confirm: tuple[str, ...]
+) -> None:
+    words = on_critical(gwtui, private_home, "keys", "create", "--set", "name=unwanted")
+    code, out, err = gwtui(*words, YES, *confirm)
+    assert (code, out) == (exits.USAGE, "")
+    assert "prod" in err
+    assert log(state) == []
+    assert gwtui.json("keys", "list", "--filter", "unwanted") == []
+
+
+def test_yes_and_the_name_of_a_critical_profile(
+    gwtui: Gwtui, state: Path, private_home: Path
+) -> None:
+    words = on_critical(gwtui, private_home, "keys", "create", "--set", "name=named")
+    done(gwtui, *words, "--confirm", "prod")
+    (entry,) = log(state)
+    assert (entry.consent, entry.profile) == ("typed", "prod")
+
+
+def on_critical(gwtui: Gwtui, home: Path, *words: str) -> tuple[str, ...]:
+    """The words, on a profile that is marked critical."""
+    folder = home / "config" / "gwtui"
+    folder.mkdir(parents=True)
+    where = gwtui.site.gateway.base_url
+    (folder / "profiles.toml").write_text(
+        f'[profiles.prod]\nbase_url = "{where}"\ncritical = true\n'
+    )
+    return (*words, "--profile", "prod")
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_the_gateway_refuses_is_refused(
+    gwtui: Gwtui, place: Site, state: Path, as_json: bool
+) -> None:
+    place.faults.arm("403:POST /keys x1")
+    form = ("--output", "json") if as_json else ()
+    code, out, err = gwtui("keys", "create", "--set", "name=no", YES, *form)
+    assert code == exits.FAILED
+    assert "refused:" in err
+    if as_json:
+        told = json.loads(out)
+        assert (told["outcome"], told["requests"][0]["status"]) == ("refused", 403)
+    else:
+        assert out == ""
+    assert log(state)[0].outcome == "refused"
+
+
+def test_a_lost_answer_has_a_code_of_its_own(gwtui: Gwtui, place: Site, state: Path) -> None:
+    place.faults.arm("reset-after:POST /keys x1")
+    code, out, err = gwtui("keys", "create", "--set", "name=doubt", YES)
+    assert (code, out) == (exits.UNKNOWN, "")
+    assert "It may have happened or not" in err
+    assert log(state)[0].outcome == "unknown"
+    assert len(gwtui.json("keys", "list", "--filter", "doubt")) == 1
+
+
+def test_a_series_stops_at_the_first_request_that_fails(gwtui: Gwtui, place: Site) -> None:
+    done(gwtui, "workspaces", "create", "--set", "name=Serial", "--set", "slug=serial")
+    place.faults.arm("500:PUT /workspaces/{id}/budgets/{interval} x1")
+    words = (
+        "budgets",
+        "set",
+        "serial",
+        "--set",
+        "daily=1",
+        "--set",
+        "weekly=2",
+        "--output",
+        "json",
+    )
+    code, out, _ = gwtui(*words, YES)
+    assert code == exits.UNKNOWN
+    told = json.loads(out)
+    assert [one["outcome"] for one in told["requests"]] == ["unknown"]
+
+
+def test_a_read_only_profile_and_an_ordinary_key_change_nothing(
+    gwtui: Gwtui, place: Site, state: Path
+) -> None:
+    words = ("keys", "create", "--set", "name=no")
+    code, out, err = gwtui(*words, YES, "--read-only")
+    assert (code, out) == (exits.FAILED, "")
+    assert "this profile is read-only" in err
+    gwtui.commands.monkeypatch.setenv("GWTUI_BASE_URL", place.gateway.base_url)
+    gwtui.commands.monkeypatch.setenv("GWTUI_TOKEN", place.gateway.ordinary)
+    code, out, err = gwtui.commands(*words, YES)
+    assert (code, out) == (exits.FAILED, "")
+    assert "refused:" in err
+    assert gwtui(*words, "--plan", "--read-only")[0] == exits.OK
+    by_ordinary, by_profile = log(state)
+    for tried in (by_ordinary, by_profile):
+        assert (tried.outcome, tried.error, tried.status) == ("refused", "NotSentError", None)
+        assert tried.title == "Create key “no”"
+    assert "read-only" in (by_profile.message or "")
+    assert not (state / "journal.jsonl").exists(), "nothing was about to be sent"
+
+
+def test_what_stands_in_the_way_of_what_was_agreed_to_is_in_the_audit_log(
+    gwtui: Gwtui, state: Path
+) -> None:
+    words = ("workspaces", "delete", "production")
+    assert gwtui(*words, "--plan")[0] == exits.FAILED
+    assert log(state) == [], "nobody agreed"
+    code, _, err = gwtui(*words, YES)
+    assert code == exits.FAILED
+    (tried,) = log(state)
+    assert (tried.outcome, tried.action) == ("refused", "workspaces.delete")
+    assert (tried.message or "") in err
+
+
+def test_output_that_is_lost_ends_with_the_right_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as closed, monkeypatch.context() as patch:
+        patch.setattr("sys.stdout", closed)
+        with pytest.raises(output.OutputLostError) as lost:
+            output.print_json({"a": 1})
+    assert lost.value.left
