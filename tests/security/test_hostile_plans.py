@@ -22,6 +22,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import pytest
 from hostile_sinks import dangerous
 from hostile_strings import CORPUS, HUGE, SMALL
+from hostile_values import hostile_answer
 from pydantic import SecretStr, ValidationError
 
 import gwtui.actions
@@ -57,17 +58,6 @@ def plan_functions() -> Iterator[Callable[..., Any]]:
 
 
 FUNCTIONS = {f"{one.__module__.rpartition('.')[2]}.{one.__name__}": one for one in plan_functions()}
-
-
-def hostile_answer(model: type[ResponseModel], text: str) -> ResponseModel:
-    """Every field the text, or a list of it, or null: whatever the field can be."""
-    fields: dict[str, Any] = {}
-    for name in model.model_fields:
-        for value in (text, [text], None):
-            fields[name] = value
-            if getattr(model.model_validate({name: value}), name) is not None:
-                break
-    return model.model_validate(fields)
 
 
 REQUIRED: Mapping[str, Any] = {

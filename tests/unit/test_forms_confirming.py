@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from form_kit import FACTS, HostApp, ScriptedSubmit, shown
+from form_kit import FACTS, HostApp, ScriptedSubmit, shown, until
 from gwtui.actions.plan import Change, Plan
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
+from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.key_form import create_form
 
@@ -19,6 +20,11 @@ SIZES = [(80, 24), (120, 40)]
 
 async def _never(_client: object) -> None:
     raise AssertionError("a confirmation sends nothing")
+
+
+def words_of(app: HostApp) -> list[str]:
+    """What is in sight, word by word."""
+    return shown(app).replace("│", "").split()
 
 
 def plan(danger: Any = "low") -> Plan[None]:
@@ -87,7 +93,7 @@ async def test_a_long_plan_keeps_its_buttons_in_sight() -> None:
         await pilot.pause()
         text = shown(app)
         assert "Change it" in text
-        assert "PgDn reads on" in text
+        assert "PgDn more" in text
         assert "Field 29" not in text
         await pilot.press(*["pagedown"] * 20)
         await pilot.pause()
@@ -96,6 +102,34 @@ async def test_a_long_plan_keeps_its_buttons_in_sight() -> None:
         await pilot.pause()
         assert "Field 0 " in shown(app)
         assert app.results == []
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (60, 16)])
+@pytest.mark.parametrize("typed", ["", "production"])
+async def test_whatever_there_is_to_read_the_answers_stay_in_sight(
+    size: tuple[int, int], typed: str
+) -> None:
+    long = Plan(
+        action="keys.edit",
+        title=f"Change the guardrail “{'a long name ' * 6}”",
+        resource="keys",
+        identity="h",
+        send=_never,
+        changes=tuple(Change(f"Field {n}", "a " * 90, "b " * 90) for n in range(30)),
+    )
+    where = "CRITICAL · production · gateway.example.com"
+    app = HostApp(ConfirmScreen(long, deliberate="Change it", typed=typed, where=where))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "Esc keeps it" in " ".join(words_of(app)), "the keys")
+        text = " ".join(words_of(app))
+        for words in (f"on {where}", "Field 0", "Keep as it is", "Change it", "Esc keeps it"):
+            assert words in text
+        if typed:
+            assert "To confirm, type production" in text
+            assert app.screen.query_one(TextEditor).region.height == 1
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert "Change it" in shown(app)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -126,6 +160,45 @@ async def test_theirs_is_kept_unless_mine_is_chosen() -> None:
         for words in ("ci", "theirs-name", "mine-name", "$5.00", "$6.00", "$7.00"):
             assert words in text
         await pilot.press("tab", "down", "ctrl+s")
+        await pilot.pause()
+        assert app.results == [{"name": "theirs", "limit": "mine"}]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_long_dispute_is_read_in_full_and_answered(size: tuple[int, int]) -> None:
+    theirs, mine = (" ".join(f"{who}{n}" for n in range(150)) for who in ("their", "my"))
+    app = HostApp(ConflictScreen("Changed", [Dispute("d", "Text", "ci", theirs, mine), *DISPUTES]))
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        text = shown(app)
+        for words in ("was      ci", "● theirs their0", "Go on", "Back to the form", "Esc back"):
+            assert words in text
+        seen = text
+        for _ in range(12):
+            await pilot.press("pagedown")
+            await pilot.pause()
+            seen += shown(app)
+        assert "their149" in seen
+        assert "○ yours  my0" in seen
+        assert "my149" in seen
+        await pilot.press("down")
+        await pilot.pause()
+        assert "● yours  my0" in shown(app), "what was chosen is in sight"
+        await pilot.press("tab")
+        await pilot.pause()
+        assert "● theirs theirs-name" in shown(app)
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert app.results == [{"d": "mine", "name": "theirs", "limit": "theirs"}]
+
+
+async def test_a_side_is_chosen_with_the_mouse() -> None:
+    app = HostApp(ConflictScreen("Changed meanwhile", DISPUTES))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        for line in (0, 2):
+            await pilot.click("#side-limit", offset=(12, line))
+        await pilot.press("ctrl+s")
         await pilot.pause()
         assert app.results == [{"name": "theirs", "limit": "mine"}]
 

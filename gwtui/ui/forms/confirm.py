@@ -15,11 +15,11 @@ from gwtui.actions.plan import Change, Plan
 from gwtui.domain.cells import UNKNOWN
 from gwtui.ui.forms.editors import Edited, Entered, TextEditor
 from gwtui.ui.resources.spec import Tone
-from gwtui.ui.screens.modal import Answered
+from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.tones import toned
 
 
-class ConfirmScreen(Answered[bool]):
+class ConfirmScreen(LongDialog[bool]):
     """Returns True only for the deliberate answer; the safe one has the focus and is on Escape.
 
     Where the danger is low, y confirms too; what cannot be undone takes going to its button. Where
@@ -31,8 +31,6 @@ class ConfirmScreen(Answered[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n,q", "stay", show=False),
         Binding("y", "go", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown", "page(1)", show=False),
         Binding("left,up", "app.focus_previous", show=False),
         Binding("right,down", "app.focus_next", show=False),
     ]
@@ -64,7 +62,7 @@ class ConfirmScreen(Answered[bool]):
             if self._where:
                 title = Content.assemble(title, "\n", toned(f"on {self._where}", "muted"))
             yield Static(title, classes="title")
-            with VerticalScroll(id="confirm-plan", can_focus=False):
+            with VerticalScroll(id="confirm-plan", classes="long", can_focus=False):
                 for change in plan.changes:
                     with Horizontal(classes="change"):
                         yield Static(toned(change.field, "muted"), classes="label")
@@ -93,19 +91,15 @@ class ConfirmScreen(Answered[bool]):
                         compact=True,
                         disabled=bool(self._typed),
                     )
-            yield Static(toned(self._hint(), "muted"), id="confirm-keys")
+            yield KeysLine(toned(self.hint, "muted"))
 
-    def _hint(self) -> str:
+    @property
+    def hint(self) -> str:
+        """Which keys there are for this plan."""
         if self._plan.obstacles:
             return "This cannot be done now · Tab moves · Esc closes"
         hint = "Tab moves · Enter presses · Esc keeps it"
         return f"y confirms · {hint}" if self._by_one_key else hint
-
-    def _show_hint(self) -> None:
-        """Say how to read on where the plan is longer than its place."""
-        is_long = self.query_one("#confirm-plan").max_scroll_y > 0
-        hint = f"PgDn reads on · {self._hint()}" if is_long else self._hint()
-        self.query_one("#confirm-keys", Static).update(toned(hint, "muted"))
 
     @property
     def _by_one_key(self) -> bool:
@@ -115,10 +109,6 @@ class ConfirmScreen(Answered[bool]):
     def on_mount(self) -> None:
         """The safe answer first."""
         self.query_one("#safe").focus()
-
-    def on_resize(self) -> None:
-        """Another size: perhaps not all of the plan is in sight any more."""
-        self.call_after_refresh(self._show_hint)
 
     @on(Edited)
     def _edited(self, event: Edited) -> None:
@@ -134,11 +124,6 @@ class ConfirmScreen(Answered[bool]):
     def _pressed(self, event: Button.Pressed) -> None:
         event.stop()
         self.dismiss(event.button.id == "deliberate")
-
-    def action_page(self, step: int) -> None:
-        """Read on in a plan that is longer than its place."""
-        plan = self.query_one("#confirm-plan", VerticalScroll)
-        plan.scroll_relative(y=step * max(1, plan.size.height - 1), animate=False)
 
     def action_stay(self) -> None:
         """The safe answer."""

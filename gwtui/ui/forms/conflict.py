@@ -6,18 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.geometry import Region
 from textual.widgets import Button, Static
 
 from gwtui.ui.forms.editors import ChoiceEditor, Entered
-from gwtui.ui.screens.modal import Answered
+from gwtui.ui.resources.spec import Tone
+from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.tones import toned
 
 Side = Literal["theirs", "mine"]
+_LABEL = 9
+"""Cells before a value: its mark and whose it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,70 @@ class Dispute:
     mine: str
 
 
-class ConflictScreen(Answered[Mapping[str, Side] | None]):
+class SideEditor(ChoiceEditor):
+    """The original above theirs and mine, each in full however long it is; one is chosen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "step(-1)", show=False),
+        Binding("down", "step(1)", show=False),
+    ]
+
+    def __init__(self, dispute: Dispute) -> None:
+        options = [("theirs", "theirs"), ("mine", "yours")]
+        super().__init__(options, "theirs", id=f"side-{dispute.field}")
+        self._values = (dispute.original, dispute.theirs, dispute.mine)
+        self._folded: list[list[Content]] = [[] for _ in self._values]
+
+    def _broken(self, width: int) -> list[list[int]]:
+        """Values are folded beside their labels; each line is that of a side, or of none."""
+        room = max(1, width - _LABEL)
+        self._folded = [toned(value).wrap(room) or [Content("")] for value in self._values]
+        sides: tuple[list[int], ...] = ([], [0], [1])
+        return [
+            side
+            for side, folded in zip(sides, self._folded, strict=True)
+            for _ in range(len(folded))
+        ]
+
+    def render(self) -> Content:
+        """Three values below each other."""
+        chosen = self.chosen + 1
+        lines: list[Content] = []
+        for index, (word, folded) in enumerate(
+            zip(("was", "theirs", "yours"), self._folded, strict=True)
+        ):
+            on = index == chosen
+            tone: Tone = "accent" if on and self.has_focus else "plain" if on else "muted"
+            mark = ("● " if on else "○ ") if index else ""
+            heads = [f"{mark}{word}".ljust(_LABEL), *[" " * _LABEL] * len(folded)]
+            lines += [
+                toned(head + part.plain, tone, bold=on)
+                for head, part in zip(heads, folded, strict=False)
+            ]
+        return Content("\n").join(lines)
+
+    def watch_chosen(self) -> None:
+        """Show the side that was chosen."""
+        super().watch_chosen()
+        self._show_chosen()
+
+    def on_focus(self) -> None:
+        """The chosen side may be far down in a long dispute."""
+        self.call_after_refresh(self._show_chosen)
+
+    def _show_chosen(self) -> None:
+        top = sum(map(len, self._folded[: self.chosen + 1]))
+        height = len(self._folded[self.chosen + 1])
+        if self.is_attached and isinstance(self.parent, VerticalScroll):
+            region = Region(0, self.virtual_region.y + top, self.size.width, height)
+            self.parent.scroll_to_region(region, animate=False)
+
+    def _choose_at(self, event: events.Click) -> None:
+        for side in self._lines[event.y] if event.y < len(self._lines) else ():
+            self.chosen = side
+
+
+class ConflictScreen(LongDialog[Mapping[str, Side] | None]):
     """Returns the side chosen for each field, None to go back to the form.
 
     Theirs is chosen at first: nobody's change is overwritten by mistake.
@@ -56,23 +123,19 @@ class ConflictScreen(Answered[Mapping[str, Side] | None]):
                 toned("Somebody else changed it while the form was open. Choose for each field:"),
                 classes="effect",
             )
-            with VerticalScroll(id="conflict-fields", can_focus=False):
+            with VerticalScroll(id="conflict-fields", classes="long", can_focus=False):
                 for dispute in self._disputes:
                     yield Static(toned(dispute.label, "accent", bold=True), classes="label")
-                    yield Static(toned(f"  was      {dispute.original}", "muted"))
-                    yield ChoiceEditor(
-                        [
-                            ("theirs", f"theirs {dispute.theirs}"),
-                            ("mine", f"yours  {dispute.mine}"),
-                        ],
-                        "theirs",
-                        vertical=True,
-                        id=f"side-{dispute.field}",
-                    )
+                    yield SideEditor(dispute)
             with Horizontal(classes="buttons"):
                 yield Button(Content("Go on"), id="go", compact=True)
                 yield Button(Content("Back to the form"), id="back", compact=True)
-            yield Static(toned("↑ ↓ choose · Tab next · Ctrl+S goes on · Esc back", "muted"))
+            yield KeysLine(toned(self.hint, "muted"))
+
+    @property
+    def hint(self) -> str:
+        """Which keys there are."""
+        return "↑ ↓ choose · Tab next · Ctrl+S goes on · Esc back"
 
     @on(Entered)
     def _entered(self, event: Entered) -> None:
@@ -91,7 +154,7 @@ class ConflictScreen(Answered[Mapping[str, Side] | None]):
         """Go on with what was chosen."""
         sides: dict[str, Side] = {}
         for dispute in self._disputes:
-            chosen = self.query_one(f"#side-{dispute.field}", ChoiceEditor).value
+            chosen = self.query_one(f"#side-{dispute.field}", SideEditor).value
             sides[dispute.field] = "mine" if chosen == "mine" else "theirs"
         self.dismiss(sides)
 

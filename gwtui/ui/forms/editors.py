@@ -66,8 +66,7 @@ class TextEditor(QuietInput):
 class ChoiceEditor(Widget, can_focus=True):
     """One of a few, all in sight: "● never  ○ daily". Arrows, space, first letter or mouse.
 
-    Options are (value, label); labels must have passed ``safe_text``. ``vertical`` puts each on a
-    line of its own.
+    Options are (value, label); labels must have passed ``safe_text``.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -85,19 +84,14 @@ class ChoiceEditor(Widget, can_focus=True):
         options: Sequence[tuple[Typed, str]],
         value: Typed,
         *,
-        vertical: bool = False,
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
         self._options = tuple(options)
-        self._vertical = vertical
         values = [option for option, _ in self._options]
         self.set_reactive(ChoiceEditor.chosen, values.index(value) if value in values else 0)
-        self.styles.height = len(self._options) if vertical else 1
+        self.styles.height = 1
         self._lines: list[list[int]] = [list(range(len(self._options)))]
-        if vertical:
-            self._bindings.bind("up", "step(-1)", show=False)
-            self._bindings.bind("down", "step(1)", show=False)
 
     @property
     def value(self) -> Typed:
@@ -110,8 +104,6 @@ class ChoiceEditor(Widget, can_focus=True):
         self.styles.height = len(self._lines)
 
     def _broken(self, width: int) -> list[list[int]]:
-        if self._vertical:
-            return [[index] for index in range(len(self._options))]
         lines: list[list[int]] = [[]]
         taken = 0
         for index in range(len(self._options)):

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
+from textual import on
 from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.message import Message
 from textual.reactive import Reactive
 from textual.screen import ModalScreen
 from textual.widget import Widget
+from textual.widgets import Static
+
+from gwtui.ui.tones import toned
 
 Result = TypeVar("Result")
+
+_LEAST = 3
+"""Lines that a long part keeps on the smallest terminal."""
 
 
 class Answered(ModalScreen[Result]):
@@ -37,6 +47,64 @@ class Answered(ModalScreen[Result]):
         """Nothing stands above any more: what was answered meanwhile holds."""
         if self._waiting is not None:
             self.dismiss()
+
+
+class KeysLine(Static):
+    """Says which keys there are; perhaps on two lines."""
+
+    class Resized(Message):
+        """It has another size."""
+
+    def on_resize(self) -> None:
+        """Another line leaves less room for the rest."""
+        self.post_message(self.Resized())
+
+
+class LongDialog(Answered[Result]):
+    """A dialog with one part that may be longer than its place, the ``VerticalScroll.long`` in it.
+
+    That part takes what the rest leaves: title and buttons are in sight whatever there is to be
+    read. A ``KeysLine`` says which keys there are.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+    ]
+
+    @property
+    def hint(self) -> str:
+        """Which keys do what, besides reading on."""
+        raise NotImplementedError
+
+    def on_resize(self) -> None:
+        """Another size: there may be more room, or less."""
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        self._take_room()
+        self.call_after_refresh(self._show_hint)
+
+    @on(KeysLine.Resized)
+    def _take_room(self) -> None:
+        # Answered meanwhile, it has no parts any more.
+        for long in self.query(".long").results(VerticalScroll):
+            dialog = long.parent
+            if isinstance(dialog, Widget):
+                rest = dialog.virtual_size.height - long.outer_size.height
+                room = self.app.size.height - dialog.gutter.height - rest
+                long.styles.max_height = max(_LEAST, room)
+
+    def _show_hint(self) -> None:
+        """Say how to read on where there is more than is in sight."""
+        for long in self.query(".long").results(VerticalScroll):
+            hint = f"PgDn more · {self.hint}" if long.max_scroll_y > 0 else self.hint
+            self.query_one(KeysLine).update(toned(hint, "muted"))
+
+    def action_page(self, step: int) -> None:
+        """Read on."""
+        for long in self.query(".long").results(VerticalScroll):
+            long.scroll_relative(y=step * max(1, long.size.height - 1), animate=False)
 
 
 class Modal(Answered[Result]):
