@@ -94,11 +94,14 @@ async def test_on_a_wall_everything_is_shown_at_once(demo: Demo, data: Path) -> 
             assert panel.display
             assert panel.size.height > 5
         assert screen.endpoint.hidden == ()
-        assert screen.changes.lines.size.height > 2
+        lines = screen.changes.lines
+        assert lines.size.height > 2
+        assert "prompt price $9.90/M → $2.50/M" in lines.text
+        assert all(len(one) <= lines.size.width for one in lines.text.splitlines())
 
 
 async def test_credits_tell_the_same_end_as_the_board(demo: Demo, data: Path) -> None:
-    async with board(demo, data) as opened:
+    async with board(demo, data, (120, 40)) as opened:
         pilot, app = opened
         shown = {name: line(app, f"board-{name}").split(maxsplit=1)[1] for name in _STANDING}
         await press(opened, "1")

@@ -16,6 +16,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from gwtui.domain.money import usd
+from gwtui.ui.board.uptime_blocks import STATES
 from gwtui.ui.sparkline import sparkline
 from gwtui.ui.widgets.lines import difference
 from gwtui.ui.widgets.plot import (
@@ -25,6 +26,7 @@ from gwtui.ui.widgets.plot import (
     Line,
     Span,
     Window,
+    legend,
     timeline,
     window_at,
 )
@@ -202,6 +204,14 @@ def test_a_timeline_says_what_is_not_well() -> None:
     assert shown == "  ▁▁▁▁▁▁▁▁▁▁██down██"
     narrow = timeline([Block("down", "bad", 3)], 3).plain
     assert narrow == "███"
+
+
+@pytest.mark.parametrize("ascii", [False, True])
+def test_the_legend_tells_every_state_by_a_sign_of_its_own(ascii: bool) -> None:
+    told = dict(part.split(" ", 1) for part in legend(STATES, ascii=ascii).plain.split("  "))
+    assert list(told.values()) == ["healthy", "degraded", "down", "no traffic"]
+    assert len(told) == len(STATES)
+    assert all(sign.isascii() for sign in told) is ascii
 
 
 def test_only_the_cells_that_differ_are_painted() -> None:

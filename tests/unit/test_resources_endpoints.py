@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -9,8 +11,11 @@ from gwtui.ui.resources.endpoints import COLUMNS, ENDPOINTS
 from gwtui.ui.resources.endpoints import rows_of as endpoint_rows
 from gwtui.ui.resources.spec import Scope
 from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
 from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
 from resource_samples import NOW, endpoint_body, model_endpoints, nulls, percentiles
+
+HOUR = timedelta(hours=1)
 
 
 def row(*, keyless: bool = False, **changes: object) -> EndpointRow:
@@ -47,6 +52,19 @@ def test_sort_values_are_numbers_in_the_unit_of_the_title() -> None:
     assert sort_of(ENDPOINTS, "in", row(), NOW) == Decimal("2.7")
     assert sort_of(ENDPOINTS, "latency_p50", row(), NOW) == Decimal("412.4")
     assert sort_of(ENDPOINTS, "discount", row(), NOW) == Decimal(10)
+
+
+def test_what_is_recorded_says_its_unit_or_that_nobody_came() -> None:
+    figure = Series(SeriesKey("endpoint", "m p", "latency_p50"), "", 60)
+    quiet = Curve(figure, HOUR, (Point(NOW, "null", nulls=3),))
+    used = Curve(figure, HOUR, (Point(NOW, "value", Decimal(300), Decimal(1200), Decimal(500)),))
+    past = {"uptime_last_5m": quiet, "latency_p50": used, "throughput_p50": used}
+    told = section_of(ENDPOINTS, "Last 24 hours", replace(row(), past=past), NOW)
+    assert [part.note for part in told] == [
+        "no traffic",
+        "300 to 1,200 ms",
+        "300.0 to 1,200.0 tok/s",
+    ]
 
 
 def test_no_traffic_is_a_dash_with_a_reason() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +18,9 @@ from gwtui.ui.widgets.one_line import OneLine
 from gwtui.watch.board.questions import News, recent_changes
 from gwtui.watch.history.model import Change
 
+_GAP = 2
+_INDENT = len("MM-DD HH:MM ")
+
 
 class ChangesPanel(Panel):
     """The newest first; ``:changes`` compares any two moments."""
@@ -24,6 +28,8 @@ class ChangesPanel(Panel):
     def __init__(self) -> None:
         super().__init__(id="board-changes", classes="panel")
         self.lines = LinesView(id="board-changes-lines")
+        self._news = News()
+        self._view: View | None = None
 
     def compose(self) -> ComposeResult:
         """Title and lines."""
@@ -36,8 +42,17 @@ class ChangesPanel(Panel):
         return lambda reader: recent_changes(reader, reach)
 
     def answer(self, found: Any, view: View) -> None:
-        """A line for each."""
-        news: News = found or News()
+        """A line for each, or two."""
+        self._news, self._view = found or News(), view
+        self._show(view)
+
+    def on_resize(self) -> None:
+        """Another number of lines may do."""
+        if self._view is not None:
+            self._show(self._view)
+
+    def _show(self, view: View) -> None:
+        news = self._news
         self.query_one("#board-changes-title", OneLine).show(
             Content.assemble(
                 toned(_reach(news, view), "muted"),
@@ -45,7 +60,8 @@ class ChangesPanel(Panel):
                 toned("   c compares two moments", "muted"),
             )
         )
-        self.lines.show([_line(change, view) for change in news.changes])
+        room = self.lines.size.width
+        self.lines.show([line for one in news.changes for line in _lines(one, view, room)])
 
 
 def _reach(news: News, view: View) -> str:
@@ -63,14 +79,20 @@ def _count(news: News) -> str:
     return f"the newest {number}" if news.cut else str(number or "nothing")
 
 
-def _line(change: Change, view: View) -> Content:
+def _lines(change: Change, view: View, room: int) -> Iterator[Content]:
+    """What it was and what it is stand below where they find no room beside it."""
     event = event_cell(change.kind)
-    return Content.assemble(
+    head = Content.assemble(
         toned(f"{_moment(change.at, view)} ", "muted"),
         toned(f"{event.text:<8} ", event.tone),
         toned(subject_words(*change.subject, change.name)),
-        toned(f"  {change_words(change)}" if change.field else "", "muted"),
     )
+    words = toned(change_words(change) if change.field else "", "muted")
+    if head.cell_length + _GAP + words.cell_length <= room:
+        yield Content.assemble(head, " " * _GAP, words)
+        return
+    yield head
+    yield Content.assemble(" " * _INDENT, words)
 
 
 def _moment(moment: datetime, view: View) -> str:

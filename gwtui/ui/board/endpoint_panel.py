@@ -14,12 +14,12 @@ from textual.content import Content
 from gwtui.domain import money, times
 from gwtui.ui.board.endpoint_line import EndpointLine
 from gwtui.ui.board.panel import Panel, Question
-from gwtui.ui.board.uptime_blocks import blocks_of
+from gwtui.ui.board.uptime_blocks import STATES, blocks_of
 from gwtui.ui.board.view import View
 from gwtui.ui.resources.spec import Tone
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
-from gwtui.ui.widgets.plot import Figure, Line, PlotView, timeline
+from gwtui.ui.widgets.plot import Figure, Line, PlotView, legend, timeline
 from gwtui.watch.board.questions import endpoint_curves
 from gwtui.watch.board.sight import Sight
 from gwtui.watch.history.model import Change, Curve
@@ -168,7 +168,18 @@ class EndpointPanel(Panel):
             verdict = Content.assemble(
                 verdict, toned(f" when last read {times.age(age)} ago", "warn")
             )
-        return Content.assemble(toned(line.title, "plain", bold=True), "  ", verdict)
+        title = Content.assemble(toned(line.title, "plain", bold=True), "  ", verdict)
+        return self._beside(title, view)
+
+    def _beside(self, title: Content, view: View) -> Content:
+        """What the timeline below shows, as far as there is room for it."""
+        name = toned("uptime 5m below", "muted")
+        signs = Content.assemble(name, "  ", legend(STATES, ascii=view.ascii))
+        for words in (signs, name):
+            room = self.size.width - _MARGINS - title.cell_length - words.cell_length
+            if room >= _MARGINS:
+                return Content.assemble(title, " " * room, words)
+        return title
 
 
 def _figure(

@@ -14,6 +14,8 @@ _ABSENT = Block("no traffic", "muted")
 _HEALTHY = Block("healthy", "good")
 _DEGRADED = Block("degraded", "warn")
 _DOWN = Block("down", "bad")
+STATES = (_HEALTHY, _DEGRADED, _DOWN, _ABSENT)
+"""What a block may stand for."""
 _WORST_LAST = (_GAP, _ABSENT, _HEALTHY, _DEGRADED, _DOWN)
 
 

@@ -180,16 +180,16 @@ def _parameter_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
 
 
 _PAST = (
-    ("uptime 5 min", "uptime_last_5m", Decimal(50), Decimal(100), cells.uptime),
-    ("latency p50", "latency_p50", None, None, cells.milliseconds),
-    ("throughput p50", "throughput_p50", None, None, cells.speed),
+    ("uptime 5 min", "uptime_last_5m", Decimal(50), Decimal(100), cells.uptime, ""),
+    ("latency p50", "latency_p50", None, None, cells.milliseconds, " ms"),
+    ("throughput p50", "throughput_p50", None, None, cells.speed, " tok/s"),
 )
 
 
 def _past_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
     """A bar per hour, where this machine recorded; beside it the lowest and the highest."""
     rows = []
-    for label, figure, floor, ceiling, show in _PAST:
+    for label, figure, floor, ceiling, show, unit in _PAST:
         curve = row.past.get(figure)
         if curve is None or all(point.state == "gap" for point in curve.points):
             continue
@@ -197,7 +197,9 @@ def _past_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
         drawn = sparkline(curve, len(curve.points), floor=floor, ceiling=ceiling, ascii=ascii)
         lows = [point.low for point in curve.points if point.low is not None]
         highs = [point.high for point in curve.points if point.high is not None]
-        note = f"{show(min(lows)).text} to {show(max(highs)).text}" if lows and highs else ""
+        note = "no traffic"
+        if lows and highs:
+            note = f"{show(min(lows)).text} to {show(max(highs)).text}{unit}"
         rows.append(DetailRow(label, Cell(drawn, "accent"), note))
     return rows
 

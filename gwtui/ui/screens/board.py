@@ -78,7 +78,11 @@ class BoardScreen(BoardBody):
         self.focus_body()
 
     def next_measure(self) -> None:
-        """Draw the next figure of the endpoint."""
+        """Draw the next figure of the endpoint, on the page that shows it."""
+        if not self.is_wall and self.page:
+            self.page = 0
+            self.fold()
+            self.focus_body()
         self.endpoint.next_measure()
         self.show_pages()
 

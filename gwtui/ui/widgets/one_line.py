@@ -14,7 +14,9 @@ from textual.widget import Widget
 class OneLine(Widget):
     """A line of content. Text from data must have passed ``safe_text``."""
 
-    DEFAULT_CSS = "OneLine { height: 1; width: 1fr; }"
+    DEFAULT_CSS = """
+    OneLine { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
+    """
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -2,7 +2,7 @@
 
 from gwtui.ui.widgets.plot.figure import Figure, Line
 from gwtui.ui.widgets.plot.spans import SPANS, Span, Window, window_at
-from gwtui.ui.widgets.plot.timeline import Block, timeline
+from gwtui.ui.widgets.plot.timeline import Block, legend, timeline
 from gwtui.ui.widgets.plot.view import PlotView
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "PlotView",
     "Span",
     "Window",
+    "legend",
     "timeline",
     "window_at",
 ]

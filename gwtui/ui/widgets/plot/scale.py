@@ -11,7 +11,8 @@ from gwtui.domain.times import DAY, HOUR, MINUTE
 from gwtui.ui.widgets.plot.spans import Window
 
 _LINES_A_STEP = 3
-"""Lines between two figures of the vertical axis, about."""
+_MOST_STEPS = 8
+"""Lines between two figures of the vertical axis, about; a tall one needs no more figures."""
 _FINER = 2
 """So many steps more may be taken where they fit the curve better."""
 _WASTE = Decimal("1.2")
@@ -70,7 +71,7 @@ def scale_of(
             bottom if bottom == floor else bottom - room,
             top if top == ceiling else top + room,
         )
-    fewest = max(1, rows // _LINES_A_STEP)
+    fewest = min(_MOST_STEPS, max(1, rows // _LINES_A_STEP))
     steps = dict.fromkeys(
         _round_up(max((top - bottom) / count, finest))
         for count in range(fewest, max(fewest, min(fewest + _FINER, (rows + 1) // 2)) + 1)

@@ -39,6 +39,15 @@ class Block:
     cells: int = 1
 
 
+def legend(states: Sequence[Block], *, ascii: bool = False) -> Content:
+    """The sign and the word of each state, so that one who sees a timeline can read it."""
+    signs = _ASCII_SIGNS if ascii else _SIGNS
+    return Content("  ").join(
+        Content.assemble(toned(signs[one.tone], one.tone), toned(f" {one.word}", "muted"))
+        for one in states
+    )
+
+
 def timeline(blocks: Sequence[Block], width: int, *, ascii: bool = False) -> Content:
     """The blocks side by side, cut to the last ``width`` cells; like neighbours become one."""
     cells = [block for block in blocks for _ in range(block.cells)][-width:]
