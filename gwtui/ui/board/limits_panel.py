@@ -12,7 +12,7 @@ from gwtui.domain import times
 from gwtui.ui.board.panel import Panel
 from gwtui.ui.board.view import View
 from gwtui.ui.resources import cells
-from gwtui.ui.resources.columns import figure_column, text_column
+from gwtui.ui.resources.columns import figure_column, text_column, usd_column
 from gwtui.ui.resources.spec import Cell, Column, SortValue
 from gwtui.ui.resources.workspace_row import share_tone
 from gwtui.ui.tones import toned
@@ -61,24 +61,8 @@ COLUMNS: tuple[Column[Limit], ...] = (
         help="share of the limit that is used",
     ),
     Column("bar", "", _bar, lambda one, _now: one.share, _BAR, 4, help="the same as a bar"),
-    figure_column(
-        "left",
-        "Left",
-        lambda one: one.left,
-        10,
-        2,
-        show=lambda one: cells.cents(one.left),
-        help="what is left, USD",
-    ),
-    figure_column(
-        "limit",
-        "Limit",
-        lambda one: one.limit,
-        10,
-        6,
-        show=lambda one: cells.cents(one.limit),
-        help="limit, USD",
-    ),
+    usd_column("left", "Left", lambda one: one.left, 10, 2, "what is left, USD"),
+    usd_column("limit", "Limit", lambda one: one.limit, 10, 6, "limit, USD"),
     Column("resets", "Resets", _resets, _resets_at, 10, 3, help="when it starts over, UTC"),
 )
 

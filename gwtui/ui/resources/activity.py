@@ -13,7 +13,7 @@ from gwtui.domain import activity, money
 from gwtui.domain.activity import Grouping, Measure, Tally
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.resources import cells
-from gwtui.ui.resources.columns import figure_column, text_column, usd_column
+from gwtui.ui.resources.columns import count_column, figure_column, text_column, usd_column
 from gwtui.ui.resources.spec import Cell, Column, Scope
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
@@ -279,15 +279,7 @@ COLUMNS: tuple[Column[Ranked], ...] = (
         2,
         help="share of the measure that is drawn",
     ),
-    figure_column(
-        "requests",
-        "Requests",
-        lambda one: one.tally.requests,
-        9,
-        3,
-        show=lambda one: cells.count(one.tally.requests),
-        help="requests",
-    ),
+    count_column("requests", "Requests", lambda one: one.tally.requests, 9, 3, "requests"),
     _tokens("tokens", "Tokens", 4, "prompt and completion tokens", lambda tally: tally.tokens),
     usd_column("byok", "BYOK", lambda one: one.tally.byok, 10, 5, "cost on own keys, USD"),
     _tokens("prompt", "In", 6, "prompt tokens", lambda tally: tally.prompt),

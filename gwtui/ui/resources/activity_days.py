@@ -14,7 +14,7 @@ from gwtui.contract.activity import ActivityRow
 from gwtui.domain.activity import day_of
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.activity import fetch_activity
-from gwtui.ui.resources.columns import figure_column, text_column, usd_column
+from gwtui.ui.resources.columns import count_column, text_column, usd_column
 from gwtui.ui.resources.gaps import honesty_sections
 from gwtui.ui.resources.spec import Column, DetailRow, ResourceSpec, Scope, Section
 from gwtui.watch import cadence
@@ -61,15 +61,7 @@ def _feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[DayRow]]:
 def _count(
     name: str, title: str, priority: int, value: Callable[[ActivityRow], int | None], help: str
 ) -> Column[DayRow]:
-    return figure_column(
-        name,
-        title,
-        lambda row: value(row.row),
-        10,
-        priority,
-        show=lambda row: cells.count(value(row.row)),
-        help=help,
-    )
+    return count_column(name, title, lambda row: value(row.row), 10, priority, help)
 
 
 COLUMNS: tuple[Column[DayRow], ...] = (

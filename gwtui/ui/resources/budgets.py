@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget
 from gwtui.domain.resets import next_reset
 from gwtui.ui.resources import cells
-from gwtui.ui.resources.columns import figure_column, moment_column, text_column
+from gwtui.ui.resources.columns import figure_column, moment_column, text_column, usd_column
 from gwtui.ui.resources.gaps import honesty_sections
 from gwtui.ui.resources.spec import (
     Cell,
@@ -101,23 +101,9 @@ COLUMNS: tuple[Column[BudgetRow], ...] = (
         help="how long it lasts",
         export=lambda row, _now: row.interval,
     ),
-    figure_column(
-        "limit",
-        "Limit",
-        lambda row: row.budget.limit_usd,
-        12,
-        1,
-        show=lambda row: cells.cents(row.budget.limit_usd),
-        help="the cap, USD",
-    ),
-    figure_column(
-        "spent",
-        "Spent",
-        lambda row: row.spent,
-        12,
-        2,
-        show=lambda row: cells.cents(row.spent),
-        help="what the present keys spent of it, USD",
+    usd_column("limit", "Limit", lambda row: row.budget.limit_usd, 12, 1, "the cap, USD"),
+    usd_column(
+        "spent", "Spent", lambda row: row.spent, 12, 2, "what the present keys spent of it, USD"
     ),
     figure_column(
         "share",

@@ -46,27 +46,6 @@ def text_column(  # noqa: PLR0913 - a column has as many properties
     )
 
 
-def usd_column(
-    name: str,
-    title: str,
-    value: Callable[[T], Decimal | None],
-    width: int,
-    priority: int,
-    help: str,
-) -> Column[T]:
-    """Usage in USD, in cents."""
-    return Column(
-        name,
-        title,
-        lambda item, _now: cells.cents(value(item)),
-        lambda item, _now: value(item),
-        width,
-        priority,
-        right=True,
-        help=help,
-    )
-
-
 def figure_column(  # noqa: PLR0913 - a column has as many properties
     name: str,
     title: str,
@@ -87,6 +66,34 @@ def figure_column(  # noqa: PLR0913 - a column has as many properties
         priority,
         right=True,
         help=help,
+    )
+
+
+def usd_column(
+    name: str,
+    title: str,
+    value: Callable[[T], Decimal | None],
+    width: int,
+    priority: int,
+    help: str,
+) -> Column[T]:
+    """An amount in USD, in cents."""
+    return figure_column(
+        name, title, value, width, priority, show=lambda item: cells.cents(value(item)), help=help
+    )
+
+
+def count_column(
+    name: str,
+    title: str,
+    value: Callable[[T], int | None],
+    width: int,
+    priority: int,
+    help: str,
+) -> Column[T]:
+    """How many there are of something."""
+    return figure_column(
+        name, title, value, width, priority, show=lambda item: cells.count(value(item)), help=help
     )
 
 

@@ -15,7 +15,7 @@ from gwtui.contract.credits import Credits
 from gwtui.domain import burn
 from gwtui.domain.cells import SortValue
 from gwtui.ui.resources import balance, cells
-from gwtui.ui.resources.columns import figure_column
+from gwtui.ui.resources.columns import figure_column, usd_column
 from gwtui.ui.resources.gaps import honesty_sections
 from gwtui.ui.resources.spec import Cell, Column, Completion, DetailRow, ResourceSpec, Section
 from gwtui.ui.resources.spending import spending
@@ -86,32 +86,17 @@ def _days_cell(row: CreditsRow, now: datetime) -> Cell:
 
 
 COLUMNS: tuple[Column[CreditsRow], ...] = (
-    figure_column(
-        "balance",
-        "Balance",
-        lambda row: row.credits.balance,
-        12,
-        0,
-        show=lambda row: cells.cents(row.credits.balance),
-        help="what is left, USD",
-    ),
-    figure_column(
+    usd_column("balance", "Balance", lambda row: row.credits.balance, 12, 0, "what is left, USD"),
+    usd_column(
         "purchased",
         "Purchased",
         lambda row: row.credits.total_credits,
         12,
         1,
-        show=lambda row: cells.cents(row.credits.total_credits),
-        help="what was bought in all, USD",
+        "what was bought in all, USD",
     ),
-    figure_column(
-        "used",
-        "Used",
-        lambda row: row.credits.total_usage,
-        12,
-        2,
-        show=lambda row: cells.cents(row.credits.total_usage),
-        help="what was used in all, USD",
+    usd_column(
+        "used", "Used", lambda row: row.credits.total_usage, 12, 2, "what was used in all, USD"
     ),
     figure_column(
         "share",

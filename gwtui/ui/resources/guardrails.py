@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from gwtui.ui.resources import cells
-from gwtui.ui.resources.columns import figure_column, moment_column, text_column
+from gwtui.ui.resources.columns import count_column, figure_column, moment_column, text_column
 from gwtui.ui.resources.guardrail_detail import SECTIONS
 from gwtui.ui.resources.guardrail_row import (
     binds_cell,
@@ -110,24 +109,8 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
         7,
         help="workspace that the guardrail belongs to",
     ),
-    figure_column(
-        "keys",
-        "Keys",
-        _keys,
-        5,
-        8,
-        show=lambda row: cells.count(_keys(row)),
-        help="keys that it is assigned to",
-    ),
-    figure_column(
-        "members",
-        "Members",
-        _members,
-        7,
-        9,
-        show=lambda row: cells.count(_members(row)),
-        help="members that it is assigned to",
-    ),
+    count_column("keys", "Keys", _keys, 5, 8, "keys that it is assigned to"),
+    count_column("members", "Members", _members, 7, 9, "members that it is assigned to"),
     text_column(
         "description",
         "Description",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gwtui.contract.models import Model
 from gwtui.domain import times
 from gwtui.ui.resources import cells
-from gwtui.ui.resources.columns import figure_column, moment_column, text_column
+from gwtui.ui.resources.columns import count_column, figure_column, moment_column, text_column
 from gwtui.ui.resources.gaps import own_honesty_sections
 from gwtui.ui.resources.model_traits import trait_rows
 from gwtui.ui.resources.prices import other_prices, per_million, per_million_cell, price_table
@@ -118,14 +118,13 @@ COLUMNS: tuple[Column[Model], ...] = (
         7,
         help="when it joined the catalog",
     ),
-    figure_column(
+    count_column(
         "parameters",
         "Params",
         lambda model: _length(model.supported_parameters),
         7,
         8,
-        show=lambda model: cells.count(_length(model.supported_parameters)),
-        help="how many request parameters are supported",
+        "how many request parameters are supported",
     ),
     Column(
         "withdrawn",

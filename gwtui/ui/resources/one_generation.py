@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.activity import Generation
 from gwtui.domain.safe_text import safe_line
-from gwtui.ui.resources import cells
 from gwtui.ui.resources.columns import (
-    figure_column,
+    count_column,
     flag_column,
     moment_column,
     text_column,
@@ -50,23 +49,16 @@ COLUMNS: tuple[Column[Generation], ...] = (
     text_column("model", "Model", lambda one: one.model, 28, 2, help="model that was asked"),
     text_column("provider", "Provider", lambda one: one.provider_name, 16, 3, help="who ran it"),
     usd_column("cost", "Cost", lambda one: one.total_cost, 10, 4, "what it cost"),
-    figure_column(
-        "in",
-        "Tokens in",
-        lambda one: one.tokens_prompt,
-        9,
-        5,
-        show=lambda one: cells.count(one.tokens_prompt),
-        help="normalised tokens of the prompt",
+    count_column(
+        "in", "Tokens in", lambda one: one.tokens_prompt, 9, 5, "normalised tokens of the prompt"
     ),
-    figure_column(
+    count_column(
         "out",
         "Tokens out",
         lambda one: one.tokens_completion,
         10,
         6,
-        show=lambda one: cells.count(one.tokens_completion),
-        help="normalised tokens of the completion",
+        "normalised tokens of the completion",
     ),
     text_column("finished", "Finished", lambda one: one.finish_reason, 10, 7, help="why it ended"),
     flag_column("byok", "BYOK", lambda one: one.is_byok, 4, 8, "an own provider key was used"),

@@ -6,14 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gwtui.contract.keys import CurrentKey
-from gwtui.ui.resources import cells
-from gwtui.ui.resources.columns import (
-    figure_column,
-    flag_column,
-    moment_column,
-    text_column,
-    usd_column,
-)
+from gwtui.ui.resources.columns import flag_column, moment_column, text_column, usd_column
 from gwtui.ui.resources.current_key import SECTIONS, fetch_current_key, shown_name
 from gwtui.ui.resources.spec import Column, ResourceSpec, Scope
 from gwtui.watch import cadence
@@ -37,23 +30,14 @@ COLUMNS: tuple[Column[CurrentKey], ...] = (
     flag_column(
         "management", "Management", lambda key: key.is_management_key, 10, 1, "may change things"
     ),
-    figure_column(
-        "limit",
-        "Limit",
-        lambda key: key.limit,
-        9,
-        2,
-        show=lambda key: cells.cents(key.limit),
-        help="spending limit in USD",
-    ),
-    figure_column(
+    usd_column("limit", "Limit", lambda key: key.limit, 9, 2, "spending limit in USD"),
+    usd_column(
         "remaining",
         "Left",
         lambda key: key.limit_remaining,
         10,
         3,
-        show=lambda key: cells.cents(key.limit_remaining),
-        help="what is left of the limit, USD",
+        "what is left of the limit, USD",
     ),
     usd_column("all", "All time", lambda key: key.usage, 11, 4, "usage since it was made"),
     moment_column("expires", "Expires", lambda key: key.expires_at, 11, 5, "when it stops working"),
