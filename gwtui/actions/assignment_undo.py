@@ -9,7 +9,7 @@ from typing import Any
 
 from gwtui.actions.assignments import RESOURCE
 from gwtui.actions.guardrail_words import shown_name
-from gwtui.actions.plan import Change, Plan, Undo, bundle
+from gwtui.actions.plan import Change, Plan, Undo, bundle_alike
 from gwtui.actions.undo import CannotUndoError, or_nothing
 from gwtui.actions.wording import count, several
 from gwtui.client.errors import NotFoundError
@@ -83,8 +83,7 @@ def back_to(kind: Kind, given: str | None, called: Mapping[str, str], before: He
         ]
         if len(plans) == 1:
             return plans[0]
-        first = plans[0]
-        return bundle("", plans, action=first.action, resource=RESOURCE, identity=first.identity)
+        return bundle_alike("", plans)
 
     return lambda _answer: way
 

@@ -107,6 +107,21 @@ def bundle(
     )
 
 
+def bundle_alike(
+    title: str, plans: Sequence[Plan[Any]], undo: Undo[tuple[Any, ...]] | None = None
+) -> Plan[tuple[Any, ...]]:
+    """Plans of the same kind, at least one, as one that is about what the first is about."""
+    first = plans[0]
+    return bundle(
+        title,
+        plans,
+        action=first.action,
+        resource=first.resource,
+        identity=first.identity,
+        undo=undo,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Consent(Generic[T]):
     """A plan that a person agreed to, and how: the only thing that the road of writes takes.

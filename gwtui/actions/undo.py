@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from gwtui.actions.plan import Plan, Undo, WayBack, bundle
+from gwtui.actions.plan import Plan, Undo, WayBack, bundle_alike
 from gwtui.actions.wording import known_fields
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.gateway import GatewayClient
@@ -206,10 +206,7 @@ def each_back(parts: Sequence[Plan[Any]]) -> Undo[tuple[Any, ...]] | None:
             for one in reversed(ways):
                 back = await one(client, now)
                 plans += back.parts or (back,)
-            first = plans[0]
-            return bundle(
-                "", plans, action=first.action, resource=first.resource, identity=first.identity
-            )
+            return bundle_alike("", plans)
 
         return way
 

@@ -20,7 +20,7 @@ from gwtui.actions.guardrail_plans import (
     plan_update,
 )
 from gwtui.actions.guardrail_words import editable, known_values
-from gwtui.actions.plan import Plan, bundle
+from gwtui.actions.plan import Plan, bundle_alike
 from gwtui.actions.undo import each_back
 from gwtui.actions.uses import guardrail_bindings, people_names
 from gwtui.cli.changes.change import Change, NothingToDoError, Operand
@@ -146,17 +146,9 @@ def _named(plan: Plan[Any]) -> list[str]:
 
 
 def _one(plans: Sequence[Plan[Any]], title: str) -> Plan[Any]:
-    first = plans[0]
     if len(plans) == 1:
-        return first
-    return bundle(
-        title,
-        plans,
-        action=first.action,
-        resource=first.resource,
-        identity=first.identity,
-        undo=each_back(plans),
-    )
+        return plans[0]
+    return bundle_alike(title, plans, each_back(plans))
 
 
 def _refuse(problems: Sequence[Any]) -> None:

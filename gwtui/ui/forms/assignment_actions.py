@@ -9,7 +9,7 @@ from gwtui.actions.assignment_plans import (
     plan_unassign_keys,
     plan_unassign_members,
 )
-from gwtui.actions.plan import Applied, Plan, Refused, Unknown, bundle
+from gwtui.actions.plan import Applied, Plan, Refused, Unknown, bundle_alike
 from gwtui.actions.undo import each_back
 from gwtui.actions.wording import Names, count
 from gwtui.contract.guardrails import (
@@ -131,15 +131,7 @@ def _guardrail(row: AssignmentRow) -> Guardrail:
 def _together(plans: Sequence[Plan[int]]) -> Plan[Any]:
     """The plans as one to be confirmed."""
     title = f"Take guardrails away in {len(plans)} requests"
-    first = plans[0]
-    return bundle(
-        title,
-        plans,
-        action=first.action,
-        resource=first.resource,
-        identity=first.identity,
-        undo=each_back(plans),
-    )
+    return bundle_alike(title, plans, each_back(plans))
 
 
 HANDLERS: Mapping[str, Handler] = {

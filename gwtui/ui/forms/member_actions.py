@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from gwtui.actions.member_plans import plan_add, plan_remove
-from gwtui.actions.plan import Applied, Outcome, Plan, Refused, Unknown, bundle
+from gwtui.actions.plan import Applied, Outcome, Plan, Refused, Unknown, bundle_alike
 from gwtui.actions.undo import each_back
 from gwtui.actions.workspace_plans import shown_name
 from gwtui.client.errors import GatewayError, NotSentError
@@ -170,15 +170,7 @@ def _plans(
 def _together(space: Workspace, plans: Sequence[Plan[Any]]) -> Plan[Any]:
     """The plans as one to be confirmed."""
     title = f"Remove members from workspace {shown_name(space)} in {len(plans)} requests"
-    first = plans[0]
-    return bundle(
-        title,
-        plans,
-        action=first.action,
-        resource=first.resource,
-        identity=space.id,
-        undo=each_back(plans),
-    )
+    return bundle_alike(title, plans, each_back(plans))
 
 
 async def _tell(context: ActionContext, space: Workspace, outcome: Outcome[Any]) -> None:
