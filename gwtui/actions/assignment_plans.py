@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from gwtui.actions.assignment_undo import KEYS, MEMBERS, back_to
+from gwtui.actions.assignment_undo import KEYS, MEMBERS, Held, Kind, back_to
 from gwtui.actions.assignments import RESOURCE
 from gwtui.actions.guardrail_words import shown_name
 from gwtui.actions.plan import Change, Plan
 from gwtui.actions.wording import Names, count, identity_of, named, quoted, several
 from gwtui.contract.guardrails import (
-    AssignKeysRequest,
-    AssignMembersRequest,
     Guardrail,
     KeyAssignment,
     MemberAssignment,
@@ -38,22 +36,9 @@ def plan_assign_keys(
     ``current`` are the account's key assignments, None where they could not be read; ``guardrails``
     names guardrails.
     """
-    identity = identity_of(guardrail.id, "guardrail")
     called = {identity_of(k.hash, "key"): quoted(k.name, k.label, k.hash) for k in keys}
     held = None if current is None else {a.key_hash or "": a.guardrail_id for a in current}
-    request = AssignKeysRequest(key_hashes=list(called))
-    return Plan(
-        action="guardrails.assign_keys",
-        title=f"Assign guardrail {shown_name(guardrail)} to {count(len(called), 'key')}",
-        resource=RESOURCE,
-        identity=identity,
-        send=lambda client: client.guardrails.assign_keys(identity, request),
-        changes=_changes(called, held, identity, guardrails),
-        effects=_effects("key", called, held, identity, guardrails),
-        summary=request.body(),
-        before=_held_before(called, held),
-        undo=None if held is None else back_to(KEYS, identity, called, held),
-    )
+    return _assign(KEYS, guardrail, called, held, guardrails)
 
 
 def plan_assign_members(
@@ -68,72 +53,71 @@ def plan_assign_members(
     ``current`` are the account's member assignments, None where they could not be read;
     ``guardrails`` names guardrails, ``people`` users.
     """
-    identity = identity_of(guardrail.id, "guardrail")
     called = {user: named(user, people) for user in users}
     held = None if current is None else {a.user_id or "": a.guardrail_id for a in current}
-    request = AssignMembersRequest(member_user_ids=list(called))
+    return _assign(MEMBERS, guardrail, called, held, guardrails)
+
+
+def _assign(
+    kind: Kind,
+    guardrail: Guardrail,
+    called: Mapping[str, str],
+    held: Held | None,
+    guardrails: Names,
+) -> Plan[int]:
+    """``called`` are the keys or members with their names, ``held`` what all of them have now."""
+    identity = identity_of(guardrail.id, "guardrail")
+    request = kind.request(list(called))
     return Plan(
-        action="guardrails.assign_members",
-        title=f"Assign guardrail {shown_name(guardrail)} to {count(len(called), 'member')}",
+        action=f"guardrails.assign_{kind.noun}s",
+        title=f"Assign guardrail {shown_name(guardrail)} to {count(len(called), kind.noun)}",
         resource=RESOURCE,
         identity=identity,
-        send=lambda client: client.guardrails.assign_members(identity, request),
+        send=lambda client: kind.assign(client, identity, request),
         changes=_changes(called, held, identity, guardrails),
-        effects=_effects("member", called, held, identity, guardrails),
+        effects=_effects(kind.noun, called, held, identity, guardrails),
         summary=request.body(),
         before=_held_before(called, held),
-        undo=None if held is None else back_to(MEMBERS, identity, called, held),
+        undo=None if held is None else back_to(kind, identity, called, held),
     )
 
 
 def plan_unassign_keys(guardrail: Guardrail, assignments: Sequence[KeyAssignment]) -> Plan[int]:
     """One POST .../assignments/keys/remove for assignments of this guardrail, at least one."""
-    identity = identity_of(guardrail.id, "guardrail")
     called = {
         identity_of(one.key_hash, "assignment"): quoted(one.key_name, one.key_label, one.key_hash)
         for one in assignments
     }
-    request = AssignKeysRequest(key_hashes=list(called))
-    return Plan(
-        action="assignments.remove",
-        title=f"Take guardrail {shown_name(guardrail)} from {count(len(called), 'key')}",
-        resource=RESOURCE,
-        identity=identity,
-        send=lambda client: client.guardrails.unassign_keys(identity, request),
-        changes=_taken(called, guardrail),
-        effects=(_UNPROTECTED,),
-        summary=request.body(),
-        before=dict.fromkeys(called, identity),
-        undo=back_to(KEYS, None, called, dict.fromkeys(called, identity)),
-    )
+    return _unassign(KEYS, guardrail, called)
 
 
 def plan_unassign_members(
     guardrail: Guardrail, assignments: Sequence[MemberAssignment], people: Names
 ) -> Plan[int]:
     """One POST .../assignments/members/remove for assignments of this guardrail, at least one."""
-    identity = identity_of(guardrail.id, "guardrail")
     users = [identity_of(one.user_id, "assignment") for one in assignments]
-    called = {user: named(user, people) for user in users}
-    request = AssignMembersRequest(member_user_ids=list(called))
+    return _unassign(MEMBERS, guardrail, {user: named(user, people) for user in users})
+
+
+def _unassign(kind: Kind, guardrail: Guardrail, called: Mapping[str, str]) -> Plan[int]:
+    identity = identity_of(guardrail.id, "guardrail")
+    request = kind.request(list(called))
+    held = dict.fromkeys(called, identity)
     return Plan(
         action="assignments.remove",
-        title=f"Take guardrail {shown_name(guardrail)} from {count(len(called), 'member')}",
+        title=f"Take guardrail {shown_name(guardrail)} from {count(len(called), kind.noun)}",
         resource=RESOURCE,
         identity=identity,
-        send=lambda client: client.guardrails.unassign_members(identity, request),
+        send=lambda client: kind.unassign(client, identity, request),
         changes=_taken(called, guardrail),
         effects=(_UNPROTECTED,),
         summary=request.body(),
-        before=dict.fromkeys(called, identity),
-        undo=back_to(MEMBERS, None, called, dict.fromkeys(called, identity)),
+        before=held,
+        undo=back_to(kind, None, called, held),
     )
 
 
 _UNPROTECTED = "They have no guardrail of their own then; the workspace's default one still binds."
-
-Held = Mapping[str, str | None]
-"""Key hash or user id -> the guardrail that it has now."""
 
 
 def _held_before(called: Mapping[str, str], held: Held | None) -> Mapping[str, str | None]:
