@@ -16,6 +16,7 @@ from gwtui.actions.plan import Plan, Undo, WayBack
 from gwtui.actions.undo import known, put_back
 from gwtui.actions.uses import Uses, credential_uses, items_soon
 from gwtui.actions.wording import (
+    MOST_NAMED,
     NAME_LIMIT,
     Names,
     Words,
@@ -95,7 +96,7 @@ def in_words(names: Names) -> Words:
             return safe_line(names.get(value) or value, NAME_LIMIT)
         if field in _RESTRICTIONS:
             entries = [safe_line(names.get(entry) or entry, NAME_LIMIT) for entry in value]
-            return several(entries) if entries else _NOTHING
+            return several(entries, MOST_NAMED) if entries else _NOTHING
         return _WORDS.get(field, _plain)(value)
 
     return words

@@ -8,7 +8,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from gwtui.actions.wording import NAME_LIMIT, Names, Words, known_fields, quoted, several
+from gwtui.actions.wording import (
+    MOST_NAMED,
+    NAME_LIMIT,
+    Names,
+    Words,
+    known_fields,
+    quoted,
+    several,
+)
 from gwtui.contract.content_filters import (
     PROMPT_INJECTION,
     BuiltinFilter,
@@ -42,7 +50,7 @@ EMPTY: Mapping[str, str] = {
 """What it means that a field has no value; any other is "none", a switch "inherit"."""
 
 INHERIT = "inherit"
-_PATTERN_LIMIT = 40
+_PATTERN_LIMIT = 120
 
 
 def labels(dialect: Dialect) -> Mapping[str, str]:
@@ -154,7 +162,7 @@ def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, list | tuple):
-        return several([safe_line(entry, NAME_LIMIT) for entry in value])
+        return several([safe_line(entry, NAME_LIMIT) for entry in value], MOST_NAMED)
     return safe_line(value, 200)
 
 
@@ -172,7 +180,7 @@ def custom_in_words(one: CustomFilter | CustomFilterRequest) -> str:
 
 
 def _each(words: Callable[[Any], str]) -> Callable[[Iterable[Any]], str]:
-    return lambda filters: several([words(one) for one in filters])
+    return lambda filters: several([words(one) for one in filters], MOST_NAMED)
 
 
 _WORDS: Mapping[str, Callable[[Any], str]] = {

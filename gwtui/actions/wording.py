@@ -11,6 +11,7 @@ from gwtui.actions.plan import Change
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.diffs import ABSENT
 from gwtui.domain.exact_json import plain_json
 from gwtui.domain.safe_text import safe_line
 
@@ -18,6 +19,10 @@ NAME_LIMIT = 60
 """Characters of a name in a sentence."""
 SEVERAL = 5
 """Names in a sentence before the rest is only counted."""
+MOST_NAMED = 30
+"""Entries of a value that are named before the rest is only counted."""
+_BEFORE_IT = 20
+"""Characters that are shown before the first one that differs."""
 _MOST_KEPT = 100_000
 """Characters of a field that the journal keeps."""
 
@@ -76,14 +81,48 @@ def changes(
 ) -> tuple[Change, ...]:
     """What an update changes, field by field, in the order of the labels."""
     return tuple(
-        Change(
-            label,
-            words(name, known[name]) if name in known else UNKNOWN,
-            words(name, getattr(request, name)),
-        )
+        Change(label, *both_sides(name, known.get(name, ABSENT), getattr(request, name), words))
         for name, label in labels.items()
         if name in request.model_fields_set
     )
+
+
+def both_sides(name: str, before: Any, after: Any, words: Words) -> tuple[str, str]:
+    """A field before and after, in words that tell what the difference is.
+
+    Of a long list the words of a value name the first entries only, of a long text its beginning:
+    two such values may differ where neither says it. ABSENT is a value that is not known.
+    """
+    first, second = (
+        UNKNOWN if value is ABSENT else words(name, value) for value in (before, after)
+    )
+    if isinstance(before, list | tuple) and isinstance(after, list | tuple):
+        return _entries(name, before, after, words) or (first, second)
+    if first == second and isinstance(before, str) and isinstance(after, str) and before != after:
+        apart = (
+            at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other
+        )
+        start = max(0, next(apart, min(len(before), len(after))) - _BEFORE_IT)
+        return words(name, f"…{before[start:]}"), words(name, f"…{after[start:]}")
+    return first, second
+
+
+def _entries(
+    name: str, before: Sequence[Any], after: Sequence[Any], words: Words
+) -> tuple[str, str] | None:
+    """What came and what went; None where the words of both name every entry anyway."""
+    if max(len(before), len(after)) <= SEVERAL or not before or not after:
+        return None
+
+    def each(entries: Sequence[Any], others: Sequence[Any]) -> str:
+        only = [words(name, [entry]) for entry in entries if entry not in others]
+        return several(only, MOST_NAMED)
+
+    parts = (("added", each(after, before)), ("removed", each(before, after)))
+    said = [f"{how} {which}" for how, which in parts if which]
+    if not said:
+        return None
+    return f"{len(before)} entries", f"{len(after)} entries: {'; '.join(said)}"
 
 
 def first_values(

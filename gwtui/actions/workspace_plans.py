@@ -10,6 +10,7 @@ from gwtui.actions.plan import Plan, Undo, WayBack
 from gwtui.actions.undo import known, put_back
 from gwtui.actions.uses import Uses, WorkspaceContents, workspace_contents
 from gwtui.actions.wording import (
+    MOST_NAMED,
     as_read,
     changes,
     count,
@@ -93,7 +94,7 @@ def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, list | tuple):
-        return several([safe_line(entry, 60) for entry in value])
+        return several([safe_line(entry, 60) for entry in value], MOST_NAMED)
     return safe_line(value, 200)
 
 

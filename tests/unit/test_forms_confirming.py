@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 
-from form_kit import FACTS, HostApp, ScriptedSubmit, shown, until
+from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, shown, until
+from gwtui.actions.guardrail_words import in_words
 from gwtui.actions.plan import Change, Plan
+from gwtui.domain.diffs import ThreeWayField
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.key_form import create_form
+from gwtui.ui.forms.writing import Editing
 
 SIZES = [(80, 24), (120, 40)]
 
@@ -201,6 +204,27 @@ async def test_a_side_is_chosen_with_the_mouse() -> None:
         await pilot.press("ctrl+s")
         await pilot.pause()
         assert app.results == [{"name": "theirs", "limit": "mine"}]
+
+
+def test_sides_that_begin_alike_are_told_apart() -> None:
+    models = [f"author/model-{number}" for number in range(40)]
+    nothing: Any = None
+    editing = Editing(
+        context=nothing,
+        original=None,
+        noun="guardrail",
+        called="Guardrail “x”",
+        read=nothing,
+        known=nothing,
+        labels={"allowed_models": "Allowed models"},
+        words=in_words(NOW, {}),
+        plan=nothing,
+    )
+    both = ThreeWayField("allowed_models", models, [*models, "author/mine"], models[:-1])
+    found = editing._dispute(both)
+    assert found.original.endswith("and 11 more")
+    assert found.theirs == "39 entries: removed author/model-39"
+    assert found.mine == "41 entries: added author/mine"
 
 
 async def test_going_back_from_a_dispute_chooses_nothing() -> None:

@@ -81,7 +81,7 @@ class ConfirmScreen(LongDialog[bool]):
                     ),
                     classes="effect -first",
                 )
-                yield TextEditor("", "")
+                yield TextEditor("", "Tab comes here")
             with Horizontal(classes="buttons"):
                 yield Button(Content("Keep as it is"), id="safe", compact=True)
                 if self._deliberate:

@@ -15,7 +15,7 @@ from gwtui.actions.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
 from gwtui.actions.registry import by_id
 from gwtui.actions.undo import UNDO_TIME
 from gwtui.actions.uses import Uses
-from gwtui.actions.wording import sentence
+from gwtui.actions.wording import both_sides, sentence
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.request import RequestModel
 from gwtui.domain.cells import UNKNOWN
@@ -324,16 +324,7 @@ class Editing(Generic[T]):
         """What is to be sent after the person chose for each dispute; None to go back."""
         wanted = dict(merged.to_send)
         if merged.conflicts:
-            disputes = [
-                Dispute(
-                    field.field,
-                    self.labels[field.field],
-                    self._words(field.field, field.original),
-                    self._words(field.field, field.theirs),
-                    self._words(field.field, field.mine),
-                )
-                for field in merged.conflicts
-            ]
+            disputes = [self._dispute(field) for field in merged.conflicts]
             sides = await self.context.app.push_screen_wait(
                 ConflictScreen(f"{self.called} was changed meanwhile", disputes)
             )
@@ -344,11 +335,14 @@ class Editing(Generic[T]):
                     wanted.pop(name, None)
         return wanted
 
+    def _dispute(self, field: ThreeWayField) -> Dispute:
+        name, original = field.field, field.original
+        was = UNKNOWN if original is ABSENT else self.words(name, original)
+        _, theirs = both_sides(name, original, field.theirs, self.words)
+        _, mine = both_sides(name, original, field.mine, self.words)
+        return Dispute(name, self.labels[name], was, theirs, mine)
+
     def _note(self, field: ThreeWayField) -> str:
-        before = self._words(field.field, field.original)
-        after = self._words(field.field, field.theirs)
+        before, after = both_sides(field.field, field.original, field.theirs, self.words)
         label = self.labels[field.field]
         return f"{label} was changed by somebody else and stays: {before} → {after}"
-
-    def _words(self, name: str, value: Any) -> str:
-        return UNKNOWN if value is ABSENT else self.words(name, value)

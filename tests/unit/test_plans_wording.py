@@ -1,0 +1,68 @@
+"""A plan says what is different, also where a value is too long to be said in full."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from gwtui.actions.guardrail_words import in_words, labels
+from gwtui.actions.wording import both_sides, changes
+from gwtui.contract.content_filters import CustomFilterRequest
+from gwtui.contract.dialects import GENERIC
+from gwtui.contract.guardrails import UpdateGuardrailRequest
+from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.diffs import ABSENT
+
+WORDS = in_words(datetime(2026, 11, 21, 7, 0, tzinfo=UTC), {})
+MODELS = [f"author/model-{number}" for number in range(40)]
+FILTERS = [CustomFilterRequest(pattern=f"secret-{n}", action="redact") for n in range(9)]
+
+
+def test_of_a_long_list_the_entries_are_named_that_came_and_went() -> None:
+    before, after = MODELS, [*MODELS[:20], *MODELS[22:], "author/new"]
+    request = UpdateGuardrailRequest(allowed_models=after)
+    (change,) = changes({"allowed_models": before}, request, labels(GENERIC), WORDS)
+    assert change.before == "40 entries"
+    assert change.after == (
+        "39 entries: added author/new; removed author/model-20 and author/model-21"
+    )
+
+
+def test_filters_are_named_by_what_they_do() -> None:
+    _, after = both_sides("content_filters", FILTERS, FILTERS[1:], WORDS)
+    assert after == "8 entries: removed redact /secret-0/"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (["a"], ["a", "b"], ("a", "a and b")),
+        (
+            MODELS,
+            None,
+            (
+                f"{', '.join(MODELS[:29])} and 11 more",
+                "every model",
+            ),
+        ),
+        (ABSENT, ["a"], (UNKNOWN, "a")),
+        (["a"], ABSENT, ("a", UNKNOWN)),
+    ],
+)
+def test_what_can_be_said_in_full_is(before: object, after: object, said: tuple[str, str]) -> None:
+    assert both_sides("allowed_models", before, after, WORDS) == said
+
+
+def test_another_order_is_not_called_a_change_of_entries() -> None:
+    first, second = both_sides("allowed_models", MODELS, MODELS[::-1], WORDS)
+    assert first.startswith("author/model-0,")
+    assert second.startswith("author/model-39,")
+
+
+def test_of_long_texts_the_place_is_shown_where_they_differ() -> None:
+    before, after = (f"{'x' * 500} keeps {word} for a week" for word in ("mail", "cards"))
+    said = both_sides("description", before, after, WORDS)
+    assert said == ("…xxxxxxxxxxxxx keeps mail for a week", "…xxxxxxxxxxxxx keeps cards for a week")
+    same = both_sides("description", before, before, WORDS)
+    assert same[0] == same[1] == WORDS("description", before)
