@@ -107,6 +107,22 @@ async def test_a_long_plan_keeps_its_buttons_in_sight() -> None:
         assert app.results == []
 
 
+@pytest.mark.parametrize(
+    ("text", "result"), [("production", True), ("productio", False), ("Production", False)]
+)
+async def test_enter_goes_on_from_the_name_to_the_answer_that_it_allows(
+    text: str, result: bool
+) -> None:
+    app = HostApp(ConfirmScreen(plan(), deliberate="Change it", typed="production"))
+    async with app.run_test() as pilot:
+        await pilot.press("shift+tab", *text, "enter")
+        await pilot.pause()
+        assert app.results == []
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.results == [result]
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (60, 16)])
 @pytest.mark.parametrize("typed", ["", "production"])
 async def test_whatever_there_is_to_read_the_answers_stay_in_sight(

@@ -118,7 +118,11 @@ class ConfirmScreen(LongDialog[bool]):
     @on(Entered)
     def _entered(self, event: Entered) -> None:
         event.stop()
-        self.focus_next()
+        deliberate = self.query_one("#deliberate", Button)
+        if deliberate.disabled:
+            self.focus_next()
+        else:
+            deliberate.focus()
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
