@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -225,18 +224,7 @@ def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
         from gwtui.embedded.demo import BASE_URL  # noqa: PLC0415 - loads the server
 
         return history_path(paths.data, "demo", BASE_URL)
-    from gwtui.local.profile_text import load_profiles  # noqa: PLC0415
-    from gwtui.local.profiles import FILE_NAME, ProfileError, resolve  # noqa: PLC0415
+    from gwtui.cli.target import find_profile  # noqa: PLC0415
 
-    try:
-        profile = resolve(
-            arguments.profile,
-            arguments.base_url,
-            arguments.dialect,
-            arguments.read_only,
-            os.environ,
-            book=load_profiles(paths.config / FILE_NAME),
-        )
-    except ProfileError as error:
-        raise exits.CommandError(str(error), exits.USAGE) from None
+    profile = find_profile(arguments, paths)
     return history_path(paths.data, profile.label, profile.base_url)

@@ -132,6 +132,7 @@ OFFSET = integer("offset", "entries to skip", low=0, default=0)
 LIMIT = integer("limit", "entries in a page", low=1, high=MAX_PAGE, default=DEFAULT_PAGE)
 PAGING = (OFFSET, LIMIT)
 """Paging of every list that has a total_count."""
+WORKSPACE = uuid("workspace_id", "the default workspace when not given")
 
 
 def read_query(

@@ -144,7 +144,7 @@ OPERATIONS = (
         answer=page(ByokCredential),
         query=(
             *queries.PAGING,
-            queries.uuid("workspace_id", "the default workspace when not given"),
+            queries.WORKSPACE,
             queries.text("provider", "only of this provider, by its identifier"),
         ),
     ),

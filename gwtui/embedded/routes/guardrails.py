@@ -197,7 +197,7 @@ OPERATIONS = (
         answer=page(Guardrail),
         query=(
             *queries.PAGING,
-            queries.uuid("workspace_id", "the default workspace when not given"),
+            queries.WORKSPACE,
         ),
     ),
     Operation(

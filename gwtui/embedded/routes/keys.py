@@ -137,7 +137,7 @@ OPERATIONS = (
             queries.boolean("include_disabled", "also list disabled keys"),
             queries.boolean("include_expired", "also list expired keys"),
             queries.OFFSET,
-            queries.uuid("workspace_id", "the default workspace when not given"),
+            queries.WORKSPACE,
         ),
         refusals=(404, 429),
     ),

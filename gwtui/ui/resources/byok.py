@@ -7,8 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.contract.byok import ByokCredential
+from gwtui.client.errors import GatewayError
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.byok_row import (
@@ -39,7 +38,7 @@ from gwtui.ui.resources.spec import (
 )
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_each, open_workspaces
+from gwtui.watch.feeds.fetching import fetch_of_workspaces, open_workspaces
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
@@ -58,18 +57,11 @@ async def fetch_byok(client: GatewayClient, workspace: str | None) -> Sequence[B
     Raises GatewayError: a list that lacks a workspace's credentials is never given out as whole.
     """
     known = await open_workspaces(client, every=workspace is None)
-    wanted: Sequence[str | None] = [workspace] if workspace is not None else list(known) or [None]
-
-    async def of_workspace(workspace_id: str | None) -> tuple[ByokCredential, ...]:
-        try:
-            return (await client.byok.list(workspace_id=workspace_id)).items
-        except NotFoundError:
-            if workspace is None and workspace_id is not None:
-                return ()  # deleted since the workspaces were listed
-            raise
-
+    listed = await fetch_of_workspaces(
+        known, workspace, lambda identity: client.byok.list(workspace_id=identity)
+    )
     rows: dict[str, ByokRow] = {}
-    for found in await fetch_each(wanted, of_workspace):
+    for _, found in listed:
         for credential in found:
             row = ByokRow(credential, known.get(credential.workspace_id or ""))
             rows.setdefault(row.identity, row)

@@ -19,7 +19,6 @@ from gwtui.domain.clock import Clock
 from gwtui.domain.pricing import Usage
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.health import next_try, trouble
-from gwtui.ui.messages import FeedChanged
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.endpoints import endpoints_feed
 from gwtui.ui.resources.quotes import (
@@ -30,9 +29,9 @@ from gwtui.ui.resources.quotes import (
     parse_when,
 )
 from gwtui.ui.resources.spec import Scope
-from gwtui.ui.screens.modal import Answered
+from gwtui.ui.screens.fed_modal import FedModal
 from gwtui.ui.screens.price_lines import offer_lines
-from gwtui.ui.subscriptions import Subscriptions
+from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.one_line import OneLine
@@ -49,7 +48,7 @@ _EVERY = 5.0
 """Seconds between looks at the clock while the moment is "now"."""
 
 
-class PriceScreen(Answered[None]):
+class PriceScreen(FedModal[None]):
     """Prompt size, completion size and moment in; what each endpoint asks out, as one types.
 
     ``endpoint`` is the identity of the endpoint to begin on.
@@ -79,7 +78,6 @@ class PriceScreen(Answered[None]):
         self._quoted_for: Usage | None = None
         self._unread = False
         """Whether a field holds what cannot be read."""
-        self._subscriptions = Subscriptions(self.post_message)
         self._table: ResourceTable[Offer] = ResourceTable(
             OFFER_COLUMNS, lambda offer: offer.row.identity, clock.now, id="price-offers"
         )
@@ -123,21 +121,9 @@ class PriceScreen(Answered[None]):
         self.set_interval(_EVERY, self._quote)
         self._quote()
 
-    def on_screen_resume(self) -> None:
-        """Watch the endpoints."""
-        self._subscriptions.open([(self._feed, self._show_endpoints)])
-
-    def on_screen_suspend(self) -> None:
-        """Leave the feed."""
-        self._subscriptions.close()
-
-    def on_unmount(self) -> None:
-        """Leave the feed for good."""
-        self._subscriptions.close()
-
-    def on_feed_changed(self, message: FeedChanged) -> None:
-        """Show the newest state of the feed."""
-        self._subscriptions.handle(message)
+    def feeds(self) -> Sequence[FeedUse]:
+        """The endpoints."""
+        return [(self._feed, self._show_endpoints)]
 
     def action_leave(self) -> None:
         """Close."""

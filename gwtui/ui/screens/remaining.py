@@ -18,12 +18,12 @@ from gwtui.domain.clock import Clock
 from gwtui.domain.guardrail_effect import Effect, ModelEffect, effect_on_catalog
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.health import next_try, trouble
-from gwtui.ui.messages import FeedChanged
 from gwtui.ui.resources.catalog_view import catalog_feed, progress_of
 from gwtui.ui.resources.effects import EFFECT_COLUMNS, NamedRestrictions, model_identity
+from gwtui.ui.screens.fed_modal import FedModal
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.screens.remaining_lines import model_lines
-from gwtui.ui.subscriptions import Subscriptions
+from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.one_line import OneLine
@@ -37,7 +37,7 @@ _EVERY = 0.5
 _STRANGERS = 3
 
 
-class RemainingScreen(Modal[None]):
+class RemainingScreen(Modal[None], FedModal[None]):
     """The catalog under ``guardrail``; with ``default`` also under that of its workspace."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -66,7 +66,6 @@ class RemainingScreen(Modal[None]):
         self._both = default is not None
         self._effect: Effect | None = None
         self._applied_to: tuple[CatalogView, bool] | None = None
-        self._subscriptions = Subscriptions(self.post_message)
         self._table: ResourceTable[ModelEffect] = ResourceTable(
             EFFECT_COLUMNS, model_identity, clock.now, id="remaining-models"
         )
@@ -90,21 +89,9 @@ class RemainingScreen(Modal[None]):
         self._show_title()
         self._show_state()
 
-    def on_screen_resume(self) -> None:
-        """Watch the catalog."""
-        self._subscriptions.open([(self._feed, self._show)])
-
-    def on_screen_suspend(self) -> None:
-        """Leave the feed."""
-        self._subscriptions.close()
-
-    def on_unmount(self) -> None:
-        """Leave the feed for good."""
-        self._subscriptions.close()
-
-    def on_feed_changed(self, message: FeedChanged) -> None:
-        """Show the newest state of the feed."""
-        self._subscriptions.handle(message)
+    def feeds(self) -> Sequence[FeedUse]:
+        """The catalog."""
+        return [(self._feed, self._show)]
 
     @on(Highlighted)
     def _selected(self, event: Highlighted) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from gwtui.client.errors import GatewayError
+from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.reading_log import workspaces_closed
 
 if TYPE_CHECKING:
@@ -55,6 +55,29 @@ async def fetch_each(
     else:
         return [task.result() for task in tasks]
     raise failure
+
+
+async def fetch_of_workspaces(
+    known: Mapping[str, Workspace],
+    workspace: str | None,
+    fetch: Callable[[str | None], Awaitable[Listing[R]]],
+) -> Sequence[tuple[str | None, tuple[R, ...]]]:
+    """What ``fetch`` lists of one workspace, or of every ``known`` one, each with its id.
+
+    Without any known one, None stands for the default one. Raises GatewayError: a list that lacks a
+    workspace's part is never given out as whole, unless that workspace is gone by now.
+    """
+    wanted: Sequence[str | None] = [workspace] if workspace is not None else list(known) or [None]
+
+    async def of_one(identity: str | None) -> tuple[R, ...]:
+        try:
+            return (await fetch(identity)).items
+        except NotFoundError:
+            if workspace is None and identity is not None:
+                return ()  # deleted since the workspaces were listed
+            raise
+
+    return list(zip(wanted, await fetch_each(wanted, of_one), strict=True))
 
 
 class Parts:

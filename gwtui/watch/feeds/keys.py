@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from gwtui.client.errors import NotFoundError
 from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_each, open_workspaces
+from gwtui.watch.feeds.fetching import fetch_of_workspaces, open_workspaces
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.scope import Scope
 from gwtui.watch.hub import FeedHub
@@ -78,18 +77,11 @@ async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[K
     Raises GatewayError: a list that lacks a workspace's keys is never given out as whole.
     """
     known = await open_workspaces(client, every=workspace is None)
-    wanted: Sequence[str | None] = [workspace] if workspace is not None else list(known) or [None]
-
-    async def of_workspace(workspace_id: str | None) -> tuple[ApiKey, ...]:
-        try:
-            return (await client.keys.list(workspace_id=workspace_id)).items
-        except NotFoundError:
-            if workspace is None and workspace_id is not None:
-                return ()  # deleted since the workspaces were listed
-            raise
-
+    listed = await fetch_of_workspaces(
+        known, workspace, lambda identity: client.keys.list(workspace_id=identity)
+    )
     rows: dict[str, KeyRow] = {}
-    for workspace_id, keys in zip(wanted, await fetch_each(wanted, of_workspace), strict=True):
+    for workspace_id, keys in listed:
         for key in keys:
             row = KeyRow(key, known.get(key.workspace_id or workspace_id or ""))
             rows.setdefault(row.identity, row)
