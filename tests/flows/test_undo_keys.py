@@ -106,3 +106,16 @@ async def test_nothing_is_undone_that_somebody_else_changed_or_that_is_gone(desk
     await desk.pilot.press("U")
     await until(desk.pilot, lambda: "this cannot be undone" in notices(desk.app), "the refusal")
     assert [entry.action for entry in desk.audit.entries()] == ["keys.delete", "keys.toggle"]
+
+
+async def test_what_changes_while_it_is_asked_is_not_overwritten(desk: Desk) -> None:
+    await desk.toggle()
+    await desk.pilot.press("U")
+    await desk.wait_for(ConfirmScreen)
+    await desk.read(UpdateKeyRequest(disabled=False, name="renamed meanwhile"))
+    await desk.pilot.press("y")
+    said = await desk.wait_for(NoticeScreen)
+    assert "It is as it was before already" in said
+    await desk.pilot.press("enter")
+    await desk.back()
+    assert [entry.action for entry in desk.audit.entries()] == ["keys.toggle"]

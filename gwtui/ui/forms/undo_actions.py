@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gwtui.actions.plan import Applied, Consent, Outcome, Refused, Unknown
+from gwtui.actions.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
 from gwtui.actions.undo import CannotUndoError, Done
 from gwtui.client.errors import GatewayError
 from gwtui.domain.safe_text import safe_line
@@ -32,19 +32,7 @@ async def undo(context: ActionContext) -> None:
     if done is None:
         app.say(changes.why_not(), severity="warning")
         return
-    try:
-        plan = await changes.plan(app.gateway, done)
-    except CannotUndoError as error:
-        changes.forget(done)
-        await _tell_why(context, done, str(error))
-        return
-    except GatewayError as error:
-        app.say(f"{done.title} could not be read again: {error.message}", severity="error")
-        return
-    if covered(context):
-        return
-    notes = tuple(f"Not undone, it has no way back: {title}." for title in changes.after(done))
-    consent = await confirm(context, plan, "Undo it", notes=notes)
+    consent = await _agreed(context, done)
     if consent is None:
         return
     outcome = await _carry_out(context, consent)
@@ -52,6 +40,44 @@ async def undo(context: ActionContext) -> None:
         changes.forget(done)
     await _tell(context, done, outcome)
     await refresh(context, _EVERYTHING)
+
+
+async def _agreed(context: ActionContext, done: Done) -> Consent[Any] | None:
+    """Consent to the way back as it still is after the person was asked; None without.
+
+    The question may stand for minutes: what somebody else changed meanwhile is asked about anew.
+    """
+    plan = await _planned(context, done)
+    while plan is not None and not covered(context):
+        later = context.app.road.undo.after(done)
+        notes = tuple(f"Not undone, it has no way back: {title}." for title in later)
+        consent = await confirm(context, plan, "Undo it", notes=notes)
+        if consent is None:
+            return None
+        plan = await _planned(context, done)
+        if plan is not None and _requests(plan) == _requests(consent.plan):
+            return consent
+        if plan is not None:
+            context.app.say("It was changed meanwhile: this would be undone now")
+    return None
+
+
+async def _planned(context: ActionContext, done: Done) -> Plan[Any] | None:
+    """The way back from what is there now; None where there is none, which is told."""
+    app = context.app
+    try:
+        return await app.road.undo.plan(app.gateway, done)
+    except CannotUndoError as error:
+        app.road.undo.forget(done)
+        await _tell_why(context, done, str(error))
+    except GatewayError as error:
+        app.say(f"{done.title} could not be read again: {error.message}", severity="error")
+    return None
+
+
+def _requests(plan: Plan[Any]) -> list[tuple[Any, ...]]:
+    """What is sent, and what it was made for."""
+    return [(one.action, one.summary, one.before) for one in plan.parts or (plan,)]
 
 
 async def _carry_out(context: ActionContext, consent: Consent[Any]) -> Outcome[Any]:
