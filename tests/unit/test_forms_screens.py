@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from textual.screen import Screen
 
 from form_kit import FACTS, HostApp, ScriptedSubmit, form, shown, until
 from gwtui.actions.plan import Applied, Refused, Unknown
@@ -15,6 +16,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.key_form import edit_form
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.too_small import TooSmallScreen
 
 SIZES = [(80, 24), (120, 40)]
 MADE = Applied("made")
@@ -156,6 +158,25 @@ async def test_the_form_is_inert_while_it_is_sent() -> None:
         await until(pilot, lambda: "Sending…" not in shown(app), "the answer")
         assert screen.state.typed("name") == "ci"
         assert screen.focused is not None
+
+
+async def test_an_answer_that_comes_while_the_form_is_covered_closes_the_form() -> None:
+    """The terminal is too small for a moment, say: the cover is not what the answer takes away."""
+    submit = ScriptedSubmit(MADE)
+    submit.go.clear()
+    screen = form(submit)
+    app = HostApp(screen)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"ci", "ctrl+s")
+        await until(pilot, lambda: submit.bodies, "the request")
+        cover: Screen[None] = TooSmallScreen()
+        await app.push_screen(cover)
+        submit.go.set()
+        await until(pilot, lambda: not submit.outcomes, "the answer")
+        assert app.screen is cover
+        cover.dismiss()
+        await until(pilot, lambda: screen not in app.screen_stack, "the end of the form")
+        assert app.results == [MADE]
 
 
 async def test_a_lost_answer_is_explained_and_cannot_be_sent_again() -> None:

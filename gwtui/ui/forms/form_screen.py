@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from gwtui.actions.plan import Applied, Outcome, Refused, Unknown
@@ -25,6 +24,8 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.state import FormState
 from gwtui.ui.messages import LookInto
 from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.modal import Answered
+from gwtui.ui.toasts import make_way
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import PartsLine
 from gwtui.ui.widgets.status import TwoEnds
@@ -46,7 +47,7 @@ class _Fields(VerticalScroll, inherit_bindings=False):
     """Scrolls with the focus only: arrows and pages go from field to field."""
 
 
-class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
+class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
     """Fills in a request. Gives back what was applied, a lost answer, or None when left.
 
     A refusal keeps the form and everything typed. While the request is under way nothing can be
@@ -106,6 +107,7 @@ class FormScreen(ModalScreen[Applied[T] | Unknown | None], Generic[T]):
 
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
+        make_way(self.app)
         self._show()
         self.set_interval(5.0, self._show)
 
