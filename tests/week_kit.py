@@ -39,6 +39,7 @@ from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator import Catalog, CatalogModel, build_catalog
 from gwtui.embedded.simulator.health import Health, _Incident
+from gwtui.embedded.store import account
 from gwtui.watch.alerts import derived, engine
 from gwtui.watch.alerts.watching import Place, alerting
 from gwtui.watch.history import archive as archive_module
@@ -98,6 +99,10 @@ OUTAGES = (FIRST, FLAP, SECOND, SECOND_AGAIN)
 DEARER_AT = at(4, 11, 7)
 EDITED_AT = at(4, 15, 3)
 """Somebody renames a key, sets a budget and edits a guardrail."""
+TOO_LITTLE_AT = at(5, 3, 7)
+"""Somebody buys 4 USD: the balance rises above the bound that fires, not to the one that clears."""
+TOPPED_UP_AT = at(7, 14, 7)
+"""Somebody buys 500 USD."""
 UNREADABLE = (at(7, 10, 3), at(7, 12, 3))
 """Every request is refused with 503, and the wish to wait for five minutes."""
 
@@ -286,8 +291,7 @@ def run_week(folder: Path, pace: int) -> Week:
 
 
 async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
-    faults = Switchboard()
-    gateway = open_gateway(clock=time.clock, faults=faults)
+    gateway = open_gateway(clock=time.clock, faults=Switchboard())
     witness = Witness(gateway.asgi, time, folder / "answers")
     token = SecretStr(gateway.issue_key(management=True))
     where = Connection("http://localhost/api/v1", token=token)
@@ -312,15 +316,7 @@ async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
         async with alerting(
             history, hub, place=place, dialect=GENERIC, who="kim@ops", clock=time.clock
         ) as alerts:
-            await time.until(at(4, 12))
-            half = _resident()
-            await time.until(EDITED_AT)
-            await _edit(client, keys)
-            await time.until(UNREADABLE[0])
-            faults.arm("503=300")
-            await time.until(UNREADABLE[1])
-            faults.clear()
-            await time.until(END)
+            half = await _events(time, client, gateway, keys)
             assert not alerts.problem
         assert recorder.status.error is None
         await recorder.stop()
@@ -329,6 +325,27 @@ async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
     gateway.close()
     resident = (half, _resident())
     return Week(path, rules, pace, witness, next(written), keys, resident)
+
+
+async def _events(
+    time: WeekTime, client: GatewayClient, gateway: EmbeddedGateway, keys: dict[str, str]
+) -> int:
+    """Let the week pass with what people do in it; the resident bytes after half of it."""
+    assert gateway.faults is not None
+    await time.until(at(4, 12))
+    half = _resident()
+    await time.until(EDITED_AT)
+    await _edit(client, keys)
+    await time.until(TOO_LITTLE_AT)
+    _buy(gateway, Decimal(4))
+    await time.until(UNREADABLE[0])
+    gateway.faults.arm("503=300")
+    await time.until(UNREADABLE[1])
+    gateway.faults.clear()
+    await time.until(TOPPED_UP_AT)
+    _buy(gateway, Decimal(500))
+    await time.until(END)
+    return half
 
 
 async def _small_account(client: GatewayClient, gateway: EmbeddedGateway) -> dict[str, str]:
@@ -344,10 +361,17 @@ async def _small_account(client: GatewayClient, gateway: EmbeddedGateway) -> dic
             await client.workspaces.delete(workspace.id or "")
     limit = UpdateKeyRequest(limit=Decimal(10), limit_reset="weekly")
     await client.keys.update(kept[LIMITED], limit)
-    used = (await client.credits.get()).total_usage
-    with gateway._database.write() as db:
-        db.execute("UPDATE account SET credits_usd = ?", (str((used or 0) + 45),))
+    left = (await client.credits.get()).balance
+    assert left is not None
+    _buy(gateway, 43 - left)
     return kept
+
+
+def _buy(gateway: EmbeddedGateway, amount: Decimal) -> None:
+    """The gateway's API sells none; less than nothing takes some away."""
+    with gateway._database.write() as db:
+        credits = account.get(db).total_credits + amount
+        db.execute("UPDATE account SET credits_usd = ?", (str(credits),))
 
 
 async def _edit(client: GatewayClient, keys: dict[str, str]) -> None:
