@@ -1,8 +1,8 @@
 """A week at a small account of the embedded gateway, watched and recorded, in seconds.
 
 Real: the simulator with its usage and figures, the service layer, the feeds, the recorder with its
-upkeep, the alert engine, the file. By hand: the clock, and what goes wrong (``OUTAGES`` and the
-moments below it). What the gateway answered is kept apart, to compare with what was recorded.
+upkeep, the alert engine, the file. By hand: the clock, and what happens (``week_story``). What the
+gateway answered is kept apart, to compare with what was recorded.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from itertools import count
@@ -51,60 +51,25 @@ from gwtui.watch.history.sources import Paces
 from gwtui.watch.history.watched import watch_model
 from gwtui.watch.hub import FeedHub
 from recording_world import Inline
-
-START = datetime(2026, 11, 18, tzinfo=UTC)
-"""A Wednesday: limits that start over each week do so on the sixth day."""
-END = START + timedelta(days=7)
-REAL = 60
-"""Seconds between two readings up to which nothing is slowed down."""
-UPTIMES = ("uptime_last_5m", "uptime_last_30m", "uptime_last_1d")
-MODEL = "osprey-labs/ponder-32b"
-DOWN = f"{MODEL}|quasar/bf16"
-"""The endpoint that goes down, and becomes dearer."""
-LIMITED, RENAMED = "editor-completions", "slack-bot"
-_KEPT = frozenset({LIMITED, RENAMED, "ci-review-bot"})
-
-RULES = """
-[rules.credits-low]
-fires_at = "30 USD"
-clears_at = "35 USD"
-
-[rules.endpoint-failing]
-window = "5m"
-fires_at = "35 %"
-clears_at = "80 %"
-fire_after = "15 min"
-clear_after = "15 min"
-
-# What they tell follows from figures that nothing here is said about.
-[rules.guardrail-leaves-none]
-enabled = false
-
-[rules.credits-soon-gone]
-enabled = false
-"""
-
-
-def at(day: int, hour: int = 0, minute: int = 0) -> datetime:
-    """A moment of the week; its first day is 1."""
-    return START + timedelta(days=day - 1, hours=hour, minutes=minute)
-
-
-FIRST = (at(2, 9, 53), at(2, 10, 33))
-FLAP = (at(3, 14, 53), at(3, 15, 5))
-SECOND = (at(5, 20, 53), at(5, 21, 33))
-SECOND_AGAIN = (at(5, 21, 45), at(5, 22, 25))
-OUTAGES = (FIRST, FLAP, SECOND, SECOND_AGAIN)
-"""40 minutes; too short to be told; 40 minutes twice with a rest too short for an end between."""
-DEARER_AT = at(4, 11, 7)
-EDITED_AT = at(4, 15, 3)
-"""Somebody renames a key, sets a budget and edits a guardrail."""
-TOO_LITTLE_AT = at(5, 3, 7)
-"""Somebody buys 4 USD: the balance rises above the bound that fires, not to the one that clears."""
-TOPPED_UP_AT = at(7, 14, 7)
-"""Somebody buys 500 USD."""
-UNREADABLE = (at(7, 10, 3), at(7, 12, 3))
-"""Every request is refused with 503, and the wish to wait for five minutes."""
+from week_story import (
+    DEARER_AT,
+    DOWN,
+    EDITED_AT,
+    END,
+    KEPT,
+    LIMITED,
+    MODEL,
+    OUTAGES,
+    REAL,
+    RENAMED,
+    RULES,
+    START,
+    TOO_LITTLE_AT,
+    TOPPED_UP_AT,
+    UNREADABLE,
+    UPTIMES,
+    at,
+)
 
 
 class WeekTime(FakeClock):
@@ -353,7 +318,7 @@ async def _small_account(client: GatewayClient, gateway: EmbeddedGateway) -> dic
     kept: dict[str, str] = {}
     for workspace in (await client.workspaces.list()).items:
         for key in (await client.keys.list(workspace_id=workspace.id)).items:
-            if key.name in _KEPT:
+            if key.name in KEPT:
                 kept[key.name or ""] = key.hash or ""
             else:
                 await client.keys.delete(key.hash or "")

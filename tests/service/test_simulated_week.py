@@ -1,6 +1,6 @@
 """A whole week in seconds: recording, tiers, alerts, replay and changes, in one run.
 
-``week_kit`` says what happens in it. ``GWTUI_WEEK_PACE`` is how many seconds lie between two
+``week_story`` says what happens in it. ``GWTUI_WEEK_PACE`` is how many seconds lie between two
 readings (default 1800). With 60, the pace of a real recorder, it takes about four minutes; with 30
 there are 20,160 rounds of readings, and the memory must stay flat over the second half of them.
 """
@@ -29,7 +29,9 @@ from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.recall import credits_then, endpoints_then, keys_then, workspaces_then
 from gwtui.watch.history.replay import snapshot_at
 from history_kit import desk
-from week_kit import (
+from week_kit import Week, run_week
+from week_reckoning import Figure, Value, check_curve, last_before, reckoned
+from week_story import (
     DEARER_AT,
     EDITED_AT,
     END,
@@ -42,11 +44,8 @@ from week_kit import (
     START,
     UNREADABLE,
     UPTIMES,
-    Week,
     at,
-    run_week,
 )
-from week_reckoning import Figure, Value, check_curve, last_before, reckoned
 
 PACE = int(os.environ.get("GWTUI_WEEK_PACE", "1800"))
 pytestmark = pytest.mark.timeout(3600 if PACE < 600 else 120)

@@ -285,4 +285,5 @@ def test_a_soak_keeps_memory_flat_and_the_file_at_its_rate(tmp_path: Path) -> No
         history.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         raw = min(TICKS, 50 * 60)
         rows = len(keys) * (raw + TICKS / 5 + TICKS / 60)
+        print(f"{TICKS} ticks: {grown} bytes more memory, a file of {path.stat().st_size} bytes")
         assert path.stat().st_size < rows * ROW_BYTES + 200_000
