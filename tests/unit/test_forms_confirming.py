@@ -17,6 +17,7 @@ from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.key_form import create_form
 from gwtui.ui.forms.writing import Editing
+from gwtui.ui.screens.ask import AskScreen
 
 SIZES = [(80, 24), (120, 40)]
 
@@ -220,6 +221,34 @@ async def test_a_side_is_chosen_with_the_mouse() -> None:
         await pilot.press("ctrl+s")
         await pilot.pause()
         assert app.results == [{"name": "theirs", "limit": "mine"}]
+
+
+async def test_a_long_title_leaves_room_for_whose_gateway_it_is() -> None:
+    spec = replace(create_form(None), title=f"Edit key “{'a long name ' * 9}”")
+    where = "CRITICAL · prod · gateway.example.com"
+    app = HostApp(FormScreen(spec, replace(FACTS, where=where), ScriptedSubmit()))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        text = shown(app)
+        assert where in text
+        assert "Edit key “a long name" in text
+
+
+@pytest.mark.parametrize("form", [True, False])
+async def test_what_was_said_before_does_not_lie_on_top(form: bool) -> None:
+    app = HostApp(AskScreen("Ask", "first", safe="No", deliberate="Yes"))
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        app.notify("said before")
+        app.notify("a fault", severity="warning")
+        await pilot.pause()
+        assert "said before" in shown(app)
+        await app.push_screen(
+            FormScreen(create_form(None), FACTS, ScriptedSubmit())
+            if form
+            else ConfirmScreen(plan(), deliberate="Change it")
+        )
+        await until(pilot, lambda: "said before" not in shown(app), "room")
+        assert "a fault" in shown(app)
 
 
 def test_sides_that_begin_alike_are_told_apart() -> None:

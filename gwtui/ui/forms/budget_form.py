@@ -26,7 +26,7 @@ def budgets_form(
 ) -> FormSpec:
     """The editor, filled from ``known``; ``spent`` without and with BYOK usage."""
     return FormSpec(
-        title=f"Budgets of workspace {shown_name(space)} · they reset at 00:00 UTC",
+        title=f"Budgets of workspace {shown_name(space)} · reset 00:00 UTC",
         model=BudgetLimits,
         fields=(
             *(

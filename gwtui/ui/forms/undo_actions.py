@@ -48,17 +48,17 @@ async def _agreed(context: ActionContext, done: Done) -> Consent[Any] | None:
     The question may stand for minutes: what somebody else changed meanwhile is asked about anew.
     """
     plan = await _planned(context, done)
+    moved: tuple[str, ...] = ()
     while plan is not None and not covered(context):
         later = context.app.road.undo.after(done)
-        notes = tuple(f"Not undone, it has no way back: {title}." for title in later)
+        notes = *moved, *(f"Not undone, it has no way back: {title}." for title in later)
         consent = await confirm(context, plan, "Undo it", notes=notes)
         if consent is None:
             return None
         plan = await _planned(context, done)
         if plan is not None and _requests(plan) == _requests(consent.plan):
             return consent
-        if plan is not None:
-            context.app.say("It was changed meanwhile: this would be undone now")
+        moved = ("Somebody else changed it while this was asked: it means this now.",)
     return None
 
 

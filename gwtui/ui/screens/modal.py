@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from gwtui.ui.toasts import make_way
 from gwtui.ui.tones import toned
 
 Result = TypeVar("Result")
@@ -76,6 +77,10 @@ class LongDialog(Answered[Result]):
     def hint(self) -> str:
         """Which keys do what, besides reading on."""
         raise NotImplementedError
+
+    def on_mount(self) -> None:
+        """It may take the whole height."""
+        make_way(self.app)
 
     def on_resize(self) -> None:
         """Another size: there may be more room, or less."""

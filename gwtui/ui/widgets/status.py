@@ -30,11 +30,14 @@ def beside(texts: Sequence[str], room: int) -> str:
     return _BETWEEN.join(fitted)
 
 
-def status_content(left: Content, facts: Sequence[str], width: int) -> Content:
-    """``left``, and the facts at the other end of the line; they are never cut away by it."""
+def status_content(left: Content, facts: Sequence[str], width: int, *, least: int = 0) -> Content:
+    """``left``, and the facts at the other end of the line; they are never cut away by it.
+
+    They have ``least`` cells at least, where they need as many.
+    """
     if not facts:
         return left
-    right = beside(facts, max(0, width - left.cell_length - _GAP - 1))
+    right = beside(facts, max(least, width - left.cell_length - _GAP - 1))
     room = max(0, width - cell_len(right) - _GAP - 1)
     if left.cell_length > room:
         left = left.truncate(room, ellipsis=True)
@@ -43,7 +46,7 @@ def status_content(left: Content, facts: Sequence[str], width: int) -> Content:
 
 
 class TwoEnds(OneLine):
-    """A line with something at either end; the text at the right is never cut away."""
+    """A line with something at either end; the one at the right may have half of it."""
 
     def __init__(self, left: Content, right: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -52,7 +55,8 @@ class TwoEnds(OneLine):
 
     def render(self) -> Content:
         """Both ends, in as much width as there is."""
-        return status_content(self._left, self._right, self.size.width)
+        width = self.size.width
+        return status_content(self._left, self._right, width, least=width // 2)
 
 
 class StatusLine(OneLine):
