@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -121,6 +122,35 @@ def test_several_lines_are_named_in_the_read_out() -> None:
     head = drawn(figure([], lines=lines), width=60)[0]
     assert "p50 $1.00" in head
     assert "p99 $9.00" in head
+
+
+def test_many_readings_in_a_column_are_a_line_with_its_extremes_not_a_blot() -> None:
+    day = replace(WINDOW, since=NOON - timedelta(days=1))
+    noisy = figure([], window=day, lines=(Line(curve([100, 50, 90, 0] * 360, begin=day.since)),))
+    dots = sum((ord(sign) - 0x2800).bit_count() for sign in signs(drawn(noisy, 40, 22)))
+    columns = 2 * len(body(drawn(noisy, 40, 22))[0])
+    assert columns * 2 < dots < columns * 8  # of 80 in each column
+
+
+def signs(lines: list[str]) -> str:
+    """Every sign of braille."""
+    return "".join(sign for row in body(lines) for sign in row if sign > "\u2800")
+
+
+def test_a_single_spike_among_many_readings_is_in_sight() -> None:
+    flat = body(drawn(figure([10] * 60, ceiling=Decimal(100)), width=20))
+    spiked = body(drawn(figure([10] * 30 + [100] + [10] * 29, ceiling=Decimal(100)), width=20))
+    assert not flat[0].strip()
+    assert spiked[0].strip()
+
+
+def test_without_colours_lines_are_told_apart_by_their_signs() -> None:
+    lines = (Line(curve([1] * 60), "p50"), Line(curve([9] * 60), "p99", "warn"))
+    shown = drawn(figure([], lines=lines, ascii=True), width=60)
+    assert "p50(*) $1.00" in shown[0]
+    assert "p99(o) $9.00" in shown[0]
+    rows = [set(re.split(r"[|+]", row, maxsplit=1)[1].strip()) for row in shown[1:-1]]
+    assert [row for row in rows if row] == [{"o"}, {"*"}]
 
 
 def test_ascii_terminals_get_ascii() -> None:

@@ -15,7 +15,7 @@ from gwtui.domain.times import local_preview, utc
 from gwtui.ui.resources.spec import Tone
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.plot.figure import Figure, Line
-from gwtui.ui.widgets.plot.raster import Mark, Raster, column_of
+from gwtui.ui.widgets.plot.raster import SIGNS_ASCII, Mark, Raster, column_of
 from gwtui.ui.widgets.plot.scale import Scale, scale_of, ticks_of
 from gwtui.watch.history.model import Point
 
@@ -57,20 +57,25 @@ def plot_lines(
 
 def title_line(figure: Figure, cursor: datetime | None, width: int) -> Content:
     """What is drawn with the newest figures; with a cursor the moment and the figures there."""
+    lines = tuple(enumerate(figure.lines))
     if cursor is None:
-        parts = [_named(line, _latest(line, figure), figure) for line in figure.lines]
+        parts = [_named(number, _latest(line, figure), figure) for number, line in lines]
         head = toned(figure.title, "plain", bold=True)
     else:
-        parts = [_named(line, line.at(cursor), figure) for line in figure.lines]
+        parts = [_named(number, line.at(cursor), figure) for number, line in lines]
         moment = utc(cursor) if figure.zone is None else local_preview(cursor, figure.zone)
         head = toned(moment, "plain", bold=True)
     roomy, dense = (Content(gap).join([head, *parts]) for gap in ("  ", " "))
     return (roomy if roomy.cell_length <= width else dense).truncate(width, ellipsis=True)
 
 
-def _named(line: Line, point: Point | None, figure: Figure) -> Content:
-    words = in_words(point, figure)
-    return Content.assemble(toned(f"{line.name} ", line.tone) if line.name else "", toned(words))
+def _named(number: int, point: Point | None, figure: Figure) -> Content:
+    """A line by its name; where it is drawn with a sign of its own by that, too."""
+    line, words = figure.lines[number], in_words(point, figure)
+    sign = f"({SIGNS_ASCII[number % len(SIGNS_ASCII)]})" if figure.ascii else ""
+    return Content.assemble(
+        toned(f"{line.name}{sign} ", line.tone) if line.name else "", toned(words)
+    )
 
 
 def in_words(point: Point | None, figure: Figure) -> str:

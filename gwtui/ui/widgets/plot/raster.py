@@ -18,6 +18,9 @@ _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """The bit of a dot by its line and its column in the cell."""
 ABSENT = "·"
 ABSENT_ASCII = "_"
+SIGNS_ASCII = "*o+x"
+"""Of the lines of a plot in their order: they are told apart without colours."""
+_EXTREME_ASCII = "."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ class _Column:
 
     low: Decimal | None = None
     high: Decimal | None = None
-    last: Decimal | None = None
+    total: Decimal = Decimal(0)
+    weight: int = 0
     nulls: bool = False
 
     def add(self, point: Point) -> None:
@@ -46,7 +50,16 @@ class _Column:
             return
         self.low = point.low if self.low is None else min(self.low, point.low)
         self.high = point.high if self.high is None else max(self.high, point.high)
-        self.last = point.last if point.last is not None else point.mean
+        typical = point.last if point.mean is None else point.mean
+        if typical is not None:
+            weight = max(1, point.samples)
+            self.total += typical * weight
+            self.weight += weight
+
+    @property
+    def mean(self) -> Decimal | None:
+        """Of all readings; no finer than the lowest where nobody knows."""
+        return self.total / self.weight if self.weight else self.low
 
 
 class Raster:
@@ -58,24 +71,32 @@ class Raster:
         self._across, self._down = (1, 1) if ascii else (2, 4)
         self._ascii = ascii
         self._dots = [[0] * width for _ in range(height)]
+        self._signs = [[""] * width for _ in range(height)]
         self._tones: list[list[Tone]] = [["plain"] * width for _ in range(height)]
         self._nulls = [False] * width
+        self._drawn = 0
 
     def draw(self, line: Line, window: Window, scale: Scale) -> None:
-        """Draw a curve: all between the lowest and the highest, joined to the slot before it."""
+        """Draw a curve: the means joined to a line, the lowest and the highest as dots beside it.
+
+        Where a column holds many readings all between these would be a blot that hides the curve.
+        """
+        sign = SIGNS_ASCII[self._drawn % len(SIGNS_ASCII)]
+        self._drawn += 1
         before: int | None = None
         for x, column in enumerate(self._columns(line, window)):
-            if column is None or column.low is None or column.high is None:
+            if column is None or column.low is None or column.high is None or column.mean is None:
                 before = None
                 if column is not None and column.nulls:
                     self._nulls[x // self._across] = True
                 continue
-            top, bottom = self._row(column.high, scale), self._row(column.low, scale)
-            if before is not None:
-                top, bottom = min(top, before), max(bottom, before)
+            for extreme in (column.low, column.high):
+                self._dot(x, self._row(extreme, scale), line.tone, _EXTREME_ASCII)
+            middle = self._row(column.mean, scale)
+            top, bottom = sorted((middle, middle if before is None else before))
             for y in range(top, bottom + 1):
-                self._dot(x, y, line.tone)
-            before = self._row(column.low if column.last is None else column.last, scale)
+                self._dot(x, y, line.tone, sign)
+            before = middle
 
     def _columns(self, line: Line, window: Window) -> Sequence[_Column | None]:
         """The slots by the columns of dots that they reach over; a gap has none."""
@@ -95,16 +116,19 @@ class Raster:
         most = self.height * self._down - 1
         return most - round(scale.share(value) * most)
 
-    def _dot(self, x: int, y: int, tone: Tone) -> None:
+    def _dot(self, x: int, y: int, tone: Tone, sign: str) -> None:
         row, column = y // self._down, x // self._across
+        if sign == _EXTREME_ASCII and self._ascii and self._signs[row][column]:
+            return
         self._dots[row][column] |= 1 if self._ascii else _DOTS[y % 4][x % 2]
+        self._signs[row][column] = sign
         self._tones[row][column] = tone
 
     def cell(self, row: int, column: int) -> Mark:
         """The cell of a line, counted from above, and a column."""
         dots = self._dots[row][column]
         if dots:
-            sign = "*" if self._ascii else chr(_BRAILLE + dots)
+            sign = self._signs[row][column] if self._ascii else chr(_BRAILLE + dots)
             return Mark(sign, self._tones[row][column])
         if row == self.height - 1 and self._nulls[column]:
             return Mark(ABSENT_ASCII if self._ascii else ABSENT, "muted")
