@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 from textual.screen import Screen
@@ -13,7 +15,7 @@ from gwtui.client import errors
 from gwtui.contract.keys import ApiKey
 from gwtui.ui.forms.editors import ChoiceEditor, PickEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.key_form import edit_form
+from gwtui.ui.forms.key_form import create_form, edit_form
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.too_small import TooSmallScreen
@@ -292,3 +294,24 @@ async def test_hostile_values_do_not_reach_the_terminal_or_the_markup() -> None:
         assert "[/red]" in shown(app)
         await pilot.press("escape")
         await until(pilot, lambda: app.results, "the end of the form")
+
+
+async def test_one_of_many_workspaces_is_found_by_typing() -> None:
+    spaces = {str(UUID(int=number)): f"Team {number}" for number in range(300)}
+    submit = ScriptedSubmit(MADE)
+    app = HostApp(FormScreen(create_form(None), replace(FACTS, workspaces=spaces), submit))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"ci")
+        app.screen.query_one(PickEditor).focus()
+        await pilot.press("enter")
+        await until(pilot, lambda: "301 to choose from" in shown(app), "the list")
+        await pilot.press(*"team 277", "enter")
+        await until(pilot, lambda: "Team 277" in shown(app), "the form")
+        await pilot.press("enter")
+        await until(pilot, lambda: "to choose from" in shown(app), "the list again")
+        await pilot.press("escape")
+        await until(pilot, lambda: "Team 277" in shown(app), "the form again")
+        await until(pilot, lambda: isinstance(app.screen, FormScreen), "the keys")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: bool(submit.bodies), "the request")
+    assert submit.bodies[0]["workspace_id"] == str(UUID(int=277))

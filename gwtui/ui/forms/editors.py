@@ -203,6 +203,10 @@ class TickEditor(ChoiceEditor):
         self.action_step(1)
 
 
+_MANY = 12
+"""Options beyond which they are searched."""
+
+
 class PickEditor(Widget, can_focus=True):
     """One of many: shows the chosen one, opens a list on Enter, space or a click."""
 
@@ -227,12 +231,27 @@ class PickEditor(Widget, can_focus=True):
 
     @work(group="pick", exclusive=True)
     async def action_open(self) -> None:
-        """Let the person choose."""
-        choices = [Choice(value, label) for value, label in self._options]
-        chosen = await self.app.push_screen_wait(
-            ChooseScreen(self._title, choices, current=self._value)
-        )
+        """Let the person choose; of many, by typing a part of the name."""
+        chosen = await (self._found() if len(self._options) > _MANY else self._chosen())
         if chosen is not None and chosen != self._value:
             self._value = chosen
             self.refresh()
             self.post_message(Edited(chosen))
+
+    async def _chosen(self) -> str | None:
+        choices = [Choice(value, label) for value, label in self._options]
+        screen = ChooseScreen(self._title, choices, current=self._value)
+        return await self.app.push_screen_wait(screen)
+
+    async def _found(self) -> str | None:
+        from gwtui.ui.forms.fields import PickOption  # noqa: PLC0415 - these import this module
+        from gwtui.ui.forms.model_field import FindScreen  # noqa: PLC0415
+        from gwtui.ui.forms.search import Offer  # noqa: PLC0415
+
+        async def options() -> Sequence[PickOption]:
+            return [PickOption(value, label) for value, label in self._options]
+
+        offer = Offer(options)
+        await offer.load()
+        kept = await self.app.push_screen_wait(FindScreen(self._title, offer, self._value))
+        return None if kept is None else str(kept.typed)
