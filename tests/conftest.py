@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,11 @@ gc.disable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Listen for keys in what is logged."""
+    """Listen for keys in what is logged; hear signals even where who started this ignores them."""
+    for known in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(known) is signal.SIG_IGN:
+            usual = signal.default_int_handler if known is signal.SIGINT else signal.SIG_DFL
+            signal.signal(known, usual)
     leak_watch.begin(config)
 
 

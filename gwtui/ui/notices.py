@@ -1,7 +1,10 @@
-"""What a notice lasts, whatever the clock of the machine does meanwhile."""
+"""Notices: how long one lasts, and when one makes way."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from textual.app import App
 from textual.notifications import Notification
 
 _LEAST = 0.1
@@ -23,3 +26,13 @@ class Notice(Notification):
     def has_expired(self) -> bool:
         """Whether its time is over."""
         return super().time_left <= 0
+
+
+def make_way(app: App[Any]) -> None:
+    """Take away what was said before what is about to be read; a warning or an error stays.
+
+    Toasts stand on top of everything.
+    """
+    for notice in [*app._notifications]:
+        if notice.severity == "information":
+            app._unnotify(notice)

@@ -205,6 +205,31 @@ async def test_both_changed_the_same_field(desk: Desk) -> None:
     assert (after.name, after.limit_reset) == (f"{key.name} mine", "daily")
 
 
+async def test_a_change_made_while_the_question_stood_is_asked_about(desk: Desk) -> None:
+    key = await desk.select(limit_reset="monthly", disabled=False)
+    await desk.press("e")
+    await desk.wait_for(FormScreen)
+    await desk.press("end", *" mine", "ctrl+s")
+    first = await desk.wait_for(ConfirmScreen)
+    async with desk.colleague() as client:
+        await client.keys.update(key.hash or "", UpdateKeyRequest(limit_reset="daily"))
+    await desk.press("y")
+    note = "Limit resets was changed by somebody else and stays"
+    await until(desk.pilot, lambda: note in " ".join(shown(desk.app).split()), "the new question")
+    assert desk.app.screen is not first
+    assert desk.events() == []
+    async with desk.colleague() as client:
+        await client.keys.update(key.hash or "", UpdateKeyRequest(name="theirs"))
+    await desk.press("y")
+    await desk.wait_for(ConflictScreen)
+    await desk.press("down", "ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    await desk.press("y")
+    await desk.back_to_list()
+    after = await desk.read(key.hash)
+    assert (after.name, after.limit_reset) == (f"{key.name} mine", "daily")
+
+
 async def test_keeping_theirs_sends_nothing(desk: Desk) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")

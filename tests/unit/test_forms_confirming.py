@@ -13,10 +13,10 @@ from gwtui.actions.plan import Change, Plan
 from gwtui.domain.diffs import ThreeWayField
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
+from gwtui.ui.forms.editing import Editing
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.key_form import create_form
-from gwtui.ui.forms.writing import Editing
 from gwtui.ui.screens.ask import AskScreen
 
 SIZES = [(80, 24), (120, 40)]

@@ -24,9 +24,9 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.domain.workspace_spend import spent_by_interval
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.budget_form import Spent, budgets_form
+from gwtui.ui.forms.editing import Editing
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.writing import (
-    Editing,
     carry_out_all,
     covered,
     plain_facts,

@@ -30,10 +30,10 @@ from gwtui.contract.request import RequestModel
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.byok_form import ByokSources, create_form, edit_form, rotate_form
+from gwtui.ui.forms.editing import Editing
 from gwtui.ui.forms.fields import Facts, FormSpec, PickOption
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.forms.writing import (
-    Editing,
     carry_out,
     confirm,
     confirm_and_tell,

@@ -23,9 +23,9 @@ from gwtui.ui.forms.progress import ProgressLine
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.state import FormState
 from gwtui.ui.messages import LookInto
+from gwtui.ui.notices import make_way
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.modal import Answered
-from gwtui.ui.toasts import make_way
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import PartsLine
 from gwtui.ui.widgets.status import TwoEnds

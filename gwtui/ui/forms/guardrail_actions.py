@@ -22,13 +22,13 @@ from gwtui.contract.request import RequestModel
 from gwtui.domain.guardrail_effect import restrictions_of
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
+from gwtui.ui.forms.editing import Editing
 from gwtui.ui.forms.fields import Facts, FormSpec
 from gwtui.ui.forms.form_screen import Submit
 from gwtui.ui.forms.guardrail_choices import sources
 from gwtui.ui.forms.guardrail_form import create_form, edit_form
 from gwtui.ui.forms.guardrail_screen import GuardrailFormScreen
 from gwtui.ui.forms.writing import (
-    Editing,
     carry_out,
     confirm_and_tell,
     covered,

@@ -19,11 +19,11 @@ from gwtui.actions.plan import Applied
 from gwtui.actions.uses import Uses, key_uses
 from gwtui.contract.keys import ApiKey, CreatedKey, UpdateKeyRequest
 from gwtui.ui.context import ActionContext, Handler
+from gwtui.ui.forms.editing import Editing
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.key_form import create_form, edit_form
 from gwtui.ui.forms.new_key import Making
 from gwtui.ui.forms.writing import (
-    Editing,
     confirm_and_tell,
     covered,
     read_again,

@@ -8,10 +8,10 @@ from gwtui.actions.organization_plans import LABELS, in_words, known_values, pla
 from gwtui.actions.plan import Applied
 from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
 from gwtui.ui.context import ActionContext, Handler
+from gwtui.ui.forms.editing import Editing
 from gwtui.ui.forms.fields import FormField, FormSpec
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.writing import (
-    Editing,
     covered,
     plain_facts,
     read_again,

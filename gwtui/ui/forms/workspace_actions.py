@@ -22,11 +22,11 @@ from gwtui.contract.request import RequestModel
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
+from gwtui.ui.forms.editing import Editing
 from gwtui.ui.forms.fields import PickOption
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.workspace_form import Catalog, create_form, edit_form
 from gwtui.ui.forms.writing import (
-    Editing,
     carry_out,
     confirm,
     confirm_and_tell,

@@ -6,24 +6,19 @@ The one place of the user interface where a :class:`Consent` is made.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gwtui.actions.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
 from gwtui.actions.registry import by_id
 from gwtui.actions.undo import UNDO_TIME
-from gwtui.actions.uses import Uses
-from gwtui.actions.wording import both_sides, sentence
+from gwtui.actions.wording import sentence
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
-from gwtui.contract.request import RequestModel
-from gwtui.domain.cells import UNKNOWN
-from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.ui.context import ActionContext
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.fields import Facts
 from gwtui.ui.forms.notice import NoticeScreen
 from gwtui.ui.frame_facts import whose
@@ -272,77 +267,3 @@ def select(context: ActionContext, identity: str) -> None:
     """Put the cursor on a row as soon as it is there."""
     if isinstance(context.screen, ResourceScreen):
         context.screen.want(identity, detail=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Editing(Generic[T]):
-    """One form on one resource: on submit it is read again, so that nobody's change is lost.
-
-    ``noun`` is "key", ``called`` names this one ("Key “ci”"); ``known`` gives the editable fields
-    that the gateway gave, ``words`` a value as people read it, ``plan`` the plan of the fields
-    that are to be sent, in view of the fresh reading. ``send`` carries a confirmed plan out,
-    ``uses`` says what uses the resource.
-    """
-
-    context: ActionContext
-    original: T
-    noun: str
-    called: str
-    read: Callable[[], Awaitable[T]]
-    known: Callable[[T], Mapping[str, Any]]
-    labels: Mapping[str, str]
-    words: Callable[[str, Any], str]
-    plan: Callable[[T, Mapping[str, Any]], Plan[Any]]
-    send: Callable[[ActionContext, Consent[Any]], Awaitable[Outcome[Any]]] = carry_out
-    uses: Callable[[T], Awaitable[Uses]] | None = None
-
-    async def submit(self, request: RequestModel) -> Outcome[T] | None:
-        """Compare with what it is now, settle disputes, confirm, send."""
-        try:
-            fresh = await self.read()
-        except NotFoundError:
-            return Refused(NotSentError(f"This {self.noun} no longer exists."))
-        except GatewayError as error:
-            why = f"Nothing was sent: the {self.noun} could not be read again. {error.message}"
-            return Refused(NotSentError(why))
-        mine = {name: getattr(request, name) for name in request.model_fields_set}
-        merged = three_way(self.known(self.original), mine, self.known(fresh))
-        wanted = await self._settle(merged)
-        if wanted is None:
-            return None
-        if not wanted:
-            why = f"Nothing is left to change: the {self.noun} is like this already."
-            return Refused(NotSentError(why))
-        plan = self.plan(fresh, wanted)
-        if self.uses is not None:
-            plan = replace(plan, effects=(*plan.effects, *await self.uses(fresh)))
-        notes = tuple(self._note(field) for field in merged.moved if field.field not in wanted)
-        consent = await confirm(self.context, plan, "Change it", notes=notes)
-        return None if consent is None else await self.send(self.context, consent)
-
-    async def _settle(self, merged: ThreeWay) -> dict[str, Any] | None:
-        """What is to be sent after the person chose for each dispute; None to go back."""
-        wanted = dict(merged.to_send)
-        if merged.conflicts:
-            disputes = [self._dispute(field) for field in merged.conflicts]
-            sides = await self.context.app.push_screen_wait(
-                ConflictScreen(f"{self.called} was changed meanwhile", disputes)
-            )
-            if sides is None:
-                return None
-            for name, side in sides.items():
-                if side == "theirs":
-                    wanted.pop(name, None)
-        return wanted
-
-    def _dispute(self, field: ThreeWayField) -> Dispute:
-        name, original = field.field, field.original
-        was = UNKNOWN if original is ABSENT else self.words(name, original)
-        _, theirs = both_sides(name, original, field.theirs, self.words)
-        _, mine = both_sides(name, original, field.mine, self.words)
-        return Dispute(name, self.labels[name], was, theirs, mine)
-
-    def _note(self, field: ThreeWayField) -> str:
-        before, after = both_sides(field.field, field.original, field.theirs, self.words)
-        label = self.labels[field.field]
-        return f"{label} was changed by somebody else and stays: {before} → {after}"

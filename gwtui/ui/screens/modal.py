@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from gwtui.ui.toasts import make_way
+from gwtui.ui.notices import make_way
 from gwtui.ui.tones import toned
 
 Result = TypeVar("Result")
