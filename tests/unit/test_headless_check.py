@@ -81,9 +81,10 @@ def test_credits_decide_by_their_thresholds(gwtui: Gwtui) -> None:
 def test_keys_and_runway_when_asked_for(gwtui: Gwtui) -> None:
     code, text = line(gwtui, "--keys-warning", "80", "--expiry-warning", "7")
     assert code == 1
-    assert "keys near their limits: partner:birch-insurance 103." in text
+    # What the simulated keys have used goes on with the hours of the day.
+    assert re.search(r"keys near their limits: partner:birch-insurance 10[0-9](\.\d)?%", text)
     assert "and " in text
-    assert "'keys_most_used'=103." in text
+    assert re.search(r"'keys_most_used'=10[0-9]\b", text)
     assert "keys that expire: " in text
     code, text = line(gwtui, "--runway-warning", "9000", "--runway-critical", "0.1")
     assert code in {0, 1}  # the UTC day may be too young to tell

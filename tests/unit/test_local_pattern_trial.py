@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,14 +48,24 @@ async def test_a_slow_pattern_is_ended_and_named() -> None:
     assert ticks > 5, "everything else went on meanwhile"
 
 
-async def test_a_cancelled_trial_leaves_no_process() -> None:
+async def test_a_cancelled_trial_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[asyncio.subprocess.Process] = []
+    start = asyncio.create_subprocess_exec
+
+    async def starting(*command: Any, **options: Any) -> asyncio.subprocess.Process:
+        begun.append(await start(*command, **options))
+        return begun[-1]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", starting)
     trial = asyncio.create_task(try_patterns([SLOW], "a" * SAMPLE_LIMIT, seconds=60))
-    await asyncio.sleep(0.5)
+    while not begun:  # noqa: ASYNC110 - the other task tells nobody
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.2)
     trial.cancel()
     with pytest.raises(asyncio.CancelledError):
         await trial
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)  # noqa: ASYNC222 - does not wait
+    (process,) = begun
+    assert process.returncode == -signal.SIGKILL
 
 
 async def test_only_the_beginning_of_a_long_sample_is_tried() -> None:
