@@ -151,7 +151,7 @@ class ResourceScreen(GatewayScreen):
             return
         self._ticked = now
         self.table.tick()
-        self._show_detail(now)
+        self._refresh_detail(now)
 
     def target(self) -> Any | None:
         """The selected item."""
@@ -259,7 +259,7 @@ class ResourceScreen(GatewayScreen):
             rows = self._completing.complete(rows)
         self.table.show(rows)
         self._select_wanted()
-        self._show_detail(self.now)
+        self._refresh_detail(self.now)
 
     def _by_identity(self) -> dict[str, Any]:
         return {self.declared.identity(row): row for row in self._rows or ()}
@@ -286,6 +286,13 @@ class ResourceScreen(GatewayScreen):
             self._resting.stop()
             self._behind = True
         self._resting = self.set_timer(_REST, self._rested)
+
+    def _refresh_detail(self, now: datetime) -> None:
+        """Show what is new of the selected row; while a key is held that waits, too."""
+        if self._resting is None:
+            self._show_detail(now)
+        else:
+            self._behind = True
 
     def _rested(self) -> None:
         self._resting = None
