@@ -13,11 +13,14 @@ from pydantic import SecretStr
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.unpicklable import Unpicklable
 from gwtui.domain.known_secrets import remember
+from gwtui.domain.safe_text import safe_line
 
 API_PATH = "/api/v1"
 """Path of the API below the host: contract "Versioning"."""
 
 _TOKEN = re.compile(r"[\x21-\x7e]+\Z")
+_NAME = 60
+"""Characters of a name that is typed."""
 _UNPRINTABLE = re.compile(r"[\s\x00-\x20\x7f]")
 
 
@@ -82,6 +85,11 @@ class Connection(Unpicklable):
             return ipaddress.ip_address(host).is_loopback
         except ValueError:
             return False
+
+    @property
+    def critical_name(self) -> str:
+        """What a person types to agree to each change; empty where it is not critical."""
+        return safe_line(self.label or self.where, _NAME) if self.critical else ""
 
     @property
     def where(self) -> str:

@@ -15,7 +15,6 @@ from gwtui.cli.asking import await_line
 from gwtui.cli.changes.telling import plan_lines
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.output import narrate_lines
-from gwtui.domain.safe_text import safe_line
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 NO_TERMINAL = "there is no terminal to ask on: look at it with --plan, then give --yes"
-_NAME = 60
 
 
 async def consent(
@@ -48,9 +46,9 @@ def refuse_without_terminal(*, yes: bool) -> None:
 
 def _way_of_yes(connection: Connection, confirm: str | None) -> ConsentKind:
     """How ``--yes`` agrees. Raises CommandError where it alone is not enough."""
-    if not connection.critical:
+    name = connection.critical_name
+    if not name:
         return "command line"
-    name = _name(connection)
     if confirm is None:
         raise CommandError(f"this profile is critical: with --yes give --confirm {name}", USAGE)
     if confirm != name:
@@ -58,15 +56,9 @@ def _way_of_yes(connection: Connection, confirm: str | None) -> ConsentKind:
     return "typed"
 
 
-def _name(connection: Connection) -> str:
-    """What is typed to agree to a change on a critical profile."""
-    return safe_line(connection.label or connection.where, _NAME)
-
-
 def _question(plan: Plan[Any], connection: Connection) -> tuple[str, str]:
     """What is asked, and the only answer that agrees."""
-    if connection.critical:
-        name = _name(connection)
+    if name := connection.critical_name:
         return f"This profile is CRITICAL. Type {name} to carry it out", name
     if plan.danger == "high":
         return "This cannot be undone. Type yes to carry it out", "yes"

@@ -120,10 +120,7 @@ async def go_instead(
 
 def _critical_name(context: ActionContext) -> str:
     """What must be typed before each write; empty on a profile that is not critical."""
-    if context.app.session is None or not context.app.connection.critical:
-        return ""
-    connection = context.app.connection
-    return safe_line(connection.label or connection.where, _NAME)
+    return "" if context.app.session is None else context.app.connection.critical_name
 
 
 # Carrying out -----------------------------------------------------------------------------------

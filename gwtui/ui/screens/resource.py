@@ -280,11 +280,9 @@ class ResourceScreen(GatewayScreen):
 
     def on_resource_table_highlighted(self) -> None:
         """Another row is selected. While a key is held the detail waits for the last row."""
-        if self._resting is None:
-            self._show_detail(self.now)
-        else:
+        self._refresh_detail(self.now)
+        if self._resting is not None:
             self._resting.stop()
-            self._behind = True
         self._resting = self.set_timer(_REST, self._rested)
 
     def _refresh_detail(self, now: datetime) -> None:

@@ -5,45 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import keyring
-import keyring.backends.fail
-import keyring.errors
 import pytest
 
 from gwtui.cli import exits
 from gwtui.local.profile_text import load_profiles
-from login_kit import Commands, DictRing, ServedGateway, served_gateway
-
-
-@pytest.fixture(scope="module")
-def gateway() -> Iterator[ServedGateway]:
-    with served_gateway() as served:
-        yield served
-
-
-@pytest.fixture
-def ring(monkeypatch: pytest.MonkeyPatch) -> DictRing:
-    ring = DictRing()
-    monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
-    return ring
-
-
-@pytest.fixture
-def no_ring(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keyring, "get_keyring", keyring.backends.fail.Keyring)
-
-
-@pytest.fixture
-def gwtui(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Commands:
-    return Commands(monkeypatch, capsys)
-
-
-@pytest.fixture
-def file(private_home: Path) -> Path:
-    return private_home / "config" / "gwtui" / "profiles.toml"
+from login_kit import Commands, DictRing, ServedGateway
 
 
 def everything_in(folder: Path) -> bytes:

@@ -5,7 +5,6 @@ Where somebody changed the same thing since, or it is gone, nothing is planned a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
@@ -15,19 +14,6 @@ from fault_world import NOW, PLANS, FaultWorld
 from gwtui.actions import byok_plans, key_plans
 from gwtui.contract.keys import ApiKey, UpdateKeyRequest
 from undo_kit import WAYS, client_of, done_now, limits, listed, send
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[FaultWorld]:
-    world = FaultWorld()
-    yield world
-    world.close()
-
-
-@pytest.fixture
-def world(shared: FaultWorld) -> FaultWorld:
-    shared.begin()
-    return shared
 
 
 @pytest.mark.parametrize("name", WAYS)

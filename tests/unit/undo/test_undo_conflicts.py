@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from decimal import Decimal
 from typing import Any
 
@@ -29,19 +29,6 @@ from undo_kit import (
 )
 
 Meddle = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[FaultWorld]:
-    world = FaultWorld()
-    yield world
-    world.close()
-
-
-@pytest.fixture
-def world(shared: FaultWorld) -> FaultWorld:
-    shared.begin()
-    return shared
 
 
 async def disable(world: FaultWorld, client: GatewayClient) -> None:

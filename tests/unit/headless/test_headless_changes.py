@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,26 +13,7 @@ from gwtui.cli.main import main
 from gwtui.cli.resources import RESOURCES
 from gwtui.cli.verbs import verbs_of
 from headless_changes_kit import YES, done, log
-from headless_kit import Gwtui, Site, site
-from login_kit import Commands
-
-
-@pytest.fixture
-def place() -> Site:
-    return site()
-
-
-@pytest.fixture
-def gwtui(
-    place: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Gwtui]:
-    yield Gwtui(Commands(monkeypatch, capsys), place)
-    place.faults.clear()
-
-
-@pytest.fixture
-def state(private_home: Path) -> Path:
-    return private_home / "state" / "gwtui"
+from headless_kit import Gwtui, Site
 
 
 def sealed(state: Path) -> list[Path]:

@@ -22,24 +22,11 @@ from gwtui.client.reading_log import Shortfall, list_read, workspaces_closed
 from gwtui.domain.exact_json import MASK, exact_json, masked
 from gwtui.watch import cadence
 from gwtui.watch.hub import FeedHub
-from headless_kit import Gwtui, Site, site
-from login_kit import Commands
+from headless_kit import Gwtui, Site
 
 MODEL = "helioscope/corona-code"
 PARENTS = {"budgets": "Production", "members": "production", "endpoints": MODEL}
 PARENTS["model-guardrails"] = MODEL
-
-
-@pytest.fixture
-def place() -> Site:
-    return site()
-
-
-@pytest.fixture
-def gwtui(
-    place: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Gwtui:
-    return Gwtui(Commands(monkeypatch, capsys), place)
 
 
 def parents(resource: str) -> tuple[str, ...]:

@@ -4,33 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from gwtui.cli import exits, output
 from headless_changes_kit import YES, done, log
-from headless_kit import Gwtui, Site, site
-from login_kit import Commands
-
-
-@pytest.fixture
-def place() -> Site:
-    return site()
-
-
-@pytest.fixture
-def gwtui(
-    place: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Gwtui]:
-    yield Gwtui(Commands(monkeypatch, capsys), place)
-    place.faults.clear()
-
-
-@pytest.fixture
-def state(private_home: Path) -> Path:
-    return private_home / "state" / "gwtui"
+from headless_kit import Gwtui, Site
 
 
 def test_a_plan_says_everything_and_sends_nothing(gwtui: Gwtui, state: Path) -> None:

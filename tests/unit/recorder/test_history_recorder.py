@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 
 from fake_clock import FakeClock
 from gwtui.client.errors import ServerError
-from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history import kinds
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.lease import BEAT
@@ -20,34 +18,8 @@ from gwtui.watch.history.recorder import Recorded, Recorder
 from gwtui.watch.history.standing import BALANCE
 from gwtui.watch.hub import FeedHub
 from recorder_kit import ENDPOINT, changed, instance
-from recording_world import MODEL, Inline, World
+from recording_world import MODEL, World
 from resource_samples import endpoint_body, key, model_endpoints
-
-
-@pytest.fixture(autouse=True)
-def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive_module, "ThreadPoolExecutor", Inline)
-
-
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
-@pytest.fixture
-def time() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "history" / "one.sqlite3"
-
-
-@pytest.fixture
-async def recorder(path: Path, world: World, time: FakeClock) -> AsyncIterator[Recorder]:
-    async with instance(path, world, time) as running:
-        yield running
 
 
 async def test_it_records_the_account_and_the_most_used_models(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -14,23 +13,9 @@ from gwtui.cli.watch_lines import lines
 from gwtui.contract.keys import ApiKey
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.history.seeing import Seen, keys_seen
-from headless_kit import Gwtui, Site, site
-from login_kit import Commands
+from headless_kit import Gwtui, Site
 
 MODEL = "helioscope/corona-code"
-
-
-@pytest.fixture
-def place() -> Site:
-    return site()
-
-
-@pytest.fixture
-def gwtui(
-    place: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Gwtui]:
-    yield Gwtui(Commands(monkeypatch, capsys), place)
-    place.faults.clear()
 
 
 def test_one_reading_of_each(gwtui: Gwtui) -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pydantic import SecretStr
 
 from fault_world import NOW, FaultWorld
@@ -22,19 +20,6 @@ from gwtui.contract.byok import ByokCredential, CreateByokRequest
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.local.journal import Journal
 from undo_kit import RENAMED, client_of, listed
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[FaultWorld]:
-    world = FaultWorld()
-    yield world
-    world.close()
-
-
-@pytest.fixture
-def world(shared: FaultWorld) -> FaultWorld:
-    shared.begin()
-    return shared
 
 
 def test_no_secret_is_held_on_to() -> None:

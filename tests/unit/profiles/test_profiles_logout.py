@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import keyring
@@ -15,31 +14,7 @@ from gwtui.cli import exits
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.profile_text import load_profiles
 from gwtui.local.sealed_keys import DIRECTORY, SealedKeys
-from login_kit import Commands, DictRing, ServedGateway, served_gateway
-
-
-@pytest.fixture(scope="module")
-def gateway() -> Iterator[ServedGateway]:
-    with served_gateway() as served:
-        yield served
-
-
-@pytest.fixture
-def ring(monkeypatch: pytest.MonkeyPatch) -> DictRing:
-    ring = DictRing()
-    monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
-    return ring
-
-
-@pytest.fixture
-def gwtui(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Commands:
-    return Commands(monkeypatch, capsys)
-
-
-@pytest.fixture
-def file(private_home: Path) -> Path:
-    return private_home / "config" / "gwtui" / "profiles.toml"
-
+from login_kit import Commands, DictRing, ServedGateway
 
 # Logging out
 

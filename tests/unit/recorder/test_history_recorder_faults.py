@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from fake_clock import FakeClock
 from gwtui.client.errors import ServerError
 from gwtui.contract.models import ModelEndpoints
-from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history import kinds
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.lease import BEAT, TIME_LIMIT
@@ -20,33 +18,7 @@ from gwtui.watch.history.recorder import Recorder
 from gwtui.watch.history.standing import BALANCE
 from gwtui.watch.hub import FeedHub
 from recorder_kit import ENDPOINT, changed, instance
-from recording_world import MODEL, Inline, World
-
-
-@pytest.fixture(autouse=True)
-def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive_module, "ThreadPoolExecutor", Inline)
-
-
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
-@pytest.fixture
-def time() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "history" / "one.sqlite3"
-
-
-@pytest.fixture
-async def recorder(path: Path, world: World, time: FakeClock) -> AsyncIterator[Recorder]:
-    async with instance(path, world, time) as running:
-        yield running
+from recording_world import MODEL, World
 
 
 def damage(path: Path) -> None:

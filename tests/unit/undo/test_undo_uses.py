@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -20,13 +20,6 @@ from gwtui.client.transport import Transport
 from gwtui.contract.activity import ActivityRow
 from gwtui.contract.byok import ByokCredential, CreateByokRequest
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[FaultWorld]:
-    world = FaultWorld()
-    yield world
-    world.close()
 
 
 @pytest.fixture

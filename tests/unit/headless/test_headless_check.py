@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -30,25 +29,11 @@ from gwtui.watch.history.model import Subject
 from gwtui.watch.history.place import history_path
 from gwtui.watch.history.watched import watch_model
 from gwtui.watch.hub import FeedHub
-from headless_kit import Gwtui, Site, site
-from login_kit import Commands
+from headless_kit import Gwtui, Site
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 MODEL = "helioscope/corona-code"
 LABEL = re.compile(r"'[^'=|]+'=(U|-?\d+(\.\d+)?%?)(;[\d.]*:?){0,2}(;\d*){0,2}")
-
-
-@pytest.fixture
-def place() -> Site:
-    return site()
-
-
-@pytest.fixture
-def gwtui(
-    place: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Gwtui]:
-    yield Gwtui(Commands(monkeypatch, capsys), place)
-    place.faults.clear()
 
 
 def line(gwtui: Gwtui, *words: str) -> tuple[int, str]:

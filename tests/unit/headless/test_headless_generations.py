@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,14 +15,6 @@ from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator.generations import latest_requests
 from gwtui.ui.resources.one_generation import COLUMNS
 from headless_kit import Gwtui, site
-from login_kit import Commands
-
-
-@pytest.fixture
-def gwtui(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Gwtui]:
-    place = site()
-    yield Gwtui(Commands(monkeypatch, capsys), place)
-    place.faults.clear()
 
 
 @pytest.fixture(scope="module")

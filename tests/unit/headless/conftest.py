@@ -1,0 +1,29 @@
+"""What every test of a headless command starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headless_kit import Gwtui, Site, site
+from login_kit import Commands
+
+
+@pytest.fixture
+def place() -> Site:
+    return site()
+
+
+@pytest.fixture
+def gwtui(
+    place: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Gwtui]:
+    yield Gwtui(Commands(monkeypatch, capsys), place)
+    place.faults.clear()
+
+
+@pytest.fixture
+def state(private_home: Path) -> Path:
+    return private_home / "state" / "gwtui"
