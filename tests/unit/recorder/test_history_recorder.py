@@ -10,12 +10,14 @@ import pytest
 
 from fake_clock import FakeClock
 from gwtui.client.errors import ServerError
+from gwtui.contract.activity import ActivityRow
 from gwtui.watch.history import kinds
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.lease import BEAT
 from gwtui.watch.history.model import SeriesKey
 from gwtui.watch.history.recorder import Recorded, Recorder
 from gwtui.watch.history.standing import BALANCE
+from gwtui.watch.history.watched import defaults
 from gwtui.watch.hub import FeedHub
 from recorder_kit import ENDPOINT, changed, instance
 from recording_world import MODEL, World
@@ -144,6 +146,23 @@ async def test_models_are_chosen_by_a_person_once_one_did(
     assert recorder.status.models == ()
     with pytest.raises(ValueError, match="author/slug"):
         await recorder.watch("no model")
+
+
+def test_the_most_used_models_are_watched_first() -> None:
+    """Of equal ones in the order of their names; what says no number counts nothing."""
+    uses = {
+        "a/c": 2,
+        "a/b": 2,
+        "a/most": 9,
+        "a/unknown": None,
+        "a/d": 1,
+        "a/none": 0,
+        "no name": 99,
+    }
+    rows = [ActivityRow(model=model, requests=count) for model, count in uses.items()]
+    rows += [ActivityRow(model="a/d", requests=2), ActivityRow(model=None, requests=99)]
+    assert defaults(rows) == ("a/most", "a/d", "a/b", "a/c", "a/none")
+    assert defaults([ActivityRow(model="a/unknown", requests=None)]) == ("a/unknown",)
 
 
 async def test_without_readable_activity_what_was_looked_at_is_watched(
