@@ -135,9 +135,17 @@ def test_an_edit_that_would_not_be_understood_leaves_the_file(file: Path) -> Non
     assert file.read_text() == "# mine\n[rules.credits-low]\nfires_at = 11\n"
 
 
-def test_a_file_that_others_can_write_is_refused(file: Path) -> None:
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o755])
+def test_a_file_that_others_can_only_read_or_run_is_read(file: Path, mode: int) -> None:
     file.write_text("")
-    file.chmod(0o666)
+    file.chmod(mode)
+    assert load_alerts(file).rules == default_rules()
+
+
+@pytest.mark.parametrize("mode", [0o602, 0o666, 0o777])
+def test_a_file_that_others_can_write_is_refused(file: Path, mode: int) -> None:
+    file.write_text("")
+    file.chmod(mode)
     with pytest.raises(AlertFileError, match="can be written by everyone"):
         load_alerts(file)
 
