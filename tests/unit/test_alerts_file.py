@@ -150,6 +150,17 @@ def test_a_file_that_others_can_write_is_refused(file: Path, mode: int) -> None:
         load_alerts(file)
 
 
+@pytest.mark.parametrize("many", [200, 201])
+def test_a_file_holds_so_many_rules_and_no_more(file: Path, many: int) -> None:
+    rule = '[rules.r{}]\nkind = "credits-below"\nname = "x"\nfires_at = 1\nclears_at = 1\n'
+    file.write_text("".join(rule.format(number) for number in range(many)))
+    if many == 200:
+        assert len(load_alerts(file).own) == many
+    else:
+        with pytest.raises(AlertFileError, match="rules: must have at most 200 entries"):
+            load_alerts(file)
+
+
 def test_new_rules_get_names_of_their_own() -> None:
     assert new_identity("Atlas: slow at night!", {}) == "atlas-slow-at-night"
     assert new_identity("Atlas", {"atlas": 1, "atlas-2": 1}) == "atlas-3"
