@@ -152,6 +152,18 @@ def test_a_guardrail_with_assignments(gwtui: Gwtui, place: Site) -> None:
     done(gwtui, "guardrails", "delete", "Wide")
 
 
+def test_a_guardrail_of_people_whose_names_cannot_be_read(gwtui: Gwtui, place: Site) -> None:
+    """They go by their ids then."""
+    person = gwtui.json("organization", "list")[0]
+    done(gwtui, "guardrails", "create", "--set", "name=Nameless")
+    done(gwtui, "guardrails", "assign", "Nameless", "--member", person["email"])
+    place.faults.arm("403:GET /organization/members")
+    code, out, err = gwtui("guardrails", "delete", "Nameless", "--plan")
+    assert code == exits.OK, err
+    assert f"1 member: {person['id']}." in out
+    done(gwtui, "guardrails", "delete", "Nameless")
+
+
 def test_a_default_guardrail_comes_to_exist_with_its_update(gwtui: Gwtui, place: Site) -> None:
     made = done(gwtui, "workspaces", "create", "--set", "name=Bare", "--set", "slug=bare").strip()
     identity = place.get(f"/workspaces/{made}")["default_guardrail_id"]
