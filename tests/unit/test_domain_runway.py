@@ -108,6 +108,15 @@ def test_a_burst_counts_where_the_end_is_hours_away() -> None:
     assert found.soonest == NOW + timedelta(minutes=30)
 
 
+def test_a_quiet_last_hour_puts_off_the_latest_end_where_it_is_hours_away() -> None:
+    quiet = readings([Decimal(2)] * 24 * 7 + [Decimal("1.6")])
+    found = outlook(Decimal(32), quiet, NOW)
+    assert found is not None
+    assert found.latest == NOW + timedelta(hours=20)
+    assert found.likely is not None
+    assert found.likely < NOW + timedelta(hours=17)
+
+
 def test_nothing_is_said_without_a_balance_or_without_use() -> None:
     idle = readings([0] * 48)
     assert outlook(None, steady, NOW) is None
