@@ -113,6 +113,9 @@ def test_a_workspace_with_budgets_and_members(gwtui: Gwtui, place: Site) -> None
     code, _, err = gwtui("members", "add", "lab", two["id"], YES)
     assert (code, "members already" in err) == (exits.OK, True)
     done(gwtui, "members", "remove", "lab", two["email"])
+    done(gwtui, "members", "add", "lab", one["id"], two["id"])
+    assert len(gwtui.json("members", "list", "lab")) == 2, "who is a member already is left out"
+    done(gwtui, "members", "remove", "lab", two["email"])
     assert two["id"] not in {member["user_id"] for member in gwtui.json("members", "list", "lab")}
 
     done(gwtui, "workspaces", "delete", "lab")

@@ -122,6 +122,17 @@ def test_what_completes_the_rows_is_read_where_it_is_shown(gwtui: Gwtui) -> None
     assert len(bound) < 10
 
 
+@pytest.mark.parametrize(("form", "asks"), [("table", True), ("json", False)])
+def test_what_completes_a_row_is_asked_for_where_it_is_shown(
+    form: str, asks: bool, gwtui: Gwtui, place: Site
+) -> None:
+    armed = place.faults.arm("latency=0:GET /workspaces/{id}/members")
+    code, out, err = gwtui("workspaces", "get", "production", "--output", form)
+    assert code == exits.OK, err
+    assert "production" in out
+    assert (armed.struck > 0) == asks
+
+
 def test_csv_is_for_machines(gwtui: Gwtui) -> None:
     _, out, _ = gwtui("keys", "list", "--output", "csv", "--filter", '"backfill-2025"')
     (row,) = csv.DictReader(io.StringIO(out))
