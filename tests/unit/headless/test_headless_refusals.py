@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gwtui.cli import exits, output
+from gwtui.contract.workspaces import Workspace
 from headless_changes_kit import YES, done, log
 from headless_kit import Gwtui, Site
 
@@ -187,3 +189,15 @@ def test_output_that_is_lost_ends_with_the_right_code(monkeypatch: pytest.Monkey
         with pytest.raises(output.OutputLostError) as lost:
             output.print_json({"a": 1})
     assert lost.value.left
+
+
+def test_a_workspace_that_came_without_an_id_cannot_be_changed(
+    gwtui: Gwtui, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def garbled(_readings: Any, _wanted: str) -> Workspace:
+        return Workspace.model_validate({"slug": "garbled"})
+
+    monkeypatch.setattr("gwtui.cli.changes.desk.find_workspace", garbled)
+    code, out, err = gwtui("members", "add", "garbled", "somebody", "--yes")
+    assert (code, out) == (exits.FAILED, "")
+    assert "is not a usable identifier" in err
