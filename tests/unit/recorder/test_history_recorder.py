@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from gwtui.watch.history.model import SeriesKey
 from gwtui.watch.history.recorder import Recorded, Recorder
 from gwtui.watch.history.standing import BALANCE
 from gwtui.watch.history.watched import defaults
+from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.hub import FeedHub
 from recorder_kit import ENDPOINT, changed, instance
 from recording_world import MODEL, World
@@ -219,3 +221,21 @@ async def test_what_arrived_is_written_before_the_end(
     again = await Archive.open(path, time.clock)
     assert (await again.read(lambda history: history.latest(BALANCE))).value == 59
     await again.close()
+
+
+async def test_upkeep_goes_on_while_there_is_something_to_do(
+    recorder: Recorder, time: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [True, True, False]
+    done: list[bool] = []
+
+    def step(_writer: HistoryWriter, _now: datetime) -> bool:
+        done.append(left.pop(0) if left else False)
+        return done[-1]
+
+    await time.advance(90)
+    monkeypatch.setattr("gwtui.watch.history.recorder.step", step)
+    await time.advance(60)
+    assert done == [True, True, False], "all of it at once"
+    await time.advance(120)
+    assert done[3:] == [False, False], "a look a minute finds nothing"
