@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from gwtui.cli import exits, output
+from gwtui.client.keys import KeysService
+from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.contract.workspaces import Workspace
 from headless_changes_kit import YES, done, log
 from headless_kit import Gwtui, Site
@@ -201,3 +203,13 @@ def test_a_workspace_that_came_without_an_id_cannot_be_changed(
     code, out, err = gwtui("members", "add", "garbled", "somebody", "--yes")
     assert (code, out) == (exits.FAILED, "")
     assert "is not a usable identifier" in err
+
+
+def test_a_new_key_without_its_value_is_told(gwtui: Gwtui, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def mute(_service: KeysService, _request: CreateKeyRequest) -> CreatedKey:
+        return CreatedKey.model_validate({"data": {"hash": "h", "name": "mute"}})
+
+    monkeypatch.setattr(KeysService, "create", mute)
+    code, out, err = gwtui("keys", "create", "--set", "name=mute", YES)
+    assert (code, out) == (exits.INCOMPLETE, "")
+    assert "key “mute” was created, but its value did not come" in err

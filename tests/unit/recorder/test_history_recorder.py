@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from gwtui.watch.history import kinds
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.lease import BEAT
 from gwtui.watch.history.model import SeriesKey
+from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.recorder import Recorded, Recorder
 from gwtui.watch.history.standing import BALANCE
 from gwtui.watch.history.watched import defaults
@@ -24,6 +26,10 @@ from gwtui.watch.hub import FeedHub
 from recorder_kit import ENDPOINT, changed, instance
 from recording_world import MODEL, World
 from resource_samples import endpoint_body, key, model_endpoints
+
+
+def value_of(series: SeriesKey, at: datetime, history: HistoryReader) -> Decimal | None:
+    return history.value_at(series, at).value
 
 
 async def test_it_records_the_account_and_the_most_used_models(
@@ -47,6 +53,15 @@ async def test_it_records_the_account_and_the_most_used_models(
     assert (await read(lambda history: history.value_at(BALANCE, now))).value == 60
     price = SeriesKey("endpoint", ENDPOINT, "price_prompt")
     assert (await read(lambda history: history.latest(price))).value == Decimal("0.0000027")
+    weekly = {
+        figure: await read(partial(value_of, figures["workspace", figure].key, now))
+        for figure in ("budget_weekly", "usage_weekly", "budget_weekly_remaining")
+    }
+    assert weekly == {
+        "budget_weekly": 30,
+        "usage_weekly": Decimal("41.5"),
+        "budget_weekly_remaining": Decimal("-11.5"),
+    }
     assert await changed(recorder, time) == []
 
 
