@@ -14,6 +14,7 @@ from gwtui.cli.changes.desk import Desk
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.domain.diffs import ABSENT
+from gwtui.domain.suggestions import among
 
 _WORKSPACE = Operand("workspace", "its id, slug or name")
 _INTERVALS = Operand("interval", f"which ones: {', '.join(BUDGET_INTERVALS)}", many=True)
@@ -29,7 +30,7 @@ async def _remove(desk: Desk) -> Plan[Any]:
     unknown = [one for one in intervals if one not in BUDGET_INTERVALS]
     if unknown:
         raise CommandError(
-            f"{unknown[0]!r} is no interval (known: {', '.join(BUDGET_INTERVALS)})", USAGE
+            f"{unknown[0]!r} is no interval{among(unknown[0], BUDGET_INTERVALS)}", USAGE
         )
     return await _plan(desk, dict.fromkeys(intervals))
 

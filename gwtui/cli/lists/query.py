@@ -12,6 +12,7 @@ from gwtui.cli.exits import CommandError
 from gwtui.cli.output import narrate
 from gwtui.domain.filters import Query, parse
 from gwtui.domain.ordering import ordered
+from gwtui.domain.suggestions import among, did_you_mean
 from gwtui.ui.resources.row_fields import RowFields, row_text
 from gwtui.ui.resources.spec import Column, ResourceSpec
 
@@ -68,7 +69,8 @@ def list_query(
         raise CommandError(f"--filter: {query.error}", exits.USAGE)
     names = [*(column.id for column in spec.columns), *spec.facets]
     for name in query.unknown_columns(names):
-        narrate(f"--filter: there is no column {name}, it is searched as text")
+        hint = did_you_mean(name, names)
+        narrate(f"--filter: there is no column {name}, it is searched as text{hint}")
     column, descending = _order(spec, sort)
     return ListQuery(spec, query, column, descending, _columns(spec, columns))
 
@@ -96,5 +98,5 @@ def _column(spec: ResourceSpec[Any], name: str, option: str) -> Column[Any]:
     for column in spec.columns:
         if column.id == name.replace("-", "_"):
             return column
-    known = ", ".join(column.id for column in spec.columns)
-    raise CommandError(f"{option}: there is no column {name!r}; there are {known}", exits.USAGE)
+    hint = among(name, [column.id for column in spec.columns])
+    raise CommandError(f"{option}: there is no column {name!r}{hint}", exits.USAGE)

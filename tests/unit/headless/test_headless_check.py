@@ -140,7 +140,7 @@ def test_thresholds_stand_in_the_profile_and_options_go_before_them(
     code, text = line(gwtui, "--profile", "work")
     assert code == 3
     assert "profiles.toml:8" in text
-    assert "is credits_warning meant?" in text
+    assert "did you mean 'credits_warning'?" in text
     assert gwtui.commands("profiles", "remove", "work")[0] == 0
     assert "credits_warning" not in file.read_text()
 

@@ -142,7 +142,7 @@ def test_csv_is_for_machines(gwtui: Gwtui) -> None:
         (("keys", "list", "--filter", "used>"), exits.USAGE, "needs a value"),
         (("keys", "list", "--output", "json", "--columns", "name"), exits.USAGE, "table and csv"),
         (("models", "list", "--workspace", "x"), exits.USAGE, "unrecognized arguments"),
-        (("keys", "lst"), exits.USAGE, "is list meant?"),
+        (("keys", "lst"), exits.USAGE, "did you mean 'list'?"),
         (("endpoints", "list"), exits.USAGE, "MODEL"),
         (("keys", "list", "--workspace", "nowhere"), exits.FAILED, "no workspace 'nowhere'"),
         (("keys", "get", "nothing"), exits.FAILED, "no key 'nothing'"),
