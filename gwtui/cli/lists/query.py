@@ -13,7 +13,7 @@ from gwtui.cli.output import narrate
 from gwtui.domain.filters import Query, parse
 from gwtui.domain.ordering import ordered
 from gwtui.domain.suggestions import among, did_you_mean
-from gwtui.ui.resources.row_fields import RowFields, row_text
+from gwtui.ui.resources.row_fields import RowFields, filter_kinds, row_text
 from gwtui.ui.resources.spec import Column, ResourceSpec
 
 ALL = "all"
@@ -64,12 +64,12 @@ def list_query(
     spec: ResourceSpec[Any], filter_text: str | None, sort: str | None, columns: str | None
 ) -> ListQuery:
     """The question in the words of the command line. Raises CommandError."""
-    query = parse(filter_text or "")
+    kinds = filter_kinds(spec.columns, spec.facets)
+    query = parse(filter_text or "").checked(kinds)
     if query.error:
         raise CommandError(f"--filter: {query.error}", exits.USAGE)
-    names = [*(column.id for column in spec.columns), *spec.facets]
-    for name in query.unknown_columns(names):
-        hint = did_you_mean(name, names)
+    for name in query.unknown_columns(kinds):
+        hint = did_you_mean(name, kinds)
         narrate(f"--filter: there is no column {name}, it is searched as text{hint}")
     column, descending = _order(spec, sort)
     return ListQuery(spec, query, column, descending, _columns(spec, columns))

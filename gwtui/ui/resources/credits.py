@@ -116,6 +116,7 @@ COLUMNS: tuple[Column[CreditsRow], ...] = (
         4,
         right=True,
         help="use per hour, by what the keys used since 00:00 UTC",
+        kind="number",
     ),
     Column(
         "runway_days",
@@ -126,6 +127,7 @@ COLUMNS: tuple[Column[CreditsRow], ...] = (
         5,
         right=True,
         help="days that the balance lasts at that rate",
+        kind="number",
     ),
 )
 
