@@ -16,6 +16,7 @@ from gwtui.actions.plan import Plan, Undo, WayBack
 from gwtui.actions.undo import known, put_back
 from gwtui.actions.uses import Uses, credential_uses, items_soon
 from gwtui.actions.wording import (
+    DEFAULT_WORKSPACE,
     MOST_NAMED,
     NAME_LIMIT,
     Names,
@@ -28,6 +29,7 @@ from gwtui.actions.wording import (
     known_fields,
     quoted,
     several,
+    workspace_in_words,
 )
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
@@ -56,7 +58,7 @@ EDITABLE = tuple(
 """Fields of a credential that its form changes; key and state have actions of their own."""
 
 EMPTY: Mapping[str, str] = {
-    "workspace_id": "the default workspace",
+    "workspace_id": DEFAULT_WORKSPACE,
     "allowed_models": "no restriction",
     "allowed_user_ids": "no restriction",
     "allowed_api_key_hashes": "no restriction",
@@ -90,10 +92,10 @@ def in_words(names: Names) -> Words:
     def words(field: str, value: Any) -> str:
         if field == "key":
             return value if isinstance(value, str) else "a new key, as typed"
-        if value is None or (field == "workspace_id" and not value):
-            return EMPTY.get(field, "none")
         if field == "workspace_id":
-            return safe_line(names.get(value) or value, NAME_LIMIT)
+            return workspace_in_words(value, names)
+        if value is None:
+            return EMPTY.get(field, "none")
         if field in _RESTRICTIONS:
             entries = [safe_line(names.get(entry) or entry, NAME_LIMIT) for entry in value]
             return several(entries, MOST_NAMED) if entries else _NOTHING

@@ -30,7 +30,7 @@ _CREDENTIAL = Operand("id", "its id, how that begins, or its name")
 
 async def _create(desk: Desk) -> Plan[ByokCredential]:
     request = await desk.request(CreateByokRequest)
-    return plan_create(request, await desk.workspace_names())
+    return plan_create(request, await desk.workspace_names(default=True))
 
 
 async def _update(desk: Desk) -> Plan[ByokCredential]:

@@ -46,7 +46,13 @@ def _plain(schema: Schema, whole: Schema) -> Schema:
     chosen = next((one for one in schema.get("anyOf", ()) if one.get("type") != "null"), schema)
     if "$ref" in chosen:
         chosen = whole["$defs"][chosen["$ref"].rpartition("/")[2]]
-    return {**chosen, "description": schema.get("description", "")}
+    kept = {"description": schema.get("description", ""), "deprecated": is_deprecated(schema)}
+    return {**chosen, **kept}
+
+
+def is_deprecated(schema: Schema) -> bool:
+    """Whether the API still takes the field, but this program does not send it any more."""
+    return bool(schema.get("deprecated"))
 
 
 def is_secret(schema: Schema) -> bool:
@@ -113,6 +119,8 @@ def _schema(name: str, schemas: Mapping[str, Schema], fields: Sequence[str]) -> 
     top = name.partition(".")[0]
     if top in fields and name in schemas:
         return schemas[name]
+    if name in schemas and is_deprecated(schemas[name]):
+        raise CommandError(f"{name}: is {schemas[name]['description']}", USAGE)
     hint = among(name, fields)
     raise CommandError(f"{safe_line(name, _NAME)}: is no field that is set here{hint}", USAGE)
 
