@@ -6,6 +6,7 @@ A raw key is a secret of the request: plans, journals and screens get the masked
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -33,7 +34,9 @@ from gwtui.actions.wording import (
 )
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
+from gwtui.contract.providers import Provider
 from gwtui.domain.safe_text import safe_line
+from gwtui.domain.suggestions import closest
 
 LABELS: Mapping[str, str] = {
     "name": "Name",
@@ -115,8 +118,35 @@ _WORDS: Mapping[str, Callable[[Any], str]] = {
 }
 
 
-def plan_create(request: CreateByokRequest, names: Names | None = None) -> Plan[ByokCredential]:
-    """One POST /byok."""
+@dataclass(frozen=True, slots=True)
+class ProviderCheck:
+    """Whether the gateway lists a provider; None when that is not known. ``said`` says so."""
+
+    listed: bool | None
+    said: str = ""
+
+
+def check_provider(provider: str, known: Sequence[Provider] | None) -> ProviderCheck:
+    """Compare a provider with those of the gateway, None when they could not be read.
+
+    A gateway that lists none tells nothing about any.
+    """
+    names = {name: one.slug for one in known or () for name in (one.slug, one.name) if name}
+    slugs = [one.slug for one in known or () if one.slug]
+    shown = safe_line(provider, NAME_LIMIT)
+    if not slugs:
+        return ProviderCheck(None, f"Whether the gateway has a provider {shown!r} is not known.")
+    if provider in slugs:
+        return ProviderCheck(True)
+    meant = names.get(closest(provider, [*slugs, *names]) or "")
+    hint = f"; did you mean {safe_line(meant, NAME_LIMIT)!r}?" if meant else "."
+    return ProviderCheck(False, f"The gateway lists no provider {shown!r}{hint}")
+
+
+def plan_create(
+    request: CreateByokRequest, names: Names | None = None, doubt: str = ""
+) -> Plan[ByokCredential]:
+    """One POST /byok. ``doubt`` says what is not sure about its provider."""
     provider = safe_line(request.provider, NAME_LIMIT)
     return Plan(
         action="byok.create",
@@ -127,7 +157,7 @@ def plan_create(request: CreateByokRequest, names: Names | None = None) -> Plan[
         changes=first_values(
             request, LABELS, in_words(names or {}), ("provider", "workspace_id", "key")
         ),
-        effects=(_STORED, *_role_effects(request, provider)),
+        effects=(*([doubt] if doubt else []), _STORED, *_role_effects(request, provider)),
         summary=request.body(),
         identify=lambda made: made.id,
         undo=_delete_again,

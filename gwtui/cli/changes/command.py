@@ -85,6 +85,8 @@ class ChangeVerb:
         parser.add_argument(
             "--plan", action="store_true", help="print what would be done, and send nothing"
         )
+        if self.change.force:
+            parser.add_argument("--force", action="store_true", help=f"take {self.change.force}")
         parser.add_argument("--yes", action="store_true", help="do it without asking")
         parser.add_argument(
             "--confirm",
