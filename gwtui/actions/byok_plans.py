@@ -73,6 +73,8 @@ EMPTY: Mapping[str, str] = {
 _NOTHING = "none at all"
 """An empty restriction: it differs from no restriction."""
 _RESTRICTIONS = ("allowed_models", "allowed_user_ids", "allowed_api_key_hashes")
+_DOUBT = 200
+"""Characters of what is said of a provider."""
 _STORED = "The key is stored encrypted; it is never shown again."
 
 
@@ -157,7 +159,11 @@ def plan_create(
         changes=first_values(
             request, LABELS, in_words(names or {}), ("provider", "workspace_id", "key")
         ),
-        effects=(*([doubt] if doubt else []), _STORED, *_role_effects(request, provider)),
+        effects=(
+            *([safe_line(doubt, _DOUBT)] if doubt else []),
+            _STORED,
+            *_role_effects(request, provider),
+        ),
         summary=request.body(),
         identify=lambda made: made.id,
         undo=_delete_again,
