@@ -44,7 +44,7 @@ class Case:
 
 
 CREATE = ("keys", "create", "--set", "name=ci", "--set", "external.user=u1", "--yes")
-STORE = ("byok", "create", "--set", "provider=openai", "--set", "name=Main", "--yes")
+STORE = ("byok", "create", "--set", "provider=northwind", "--set", "name=Main", "--yes")
 CASES = (
     Case(("whoami",)),
     Case(("whoami", "--output", "json")),

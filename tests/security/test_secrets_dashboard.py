@@ -126,7 +126,7 @@ class Desk:
         await until(self.pilot, lambda: listing(self.app).table.selected, "the credential")
         await self.press("n")
         await self.wait_for(FormScreen)
-        await self.press(*"openai", "tab")
+        await self.press(*"northwind", "tab")
         await self.paste(f" {MARKED['provider key']}\n")
         await self.press("ctrl+s")
 

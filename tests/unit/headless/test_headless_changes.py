@@ -199,6 +199,36 @@ def test_a_provider_key_comes_on_stdin_and_goes_nowhere_else(
     assert "sentinel" not in err
 
 
+@pytest.mark.parametrize("agreed", ["--plan", "--yes"])
+def test_a_provider_that_the_gateway_does_not_list_takes_force(
+    gwtui: Gwtui, state: Path, agreed: str
+) -> None:
+    words = ("byok", "create", "--set", "provider=nortwhind", "--set", "name=mistyped", agreed)
+    code, out, err = gwtui(*words, stdin="sk-x")
+    assert (code, out) == (exits.USAGE, "")
+    assert "lists no provider 'nortwhind'; did you mean 'northwind'? --force stores it" in err
+    assert not (state / "journal.jsonl").exists()
+    code, out, err = gwtui(*words, "--force", stdin="sk-x")
+    if agreed == "--plan":
+        assert code == exits.OK
+        assert "  - The gateway lists no provider 'nortwhind'; did you mean 'northwind'?" in out
+    else:
+        # From here on it is for the gateway to say.
+        assert (state / "journal.jsonl").exists()
+        assert code == exits.OK or "refused: Store a key of your own for nortwhind" in err
+
+
+def test_where_providers_cannot_be_read_that_is_said_and_stands_in_nobody_s_way(
+    gwtui: Gwtui, place: Site
+) -> None:
+    place.faults.arm("403:GET /providers")
+    words = ("byok", "create", "--set", "provider=nortwhind", "--plan")
+    code, out, err = gwtui(*words, stdin="sk-x")
+    assert code == exits.OK
+    assert "the gateway's providers could not be read" in err
+    assert "Whether the gateway has a provider 'nortwhind' is not known." in out
+
+
 def test_the_settings_of_the_organization(gwtui: Gwtui) -> None:
     name = "is_filtered_model_catalog_enabled"
     before = gwtui.json("settings", "get")[name]

@@ -44,7 +44,10 @@ def test_a_plan_says_everything_and_sends_nothing(gwtui: Gwtui, state: Path) -> 
         (("keys", "create"), "name: is required"),
         (("keys", "create", "--set", "name=x", "--set", "limit_reset=yearly"), "limit_reset: must"),
         (("keys", "create", "--set", "name=x", "--set", "expires_at=soon"), "expires_at: expected"),
-        (("keys", "create", "--set", "nam=x"), "nam: is no field that is set here; is name meant?"),
+        (
+            ("keys", "create", "--set", "nam=x"),
+            "nam: is no field that is set here; did you mean 'name'?",
+        ),
         (("keys", "create", "--set", "name"), "name: needs a value"),
         (("keys", "create", "--set", "name=a", "--set", "name=b"), "name: is given twice"),
         (("keys", "create", "--set", "external.api_key=x"), "external.api_key: is a secret"),
