@@ -170,6 +170,11 @@ class _Desk:
         )
 
 
+def new_request_id() -> str:
+    """Names one answer."""
+    return f"req-{uuid.uuid4().hex}"
+
+
 class Marks:
     """Gives every answer an X-Request-Id, so that a refusal can be named in a report, and a Date.
 
@@ -185,7 +190,7 @@ class Marks:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = f"req-{uuid.uuid4().hex}".encode("ascii")
+        request_id = new_request_id().encode("ascii")
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -89,6 +89,11 @@ class EmbeddedGateway:
             opened.close()
             raise
 
+    @property
+    def clock(self) -> Clock:
+        """What the gateway takes the time from."""
+        return self._site.clock
+
     def issue_key(
         self, *, management: bool, name: str = ISSUED_KEY_NAME, workspace_id: str | None = None
     ) -> str:

@@ -59,7 +59,7 @@ def traces(database: Path, material: bytes) -> list[str]:
 
 
 async def made(gate: Bench, secret: str, **fields: str) -> str:
-    data = await gate.data("POST", "/byok", json={"provider": "x", "key": secret, **fields})
+    data = await gate.data("POST", "/byok", json={"provider": "northwind", "key": secret, **fields})
     return str(data["id"])
 
 
@@ -192,7 +192,7 @@ import gwtui.embedded.store.database as database
 async def main():
     path = Path(sys.argv[1])
     async with bench(path, content="empty") as gate:
-        data = await gate.data("POST", "/byok", json={"provider": "x", "key": "k" * 500})
+        data = await gate.data("POST", "/byok", json={"provider": "northwind", "key": "k" * 500})
         with sqlite3.connect(path) as other:
             (old,) = other.execute("SELECT sealed FROM byok_material").fetchone()
         print(old.hex(), flush=True)

@@ -82,7 +82,7 @@ class Desk:
 
 async def store(place: Site, name: str, **fields: Any) -> ByokCredential:
     async with place.connect() as connection, GatewayClient(connection) as client:
-        request = {"provider": "openai", "key": "sk-first-key-000001", "name": name, **fields}
+        request = {"provider": "northwind", "key": "sk-first-key-000001", "name": name, **fields}
         return await client.byok.create(CreateByokRequest.model_validate(request))
 
 
@@ -117,7 +117,9 @@ async def test_the_list_is_in_the_order_of_trial(desk: Desk) -> None:
         names.append(desk.selected.name)
     assert names == ["Main account", "Spare"]
     await desk.press("d")
-    await until(desk.pilot, lambda: "tried 2 of 2 for openai after" in shown(desk.app), "the order")
+    await until(
+        desk.pilot, lambda: "tried 2 of 2 for northwind after" in shown(desk.app), "the order"
+    )
 
 
 async def test_an_edit_sends_only_what_changed(desk: Desk) -> None:
@@ -205,7 +207,7 @@ async def test_a_credential_is_disabled_and_enabled(desk: Desk) -> None:
     await desk.select("Main account")
     await desk.press("x")
     await desk.wait_for(ConfirmScreen)
-    assert "1 enabled credential of openai remains: “Spare”" in shown(desk.app)
+    assert "1 enabled credential of northwind remains: “Spare”" in shown(desk.app)
     await desk.press("y")
     await desk.said("disabled")
     assert (await desk.read(desk.selected.id)).disabled is True
@@ -245,7 +247,7 @@ async def test_a_deletion_wipes_the_key_and_takes_a_deliberate_answer(desk: Desk
 async def test_a_refusal_of_the_gateway_keeps_what_was_typed(desk: Desk) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
-    await desk.press(*"openai", "tab", *SENTINEL)
+    await desk.press(*"northwind", "tab", *SENTINEL)
     form.state.put("allowed_api_key_hashes", ["ab" * 32])
     await desk.press("ctrl+s")
     await until(desk.pilot, lambda: desk.events() == ["intent", "refused"], "the refusal")
@@ -257,7 +259,7 @@ async def test_a_refusal_of_the_gateway_keeps_what_was_typed(desk: Desk) -> None
 async def test_own_key_only_and_fallback_exclude_each_other(desk: Desk) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
-    await desk.press(*"openai", "tab", *SENTINEL)
+    await desk.press(*"northwind", "tab", *SENTINEL)
     form.state.put("is_fallback", True)
     form.state.put("is_byok_only", True)
     await desk.press("ctrl+s")
@@ -271,7 +273,7 @@ async def test_the_key_that_was_typed_is_nowhere_once_it_was_sent(
     caplog.set_level(logging.DEBUG)
     await desk.press("n")
     await desk.wait_for(FormScreen)
-    await desk.press(*"openai", "tab", *SENTINEL)
+    await desk.press(*"northwind", "tab", *SENTINEL)
     screens = [desk.app.export_screenshot()]
     await desk.press("ctrl+s")
     await desk.said("stored")
