@@ -98,13 +98,13 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 async def test_a_key_is_stored_and_its_row_selected(desk: Desk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
-    await desk.press(*"anthropic", "tab", *SENTINEL)
+    await desk.press(*"kestrel", "tab", *SENTINEL)
     assert SENTINEL[:8] not in shown(desk.app)
     await desk.press("tab", *"Research", "ctrl+s")
     await desk.said("stored; its key is never shown again")
     await until(desk.pilot, lambda: desk.selected.name == "Research", "the selection")
     made = await desk.read(desk.selected.id)
-    assert (made.provider, made.disabled, made.is_fallback) == ("anthropic", False, False)
+    assert (made.provider, made.disabled, made.is_fallback) == ("kestrel", False, False)
     assert made.allowed_models is None
     assert desk.events() == ["intent", "applied"]
 
