@@ -80,7 +80,7 @@ class EmbeddedGateway:
                 dialect=dialect,
                 clock=clock,
                 catalog=build_catalog(founding.seed),
-                vault=Vault.of(database),
+                vault=Vault.of(opened.path),
                 description=partial(_description, dialect),
                 profiles=founding.profiles(),
             )

@@ -23,7 +23,7 @@ from gwtui.embedded.store.columns import (
     to_micros,
     to_pico,
 )
-from gwtui.embedded.store.database import Database
+from gwtui.embedded.store.database import Database, DatabaseBusyError
 from gwtui.embedded.store.usage import DayUsage, add_usage
 
 _INTERVAL = timedelta(seconds=1)
@@ -47,11 +47,20 @@ class Ledger:
     def catch_up(self, now: datetime, *, exactly: bool = False) -> None:
         """Book everything up to ``now``, or to within a second of it when that is enough.
 
-        A clock that went back books nothing until it has caught up.
+        A clock that went back books nothing until it has caught up. Raises DatabaseBusyError when
+        ``exactly`` is not possible now.
         """
         if now <= self._booked_until or not (exactly or now - self._booked_until >= _INTERVAL):
             return
-        with self._database.write(durable=False) as db:
+        try:
+            self._book(now)
+        except DatabaseBusyError:
+            # Another process is writing. Who only reads sees what is booked so far.
+            if exactly:
+                raise
+
+    def _book(self, now: datetime) -> None:
+        with self._database.write(durable=False, patience=0) as db:
             usage = self._used(db, account.get(db).accrued_until, now)
             add_usage(db, usage)
             account.book(db, sum(day.usage_pico for day in usage), now)
