@@ -24,10 +24,11 @@ from gwtui.contract.request import RequestModel
 from gwtui.domain.clock import Clock
 from gwtui.embedded import bodies
 from gwtui.embedded.auth import admit
+from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.operations import Call, Caller, Operation, Site
 from gwtui.embedded.queries import read_query
 from gwtui.embedded.refusals import Refusal, error_body
-from gwtui.embedded.store.database import BUSY_SECONDS, Database, DatabaseBusyError
+from gwtui.embedded.store.database import BUSY_SECONDS, Database
 from gwtui.embedded.store.ledger import Ledger
 
 PREFIX = "/api/v1"

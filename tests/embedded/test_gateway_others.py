@@ -17,7 +17,9 @@ from other_process import reading, writing
 from test_byok_traces import NEW, OLD, made, sealed, traces
 
 from gwtui.embedded import app
+from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.issuing import issue_key
 from gwtui.embedded.store.database import BUSY_SECONDS, CLOSE_SECONDS
 from gwtui.embedded.store.log_cleaner import LONGEST_PAUSE, LogCleaner
 
@@ -169,6 +171,12 @@ async def test_a_writer_that_goes_on_too_long_costs_the_request_and_nothing_else
             await gate.refused(500, "POST", "/keys", json={"name": "never"})
         assert await gate.data("GET", "/keys") == []
         await gate.create()
+
+
+def test_a_key_cannot_be_issued_while_a_writer_does_not_end(database: Path):
+    EmbeddedGateway.open(database, content="empty").close()
+    with writing(database), pytest.raises(DatabaseBusyError, match="does not end"):
+        issue_key(database, management=True)
 
 
 async def test_a_client_that_leaves_while_it_waits_changes_nothing(database: Path):

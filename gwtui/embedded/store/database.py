@@ -8,7 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from gwtui.embedded.errors import DatabaseMissingError, DatabaseUnusableError
+from gwtui.embedded.errors import (
+    DatabaseBusyError,
+    DatabaseMissingError,
+    DatabaseUnusableError,
+)
 from gwtui.embedded.store.log_cleaner import LogCleaner
 from gwtui.embedded.store.schema import APPLICATION_ID, ERASABLE, MIGRATIONS, SCHEMA_VERSION
 from gwtui.embedded.store.serving_lock import ServingLock, database_path, refuse_other_names
@@ -19,13 +23,8 @@ BUSY_SECONDS = 5.0
 CLOSE_SECONDS = 1.0
 """How long closing waits for another process that still reads what was erased."""
 
-
 _PRIMARY_CODE = 0xFF
 """The part of SQLite's error codes that is not a refinement."""
-
-
-class DatabaseBusyError(Exception):
-    """Another process is writing; nothing was done."""
 
 
 class Database:
@@ -139,7 +138,9 @@ class Database:
             self._connection.execute(begin)
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & _PRIMARY_CODE == sqlite3.SQLITE_BUSY:
-                raise DatabaseBusyError(str(error)) from error
+                raise DatabaseBusyError(
+                    "Another process is writing to the database and does not end: try again later."
+                ) from error
             raise
         try:
             yield

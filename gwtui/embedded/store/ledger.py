@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.simulator import UsageProfile, UsageSlice, accrual
 from gwtui.embedded.store import account, activity
 from gwtui.embedded.store.allowances import Allowance
@@ -23,7 +24,7 @@ from gwtui.embedded.store.columns import (
     to_micros,
     to_pico,
 )
-from gwtui.embedded.store.database import Database, DatabaseBusyError
+from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.usage import DayUsage, add_usage
 
 _INTERVAL = timedelta(seconds=1)
