@@ -82,7 +82,7 @@ class Desk:
 
 async def store(place: Site, name: str, **fields: Any) -> ByokCredential:
     async with place.connect() as connection, GatewayClient(connection) as client:
-        request = {"provider": "openai", "key": "sk-first-key-000001", "name": name, **fields}
+        request = {"provider": "northwind", "key": "sk-first-key-000001", "name": name, **fields}
         return await client.byok.create(CreateByokRequest.model_validate(request))
 
 
@@ -98,13 +98,13 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 async def test_a_key_is_stored_and_its_row_selected(desk: Desk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
-    await desk.press(*"northwind", "tab", *SENTINEL)
+    await desk.press(*"kestrel", "tab", *SENTINEL)
     assert SENTINEL[:8] not in shown(desk.app)
     await desk.press("tab", *"Research", "ctrl+s")
     await desk.said("stored; its key is never shown again")
     await until(desk.pilot, lambda: desk.selected.name == "Research", "the selection")
     made = await desk.read(desk.selected.id)
-    assert (made.provider, made.disabled, made.is_fallback) == ("northwind", False, False)
+    assert (made.provider, made.disabled, made.is_fallback) == ("kestrel", False, False)
     assert made.allowed_models is None
     assert desk.events() == ["intent", "applied"]
 
@@ -141,7 +141,7 @@ async def test_the_list_is_in_the_order_of_trial(desk: Desk) -> None:
         names.append(desk.selected.name)
     assert names == ["Main account", "Spare"]
     await desk.press("d")
-    await until(desk.pilot, lambda: "tried 2 of 2 for openai after" in shown(desk.app), "the order")
+    await until(desk.pilot, lambda: "tried 2 of 2 for northwind after" in shown(desk.app), "the order")
 
 
 async def test_an_edit_sends_only_what_changed(desk: Desk) -> None:
@@ -229,7 +229,7 @@ async def test_a_credential_is_disabled_and_enabled(desk: Desk) -> None:
     await desk.select("Main account")
     await desk.press("x")
     await desk.wait_for(ConfirmScreen)
-    assert "1 enabled credential of openai remains: “Spare”" in shown(desk.app)
+    assert "1 enabled credential of northwind remains: “Spare”" in shown(desk.app)
     await desk.press("y")
     await desk.said("disabled")
     assert (await desk.read(desk.selected.id)).disabled is True
