@@ -141,7 +141,9 @@ async def test_the_list_is_in_the_order_of_trial(desk: Desk) -> None:
         names.append(desk.selected.name)
     assert names == ["Main account", "Spare"]
     await desk.press("d")
-    await until(desk.pilot, lambda: "tried 2 of 2 for northwind after" in shown(desk.app), "the order")
+    await until(
+        desk.pilot, lambda: "tried 2 of 2 for northwind after" in shown(desk.app), "the order"
+    )
 
 
 async def test_an_edit_sends_only_what_changed(desk: Desk) -> None:
