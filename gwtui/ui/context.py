@@ -13,6 +13,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Marks:
+    """How many rows of a list are marked, and how many of those its filter hides."""
+
+    count: int = 0
+    hidden: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ActionContext:
     """The moment an action was asked for.
 
@@ -26,6 +34,8 @@ class ActionContext:
     identity: str | None
     screen: GatewayScreen
     """The screen that was shown, beneath any modal."""
+    marks: Marks = Marks()
+    """What was marked then."""
 
     @property
     def chosen(self) -> Sequence[Any]:

@@ -17,7 +17,7 @@ from textual.widget import Widget
 
 from gwtui.actions.action import APP
 from gwtui.ui.commands import by_id, offered
-from gwtui.ui.context import ActionContext
+from gwtui.ui.context import ActionContext, Marks
 from gwtui.ui.frame_facts import header_facts
 from gwtui.ui.health import skewed
 from gwtui.ui.in_doubt import reminder
@@ -64,7 +64,7 @@ class GatewayScreen(Screen[None]):
     ``tick(now)``
         Once per second while the screen is shown: update texts that depend on the time. It must
         send nothing when no text changed (``OneLine.show`` and ``LinesView.show`` see to that).
-    ``target()``, ``identity()`` and ``marked_rows``
+    ``target()``, ``identity()``, ``marked_rows`` and ``marks``
         What actions act on, captured at the press of a key.
     ``focus_body()``
         Put the focus where it belongs.
@@ -151,6 +151,11 @@ class GatewayScreen(Screen[None]):
         """What actions on several rows act on; empty where nothing is marked."""
         return ()
 
+    @property
+    def marks(self) -> Marks:
+        """How many rows are marked."""
+        return Marks()
+
     def focus_body(self) -> None:
         """Put the focus where it belongs."""
 
@@ -209,7 +214,9 @@ class GatewayScreen(Screen[None]):
 
     def capture(self) -> ActionContext:
         """What an action that is asked for now will act on."""
-        return ActionContext(self.gwtui, self.spec, self.target(), self.identity(), self)
+        return ActionContext(
+            self.gwtui, self.spec, self.target(), self.identity(), self, self.marks
+        )
 
     def refeed(self) -> None:
         """Watch what ``feeds`` says now: the screen was shown, or the scope changed."""

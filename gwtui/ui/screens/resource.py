@@ -16,6 +16,7 @@ from textual.timer import Timer
 from gwtui.actions.action import LIST
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import by_id
+from gwtui.ui.context import Marks
 from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.completing import Completing
@@ -80,7 +81,7 @@ class ResourceScreen(GatewayScreen):
         self._detail: bool | None = None
         """What the person chose; None leaves it to the width."""
         self.table: ResourceTable[Any] = ResourceTable(
-            spec.columns, spec.identity, lambda: self.now, facets=spec.facets
+            spec.columns, spec.identity, lambda: self.now, facets=spec.facets, can_mark=True
         )
 
     # Hooks of the frame -----------------------------------------------------------------------
@@ -203,6 +204,11 @@ class ResourceScreen(GatewayScreen):
         """The marked rows in the order they were listed, filtered out or not."""
         marked = set(self.table.marked)
         return [row for row in self._rows or () if self.declared.identity(row) in marked]
+
+    @property
+    def marks(self) -> Marks:
+        """How many rows are marked."""
+        return Marks(len(self.table.marked), self.table.hidden_marks)
 
     # What actions do --------------------------------------------------------------------------
 
