@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from gwtui.actions.action import APP
+from gwtui.domain.safe_text import safe_line
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.context import ActionContext, Marks
 from gwtui.ui.frame_facts import header_facts
@@ -71,7 +72,9 @@ class GatewayScreen(Screen[None]):
     ``go_back()``
         Close what is open inside the screen and return True, or return False to leave it.
     ``want(identity)``
-        Show what a path such as keys/HASH names.
+        Show the row of this identity.
+    ``seek(path)``
+        Show what stands behind the resource in a path such as keys/NAME.
     ``crumbs()``
         The path to here, for a screen that another one opened.
     ``notice()``
@@ -165,6 +168,12 @@ class GatewayScreen(Screen[None]):
 
     def want(self, identity: str, *, detail: bool = True) -> None:
         """Show this one as soon as it is there; ``detail`` with every figure of it."""
+
+    def seek(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
+        """Show what a path names, or say that it names nothing; ``child`` is the list to open."""
+        self.gwtui.say(
+            f"{self.heading} has no “{safe_line(path, 60)}”: all of it is shown", severity="warning"
+        )
 
     def crumbs(self) -> Sequence[str]:
         """The path to here, for a screen that another one opened."""

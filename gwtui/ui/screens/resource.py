@@ -20,6 +20,7 @@ from gwtui.ui.context import Marks
 from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.completing import Completing
+from gwtui.ui.screens.seeking import Seeking
 from gwtui.ui.state_words import in_sentence
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
@@ -67,12 +68,13 @@ class ResourceScreen(GatewayScreen):
         self.declared = spec
         self._parent_row = parent
         self._parent_name = parent_name or safe_text(parent or "", 60)
-        self._opener = opener
+        self.opener = opener
         self._rows: Sequence[Any] | None = None
         self._completing = None if spec.completion is None else Completing(spec.completion)
         self._followed: Sequence[str] = ()
         """The rows that are completed one by one."""
         self._wanted: str | None = None
+        self._seeking = Seeking(self)
         self._ticked: datetime | None = None
         self._resting: Timer | None = None
         """Runs since the cursor moved."""
@@ -190,9 +192,9 @@ class ResourceScreen(GatewayScreen):
 
     def crumbs(self) -> Sequence[str]:
         """The opened row, beneath the resource it belongs to."""
-        if self._opener is None or self._parent_row is None:
+        if self.opener is None or self._parent_row is None:
             return ()
-        return (self._opener.title, self._parent_name, self.declared.title)
+        return (self.opener.title, self._parent_name, self.declared.title)
 
     @property
     def parent_row(self) -> str | None:
@@ -234,6 +236,18 @@ class ResourceScreen(GatewayScreen):
             self._detail = True
             self._arrange()
 
+    def seek(self, path: str, child: str | None = None) -> None:
+        """Show the row that a path names, or open what it has behind it; or say what is wrong."""
+        self._seeking.begin(path, child)
+
+    def show_unfiltered(self) -> bool:
+        """Drop the filter; whether there was one."""
+        prompt = self.query_one(FilterPrompt)
+        filtered = bool(prompt.text)
+        prompt.clear()
+        self.table.filter_by("")
+        return filtered
+
     def sort(self, column: str, *, descending: bool) -> None:
         """Sort by a column."""
         self.table.sort_by(column, descending=descending)
@@ -256,6 +270,7 @@ class ResourceScreen(GatewayScreen):
             first, self._rows = self._rows is None, state.value
             self._show_rows()
             self._follow_view(again=first)
+        self._seeking.look_in(state)
 
     def _show_rows(self) -> None:
         rows = self._rows
