@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.domain.safe_text import DEFAULT_LIMIT, ELLIPSIS, safe_line, safe_text
+from gwtui.domain.safe_text import DEFAULT_LIMIT, ELLIPSIS, safe_ends, safe_line, safe_text
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 
@@ -157,3 +157,18 @@ def test_the_work_is_bounded_by_the_limit(unit: str, monkeypatch: pytest.MonkeyP
     assert len(shown) <= DEFAULT_LIMIT
     assert shown.endswith(ELLIPSIS)
     assert looked_at < 40 * DEFAULT_LIMIT
+
+
+@pytest.mark.parametrize("limit", range(1, 90))
+def test_what_is_cut_in_the_middle_keeps_both_ends(limit: int) -> None:
+    path = "/var/lib/a rather long way/down to\x1b/some directory is not a directory"
+    shown = safe_ends(path, limit)
+    assert len(shown) <= limit
+    whole = safe_line(path)
+    if len(whole) <= limit:
+        assert shown == whole
+    else:
+        head, _, tail = shown.partition(ELLIPSIS)
+        assert whole.startswith(head)
+        assert whole.endswith(tail)
+        assert 0 <= len(head) - len(tail) <= 1
