@@ -43,6 +43,11 @@ class ActionContext:
         selected = () if self.target is None else (self.target,)
         return self.screen.marked_rows or selected
 
+    def tell_removed(self, *others: str | None) -> None:
+        """What was chosen is removed by this program, ``others`` too: its list need not say so."""
+        known = () if self.spec is None else map(self.spec.identity, self.chosen)
+        self.screen.expect_gone(filter(None, (*known, *others)))
+
 
 Handler = Callable[[ActionContext], Awaitable[None]]
 """Does what an action promises. May wait for a person: it runs in a worker of its own."""

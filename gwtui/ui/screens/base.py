@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -158,6 +158,9 @@ class GatewayScreen(Screen[None]):
     def marks(self) -> Marks:
         """How many rows are marked."""
         return Marks()
+
+    def expect_gone(self, identities: Iterable[str]) -> None:
+        """These were removed here, which is told: that their rows vanish is no news."""
 
     def focus_body(self) -> None:
         """Put the focus where it belongs."""

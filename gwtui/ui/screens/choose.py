@@ -21,10 +21,9 @@ from gwtui.ui.screens.modal import Modal
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.prompt import QuietInput
 
+_LONGEST_TITLE = 46
+"""Cells of a title at most; what is longer ends in an ellipsis."""
 KEYS = "letters search · Enter chooses · Esc leaves it"
-_LINES = 14
-"""Lines of the list at most."""
-_GAP = 2
 
 
 def letters(text: str) -> str:
@@ -70,13 +69,13 @@ class ChooseScreen(Modal[str | None]):
         self._title = title
         self._choices = tuple(choices)
         self._current = current
-        self._width = max(cell_len(choice.title) for choice in self._choices)
+        widest = max(cell_len(choice.title) for choice in self._choices)
+        self._width = min(widest, _LONGEST_TITLE)
         self._shown = self._choices
         self._sought = sought
 
     def compose(self) -> ComposeResult:
         """Title, search line, list, keys."""
-        widest = max(self._line(choice).cell_length for choice in self._choices)
         with Vertical(classes="dialog choose"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             with Horizontal(classes="seek"):
@@ -84,9 +83,6 @@ class ChooseScreen(Modal[str | None]):
                 yield QuietInput(placeholder="type to search")
             options = OptionList(markup=False, compact=True)
             options.can_focus = False
-            # It keeps its size while it is narrowed.
-            options.styles.min_width = widest + _GAP
-            options.styles.min_height = min(len(self._choices), _LINES)
             yield options
             yield Static(toned(KEYS, "muted"), classes="keys")
 
@@ -102,6 +98,7 @@ class ChooseScreen(Modal[str | None]):
         event.stop()
         if event.value != self._sought:
             self._sought = event.value
+            self._keep_size()
             self._list()
 
     @on(Input.Submitted)
@@ -112,6 +109,16 @@ class ChooseScreen(Modal[str | None]):
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
         self._choose(event.option_index)
+
+    def on_resize(self) -> None:
+        """Another window: the list is as large as it needs again."""
+        options = self.query_one(OptionList)
+        options.styles.min_width = options.styles.min_height = None
+
+    def _keep_size(self) -> None:
+        """The list stays as large as it is while it is narrowed."""
+        options = self.query_one(OptionList)
+        options.styles.min_width, options.styles.min_height = options.outer_size
 
     def action_leave(self) -> None:
         """First out of the search, then out of the list with nothing chosen."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -74,6 +74,8 @@ class ResourceScreen(GatewayScreen):
         self._followed: Sequence[str] = ()
         """The rows that are completed one by one."""
         self._wanted: str | None = None
+        self._expected: set[str] = set()
+        """Rows that were removed here: that they vanish was told already."""
         self._seeking = Seeking(self)
         self._ticked: datetime | None = None
         self._resting: Timer | None = None
@@ -212,6 +214,10 @@ class ResourceScreen(GatewayScreen):
         """How many rows are marked."""
         return Marks(len(self.table.marked), self.table.hidden_marks)
 
+    def expect_gone(self, identities: Iterable[str]) -> None:
+        """These were removed here."""
+        self._expected.update(identities)
+
     # What actions do --------------------------------------------------------------------------
 
     @property
@@ -327,7 +333,9 @@ class ResourceScreen(GatewayScreen):
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
         """The selected row is gone: say so, since the cursor is on another one now."""
-        if message.reason == "deleted":
+        if message.identity in self._expected:
+            self._expected.discard(message.identity)
+        elif message.reason == "deleted":
             self.gwtui.say(f"The selected {self.declared.singular} is no longer in the list")
 
     def on_resource_table_sort_changed(self) -> None:
