@@ -220,3 +220,20 @@ def test_the_command_line_takes_what_only_a_row_opens() -> None:
     assert dashboard_command._unknown_route("members") is not None
     assert dashboard_command._unknown_route("nothing/x") is not None
     assert all(dashboard_command._unknown_route(place) is None for place in PLACES)
+
+
+async def test_while_the_list_cannot_be_read_it_is_said_and_looked_for_afterwards(
+    tmp_path: Path,
+) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        async with colleague(place) as client:
+            made = await client.keys.create(CreateKeyRequest(name="made elsewhere"))
+        before = listing(app).table.selected_identity
+        await place.stop()
+        await go(app, pilot, "keys/made elsewhere")
+        await until(pilot, lambda: "Keys could not be read" in notices(app), "the failure")
+        assert "“made elsewhere” is looked for once that works" in notices(app)
+        assert listing(app).table.selected_identity == before
+        await place.start()
+        await app.hub.refresh("keys")
+        await selected(app, pilot, "keys", made.data.hash or "")

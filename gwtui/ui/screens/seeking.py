@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from gwtui.actions.wording import sentence
 from gwtui.client.errors import NotFoundError
 from gwtui.domain.lookup import Lookup, lookup_path, nearest
 from gwtui.domain.safe_text import safe_line
@@ -24,11 +24,10 @@ _GROUP = "seek"
 
 @dataclass(frozen=True, slots=True)
 class _Sought:
-    """What is looked for since when; ``child`` is the list to open from the row."""
+    """What is looked for; ``child`` is the list to open from the row."""
 
     path: str
     child: str | None
-    since: datetime
 
 
 class Seeking:
@@ -42,6 +41,10 @@ class Seeking:
         self._screen = screen
         self._sought: _Sought | None = None
         self._reading = False
+        self._outdated = False
+        """Whether the rows that are known were read before the path was asked for."""
+        self._failure: Exception | None = None
+        """Why the list could not be read, as it was said last."""
         self._told = False
         """Whether it was said that what was opened by its identity does not exist."""
 
@@ -51,8 +54,10 @@ class Seeking:
 
     def begin(self, path: str, child: str | None) -> None:
         """Look for this from now on."""
-        self._sought = _Sought(path, child, self._screen.now)
+        self._sought = _Sought(path, child)
         self._reading = False
+        # Without a connection nothing was read yet.
+        self._outdated = self._screen.gwtui.session is not None
         for state in self._screen.states[:1]:
             self.look_in(state)
 
@@ -62,19 +67,35 @@ class Seeking:
         if state.value is None:
             self._explain(state)
             return
-        if sought is None or state.fetched_at is None:
+        if sought is None:
             return
         screen = self._screen
         found = self._look_up(sought, state.value)
         if found.rows:
             self._sought = None
             screen.run_worker(self._found(sought, found), group=_GROUP, exclusive=True)
-        elif state.fetched_at >= sought.since:
+        elif self._outdated:
+            if not self._reading:
+                self._reading = True
+                screen.run_worker(self._read_again(sought), group=_GROUP, exclusive=True)
+        elif state.error is None:
             self._sought = None
             screen.run_worker(self._missed(sought, state), group=_GROUP, exclusive=True)
-        elif not self._reading:
-            self._reading = True
-            screen.run_worker(screen.reread(), group=_GROUP, exclusive=True)
+
+    async def _read_again(self, sought: _Sought) -> None:
+        """It may have come since the list was read; where that fails, it is looked for later."""
+        screen = self._screen
+        await screen.reread()
+        self._reading = False
+        for state in screen.states[:1]:
+            self._outdated = False
+            if state.error is None:
+                self.look_in(state)
+            elif state.error is not self._failure and self._sought is sought:
+                self._failure = state.error
+                named = f"“{safe_line(sought.path, _NAME)}” is looked for once that works"
+                why = sentence(f"{self._spec.title} could not be read: {state.error.message}")
+                screen.gwtui.say(f"{why} {named}.", severity="warning")
 
     def _look_up(self, sought: _Sought, rows: Sequence[Any]) -> Lookup[Any]:
         names = self._spec.names(self._screen.now)
@@ -134,7 +155,7 @@ class Seeking:
             whole = await everywhere.refresh()
             if self._look_up(sought, whole.value or ()).rows:
                 named = f"“{safe_line(sought.path, _NAME)}” is not in {app.scope_name}"
-                self._sought = sought
+                self._sought, self._outdated = sought, False
                 app.narrow(None, None)
                 app.say(f"{named}: showing all workspaces")
                 return
