@@ -74,7 +74,11 @@ def safe_line(value: object, limit: int = DEFAULT_LIMIT) -> str:
 
 def safe_ends(value: object, limit: int) -> str:
     """Like ``safe_line``, but what is too long is cut in the middle: both ends of a path tell."""
-    line = safe_line(value)
+    text = value if type(value) is str else _as_str(value)
+    most = max(limit, 0) * _READ_PER_SHOWN
+    if len(text) > 2 * most:
+        text = text[:most] + ELLIPSIS + text[-most:]
+    line = safe_line(text, len(text) * _READ_PER_SHOWN)
     if len(line) <= limit:
         return line
     kept = max(0, limit - len(ELLIPSIS))

@@ -155,7 +155,8 @@ def test_what_is_wrong_with_a_profile_is_said_however_long_its_path_is(
     gwtui.commands.monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
     (folder / "gwtui").mkdir(parents=True)
     (folder / "gwtui" / "profiles.toml").write_text(
-        '[profiles.work]\nbase_url = "http://127.0.0.1:1"\n[profiles.work.check]\ncredit_warning = 3\n'
+        '[profiles.work]\nbase_url = "http://127.0.0.1:1"\n'
+        "[profiles.work.check]\ncredit_warning = 3\n"
     )
     code, text = line(gwtui, "--profile", "work")
     assert code == 3
