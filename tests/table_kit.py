@@ -116,6 +116,7 @@ class TableApp(App[None]):
             lambda thing: thing.id,
             self.wall,
             facets={"digit": lambda thing, _now: thing.name[-1]},
+            can_mark=True,
         )
         self._items = items
 

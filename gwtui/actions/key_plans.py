@@ -39,7 +39,7 @@ from gwtui.contract.keys import (
 from gwtui.contract.request import RequestModel
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
-from gwtui.domain.safe_text import safe_line
+from gwtui.domain.safe_text import safe_ends, safe_line
 from gwtui.domain.times import relative, utc
 
 LABELS: Mapping[str, str] = {
@@ -54,6 +54,9 @@ LABELS: Mapping[str, str] = {
     "disabled": "State",
 }
 """What people call the fields, the same in forms and plans."""
+
+_REASON = 80
+"""Characters of why a value cannot be sealed: the path in it may be of any length."""
 
 EDITABLE = ("name", "limit", "limit_reset", "include_byok_in_limit", "workspace_id")
 """Fields of a key that its form changes."""
@@ -124,16 +127,18 @@ def plan_create(
     """One POST /keys. ``unsealed`` says why the new value cannot be sealed on this machine."""
     names = workspaces or {}
     always = ("name", "limit", "limit_reset", "expires_at", "workspace_id")
-    effects = ["The key works at once; its value is shown this once only."]
+    effects = []
+    if unsealed is not None:
+        effects.append(
+            "If the connection or the terminal is lost before you have stored its value, nobody "
+            "can see it again: it cannot be sealed on this machine "
+            f"({safe_ends(unsealed, _REASON)})."
+        )
+    effects.append("The key works at once; its value is shown this once only.")
     if request.limit is None:
         effects.append("The key can spend without a limit.")
     if is_expired(request.expires_at, now):
         effects.append("Its expiry lies in the past: it will not work.")
-    if unsealed is not None:
-        effects.append(
-            f"Its value cannot be sealed on this machine ({safe_line(unsealed, 200)}): if the "
-            "connection or the terminal is lost before you have stored it, nobody can see it again."
-        )
     return Plan(
         action="keys.create",
         title=f"Create key {quoted(request.name)}",

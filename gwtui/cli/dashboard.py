@@ -99,9 +99,9 @@ def _contradiction(arguments: argparse.Namespace) -> str | None:
 
 def _unknown_route(route: str) -> str | None:
     """A message when the first part of a route is no resource."""
-    from gwtui.ui.resources.registry import PLACES  # noqa: PLC0415 - loads the declarations
+    from gwtui.ui.resources.registry import PARENTS, PLACES  # noqa: PLC0415 - later
 
-    first = route.partition("/")[0]
-    if first in PLACES:
+    first, _, path = route.strip("/").partition("/")
+    if first in PLACES or (first in PARENTS and path):
         return None
     return f"there is no resource {first!r}{among(first, PLACES)}"

@@ -21,10 +21,11 @@ from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.ui import in_doubt
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.connecting import Connecting
-from gwtui.ui.context import ActionContext
+from gwtui.ui.context import ActionContext, Marks
 from gwtui.ui.departure import Departure
 from gwtui.ui.handlers import handler
 from gwtui.ui.health import Health
+from gwtui.ui.keys import shown
 from gwtui.ui.messages import LookInto
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.screens.opening import OpeningScreen
@@ -310,6 +311,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
             return f"{action.title} is not possible: {self.held}"
         if action.target and context.target is None:
             return f"{action.title}: nothing is selected"
+        if action.target and action.marked == "refuse" and context.marks.count:
+            return _one_row_only(action, context.marks)
         return None
 
     def would_be_lost(self) -> str | None:
@@ -378,3 +381,14 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     def say(self, message: str, *, severity: SeverityLevel = "information") -> None:
         """A short notice."""
         self.notify(message, severity=severity)
+
+
+def _one_row_only(action: Action, marks: Marks) -> str:
+    """Why an action for a single row does nothing while rows are marked."""
+    are = "row is" if marks.count == 1 else "rows are"
+    hidden = f" ({marks.hidden} hidden by the filter)" if marks.hidden else ""
+    key = shown(by_id("list.unmark").keys[0])
+    return (
+        f"{action.title} acts on one row, and {marks.count:,} {are} marked{hidden}: "
+        f"{key} takes the marks away"
+    )

@@ -10,9 +10,8 @@ from textual.content import Content
 from textual.suggester import Suggester
 
 from gwtui.domain.suggestions import did_you_mean
-from gwtui.ui.forms.editors import TextEditor
+from gwtui.ui.forms.editors import Hinted, TextEditor
 from gwtui.ui.forms.fields import ModelField, PickOption
-from gwtui.ui.forms.opening import Hinted
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.search import Offer, SearchScreen, option_line, title_width
 from gwtui.ui.resources.spec import Cell
@@ -42,8 +41,8 @@ class FindScreen(SearchScreen):
     ]
     KEYS = "letters search · ↑ ↓ move · Enter takes it · Esc leaves it as it was"
 
-    def __init__(self, title: str, offer: Offer, started: str) -> None:
-        super().__init__(title, offer, started)
+    def __init__(self, title: str, offer: Offer, started: str, sought: str = "") -> None:
+        super().__init__(title, offer, started, sought)
         self._shown: tuple[PickOption, ...] = ()
 
     def result(self) -> Typed:
@@ -65,6 +64,13 @@ class FindScreen(SearchScreen):
             [option_line(Content("  "), option, width) for option in self._shown], current
         )
         self.say_found(len(self._shown), "to choose from")
+
+    def action_done(self) -> None:
+        """Take the current row; where there is none, say so."""
+        if self._shown:
+            super().action_done()
+        else:
+            self.refuse_nothing()
 
     def choose(self) -> None:
         """A click takes it."""

@@ -21,6 +21,7 @@ from gwtui.ui.forms.opening import ValueScreen
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.row_list import RowList
 from gwtui.ui.resources.spec import Tone
+from gwtui.ui.screens.choose import letters, nothing_matches
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import QuietInput
@@ -73,7 +74,7 @@ class Offer:
 
     def found(self, text: str, first: Iterable[str]) -> list[PickOption]:
         """The options that a search finds, those of ``first`` before the others."""
-        wanted = _plain(text)
+        wanted = letters(text)
         first = dict.fromkeys(first)
         every = [*map(self.option, first)]
         every += [option for option in self.options if option.value not in first]
@@ -82,14 +83,9 @@ class Offer:
     def _seen(self, option: PickOption) -> str:
         seen = self._sought.get(option)
         if seen is None:
-            seen = _plain(f"{option.value} {option.title} {option.note}")
+            seen = letters(f"{option.value} {option.title} {option.note}")
             self._sought[option] = seen
         return seen
-
-
-def _plain(text: str) -> str:
-    """Letters and digits only: "gpt5" finds "openai/gpt-5"; space is for ticking."""
-    return "".join(char for char in text.lower() if char.isalnum())
 
 
 class SeekInput(QuietInput):
@@ -115,10 +111,12 @@ class SearchScreen(ValueScreen):
     AUTO_FOCUS = "QuietInput"
     KEYS: ClassVar[str] = ""
 
-    def __init__(self, title: str, offer: Offer, started: Typed) -> None:
+    def __init__(self, title: str, offer: Offer, started: Typed, sought: str = "") -> None:
         super().__init__(started)
         self._title = title
         self.offer = offer
+        self._before = sought
+        """What was typed before it opened."""
 
     def compose(self) -> ComposeResult:
         """Title and count, search line, list, keys."""
@@ -137,6 +135,7 @@ class SearchScreen(ValueScreen):
 
     def on_mount(self) -> None:
         """Show what is known, ask for the rest."""
+        self.query_one(QuietInput).begin_with(self._before)
         self.fill(0)
         if not self.offer.loaded:
             self.action_reload()
@@ -197,6 +196,12 @@ class SearchScreen(ValueScreen):
             self.query_one(QuietInput).value = ""
         else:
             super().action_leave()
+
+    def refuse_nothing(self) -> None:
+        """Say that there is no row to be taken."""
+        self.app.bell()
+        if self.sought and self.offer.loaded:
+            self.query_one("#found", OneLine).show(toned(nothing_matches(self.sought), "warn"))
 
     def say_found(self, count: int, noun: str) -> None:
         """How many there are to choose from, or why there are none."""

@@ -15,7 +15,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from gwtui.domain.safe_text import safe_text
+from gwtui.domain.safe_text import safe_ends, safe_text
 from gwtui.domain.times import utc
 from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.forms.editors import Edited, Entered, TickEditor
@@ -111,7 +111,7 @@ class SecretScreen(Answered[bool]):
         if until is not None:
             again = f"if this screen is lost, it is offered again until {utc(until)}."
             return toned(f"Sealed on this machine: {again}", "muted")
-        why = safe_text(self._shelter.trouble, _REASON)
+        why = safe_ends(self._shelter.trouble, _REASON)
         so = f"It could not be sealed on this machine ({why})" if why else "It is sealed nowhere"
         return toned(f"{so}: if this screen is lost, the value is lost.", "bad")
 

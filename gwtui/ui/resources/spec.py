@@ -8,11 +8,15 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from gwtui.domain import cells
+from gwtui.domain.lookup import Names
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.scope import Scope as Scope  # noqa: PLC0414 - part of a declaration
 from gwtui.watch.hub import FeedHub
 
 T = TypeVar("T")
+
+_NAMES = frozenset({"name", "slug", "mail", "label", "tag"})
+"""Columns that hold what people call a row besides."""
 
 Tone = cells.Tone
 SortValue = cells.SortValue
@@ -124,3 +128,16 @@ class ResourceSpec(Generic[T]):
     """What completes the rows once it was read."""
     plural: str = ""
     """Of ``singular``; empty where that takes an s."""
+    opened_by_id: int = 0
+    """Parts between the slashes of an identity by which a row is opened although no list has it;
+    0 where it must be in the list."""
+
+    def names(self, now: datetime) -> Names[T]:
+        """What a row goes by at that moment: its identity, its name, and columns that name it."""
+        also = [column.export for column in self.columns if column.id in _NAMES and column.export]
+
+        def names(row: T) -> Sequence[str | None]:
+            found = [export(row, now) for export in also]
+            return [self.identity(row), self.name(row), *(str(name) for name in found if name)]
+
+        return names

@@ -75,10 +75,10 @@ class GenerationScreen(ObjectScreen):
         """Let the person type an id."""
         self.query_one("#generation-id", QuietInput).focus()
 
-    def want(self, identity: str, *, detail: bool = True) -> None:  # noqa: ARG002 - the hook's
+    def seek(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
         """Look this one up, once there is a connection."""
-        self.query_one("#generation-id", QuietInput).value = identity
-        self._look_up(identity)
+        self.query_one("#generation-id", QuietInput).value = path
+        self._look_up(path)
 
     def refeed(self) -> None:
         """A connection came: look up what was asked for before."""

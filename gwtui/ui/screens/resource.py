@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,11 @@ from textual.timer import Timer
 from gwtui.actions.action import LIST
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import by_id
+from gwtui.ui.context import Marks
 from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.completing import Completing
+from gwtui.ui.screens.seeking import Seeking
 from gwtui.ui.state_words import in_sentence
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
@@ -66,12 +68,15 @@ class ResourceScreen(GatewayScreen):
         self.declared = spec
         self._parent_row = parent
         self._parent_name = parent_name or safe_text(parent or "", 60)
-        self._opener = opener
+        self.opener = opener
         self._rows: Sequence[Any] | None = None
         self._completing = None if spec.completion is None else Completing(spec.completion)
         self._followed: Sequence[str] = ()
         """The rows that are completed one by one."""
         self._wanted: str | None = None
+        self._expected: set[str] = set()
+        """Rows that were removed here: that they vanish was told already."""
+        self._seeking = Seeking(self)
         self._ticked: datetime | None = None
         self._resting: Timer | None = None
         """Runs since the cursor moved."""
@@ -80,7 +85,7 @@ class ResourceScreen(GatewayScreen):
         self._detail: bool | None = None
         """What the person chose; None leaves it to the width."""
         self.table: ResourceTable[Any] = ResourceTable(
-            spec.columns, spec.identity, lambda: self.now, facets=spec.facets
+            spec.columns, spec.identity, lambda: self.now, facets=spec.facets, can_mark=True
         )
 
     # Hooks of the frame -----------------------------------------------------------------------
@@ -190,9 +195,9 @@ class ResourceScreen(GatewayScreen):
 
     def crumbs(self) -> Sequence[str]:
         """The opened row, beneath the resource it belongs to."""
-        if self._opener is None or self._parent_row is None:
+        if self.opener is None or self._parent_row is None:
             return ()
-        return (self._opener.title, self._parent_name, self.declared.title)
+        return (self.opener.title, self._parent_name, self.declared.title)
 
     @property
     def parent_row(self) -> str | None:
@@ -204,6 +209,15 @@ class ResourceScreen(GatewayScreen):
         """The marked rows in the order they were listed, filtered out or not."""
         marked = set(self.table.marked)
         return [row for row in self._rows or () if self.declared.identity(row) in marked]
+
+    @property
+    def marks(self) -> Marks:
+        """How many rows are marked."""
+        return Marks(len(self.table.marked), self.table.hidden_marks)
+
+    def expect_gone(self, identities: Iterable[str]) -> None:
+        """These were removed here."""
+        self._expected.update(identities)
 
     # What actions do --------------------------------------------------------------------------
 
@@ -229,6 +243,18 @@ class ResourceScreen(GatewayScreen):
             self._detail = True
             self._arrange()
 
+    def seek(self, path: str, child: str | None = None) -> None:
+        """Show the row that a path names, or open what it has behind it; or say what is wrong."""
+        self._seeking.begin(path, child)
+
+    def show_unfiltered(self) -> bool:
+        """Drop the filter; whether there was one."""
+        prompt = self.query_one(FilterPrompt)
+        filtered = bool(prompt.text)
+        prompt.clear()
+        self.table.filter_by("")
+        return filtered
+
     def sort(self, column: str, *, descending: bool) -> None:
         """Sort by a column."""
         self.table.sort_by(column, descending=descending)
@@ -251,6 +277,7 @@ class ResourceScreen(GatewayScreen):
             first, self._rows = self._rows is None, state.value
             self._show_rows()
             self._follow_view(again=first)
+        self._seeking.look_in(state)
 
     def _show_rows(self) -> None:
         rows = self._rows
@@ -307,7 +334,9 @@ class ResourceScreen(GatewayScreen):
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
         """The selected row is gone: say so, since the cursor is on another one now."""
-        if message.reason == "deleted":
+        if message.identity in self._expected:
+            self._expected.discard(message.identity)
+        elif message.reason == "deleted":
             self.gwtui.say(f"The selected {self.declared.singular} is no longer in the list")
 
     def on_resource_table_sort_changed(self) -> None:

@@ -149,6 +149,25 @@ def test_thresholds_stand_in_the_profile_and_options_go_before_them(
     assert "credits_warning" not in file.read_text()
 
 
+@pytest.mark.parametrize("length", [0, 100, 200, 300, 1000])
+def test_what_is_wrong_with_a_profile_is_said_however_long_its_path_is(
+    gwtui: Gwtui, private_home: Path, length: int
+) -> None:
+    folder = private_home / "config"
+    while len(str(folder)) < length:
+        folder /= "a-directory-of-some-length"
+    gwtui.commands.monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
+    (folder / "gwtui").mkdir(parents=True)
+    (folder / "gwtui" / "profiles.toml").write_text(
+        '[profiles.work]\nbase_url = "http://127.0.0.1:1"\n'
+        "[profiles.work.check]\ncredit_warning = 3\n"
+    )
+    code, text = line(gwtui, "--profile", "work")
+    assert code == 3
+    assert "profiles.toml:4" in text
+    assert "is credits_warning meant?" in text
+
+
 def test_the_watched_models_come_from_the_history(gwtui: Gwtui, private_home: Path) -> None:
     host = gwtui.site.gateway.host
     path = history_path(private_home / "data" / "gwtui", host, gwtui.site.gateway.base_url)

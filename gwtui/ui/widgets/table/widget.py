@@ -36,6 +36,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
     The cursor, the marks and the scroll position belong to identities: new data, another order or
     a filter never put the cursor on another resource without a ``SelectionLost``. ``now`` is the
     present moment that cells are drawn for. ``facets`` are further names the filter understands.
+    ``can_mark`` lets rows be marked: only where something acts on the marked ones.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = keys.BINDINGS
@@ -53,10 +54,11 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         now: Callable[[], datetime],
         *,
         facets: Facets[T] | None = None,
+        can_mark: bool = False,
         id: str | None = None,
-        classes: str | None = None,
     ) -> None:
-        super().__init__(TableModel(columns, identity, now, facets or {}), id=id, classes=classes)
+        super().__init__(TableModel(columns, identity, now, facets or {}), id=id)
+        self._can_mark = can_mark
         self._page = 0
         self._counts = (0, 0, 0, 0)
         self._highlighted: str | None = None
@@ -93,6 +95,11 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
     def marked(self) -> tuple[str, ...]:
         """Identities of the marked rows in the present order, hidden ones included."""
         return self.model.marked
+
+    @property
+    def hidden_marks(self) -> int:
+        """How many marked rows the filter does not show."""
+        return sum(self.model.index_of(identity) is None for identity in self.model.marks)
 
     @property
     def hidden_columns(self) -> tuple[str, ...]:
@@ -199,7 +206,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
 
     def action_toggle_mark(self) -> None:
         """Mark the selected row or take its mark away, and go on to the next."""
-        if (identity := self.selected_identity) is not None:
+        if self._can_mark and (identity := self.selected_identity) is not None:
             self.model.toggle_mark(identity)
             self._step(1)
 
