@@ -23,7 +23,7 @@ from gwtui.ui.commands import by_id, offered
 from gwtui.ui.connecting import Connecting
 from gwtui.ui.context import ActionContext
 from gwtui.ui.departure import Departure
-from gwtui.ui.handlers import handler
+from gwtui.ui.handlers import BACKGROUND, handler
 from gwtui.ui.health import Health
 from gwtui.ui.messages import LookInto
 from gwtui.ui.navigation import Navigation
@@ -34,7 +34,7 @@ from gwtui.ui.styles import frame_sheet, further_sheets
 from gwtui.ui.terminal_modes import give_back
 from gwtui.ui.terminal_title import TerminalTitle
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
-from gwtui.ui.typed_ahead import TypedAheadApp
+from gwtui.ui.typed_ahead import ACTIONS, TypedAheadApp
 from gwtui.watch.feeds.scope import Scope
 
 if TYPE_CHECKING:
@@ -45,12 +45,16 @@ if TYPE_CHECKING:
     from gwtui.ui.alert_notices import AlertNotices
     from gwtui.watch.hub import FeedHub
 
-_ACTIONS = "actions"
+_BACKGROUND = "background"
 _ANYWHERE = frozenset({"app.quit", "app.redraw"})
 """Actions whose control keys work in forms, too."""
 _SEALED = "sealed-keys"
 _SWEEPING = 600.0
 """Seconds between two looks for sealed keys whose time is over."""
+
+
+def _is_control(key: str) -> bool:
+    return key.startswith("ctrl+")
 
 
 class GwtuiApp(TypedAheadApp, inherit_bindings=False):
@@ -103,6 +107,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self._begin_in(theme if theme and theme in self.available_themes else DEFAULT_THEME)
         for action in offered((APP,)):
             self._bind(action)
+        self.urgent_keys = frozenset(filter(_is_control, by_id("app.quit").keys))
 
     def _begin_in(self, theme: str) -> None:
         """Set the first theme; setting it the usual way would read every style sheet twice."""
@@ -117,7 +122,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     def _bind(self, action: Action) -> None:
         for key in action.keys:
             # Control keys work everywhere, forms included; plain ones only where nobody types.
-            priority = key.startswith("ctrl+") and action.id in _ANYWHERE
+            priority = _is_control(key) and action.id in _ANYWHERE
             binding = Binding(key, f"run({action.id!r})", show=False, priority=priority)
             self._bindings.key_to_bindings[key] = [binding]
 
@@ -300,7 +305,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         if immediate:
             await handle(context)
         else:
-            self.run_worker(handle(context), name=action.id, group=_ACTIONS, exit_on_error=False)
+            group = _BACKGROUND if action.id in BACKGROUND else ACTIONS
+            self.run_worker(handle(context), name=action.id, group=group, exit_on_error=False)
 
     def refusal(self, action: Action, context: ActionContext) -> str | None:
         """Why an action cannot be done now, None when it can."""
@@ -334,7 +340,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
 
     @on(Worker.StateChanged)
     def _action_ended(self, event: Worker.StateChanged) -> None:
-        if event.worker.group != _ACTIONS or event.state is not WorkerState.ERROR:
+        of_action = event.worker.group in (ACTIONS, _BACKGROUND)
+        if not of_action or event.state is not WorkerState.ERROR:
             return
         from gwtui.client.errors import GatewayError  # noqa: PLC0415 - loaded with the connection
 

@@ -1,40 +1,252 @@
-"""Keys that arrive together, as over a slow line, do what they would do one by one."""
+"""Keys, clicks and pastes are handled strictly one after the other, however fast they come.
+
+Textual hands every key to the widget that has the focus when the key arrives. Over a stalled line
+many arrive at once: then they would all go to the screen that the first of them is about to leave.
+Here each waits until what the one before it began is over: what it opens is there and has the
+focus, what it closes is gone.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections import deque
+from collections.abc import Hashable, Mapping
+from enum import IntEnum
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from textual import events
-from textual.widget import Widget
+from textual import events, on
+from textual.screen import Screen
+from textual.worker import NoActiveWorker, Worker, get_current_worker
 
 from gwtui.ui.guarded import GuardedApp
+from gwtui.ui.idle import is_idle, is_laid_out
+
+ACTIONS = "actions"
+"""Group of the workers that do what an action promises: most of them open a screen."""
+SUBMITTING = "forms"
+"""Group of the workers that send what was typed into a form; it may lead to a question."""
+OPENING = "opening"
+"""Group of the workers of a screen or widget that open another screen."""
+FINISHING = "finishing"
+"""Group of the workers that open nothing, but whose end what is typed next may count on."""
+_ASKING = frozenset({ACTIONS, SUBMITTING, OPENING})
+"""Groups whose workers ask a person: until then what is typed is meant for their screen."""
+PATIENCE = 2.0
+"""Seconds that input waits for what came before it; then it is dropped."""
+GLANCE = 0.25
+"""Seconds in which nobody has seen what a key did: what is typed within them was typed blindly."""
+_HASTY = 16
+_PAUSE = 0.003
+"""Looks at the program without a pause in between, and seconds between the further ones."""
+_TOO_LONG = f": what came before took longer than {PATIENCE:.0f} s"
+_CALM = 3
+"""Looks in a row at which nothing must be going on: a task that is due has had its turn then."""
+
+Input = events.InputEvent | events.Paste
+
+
+class Hold(IntEnum):
+    """What input waits for, the more patiently the higher it is."""
+
+    NOTHING = 0
+    READING = 1
+    """What was opened is not read or laid out yet: waited for as long as nobody has seen it."""
+    CHANGING = 2
+    """What was agreed to is carried out: what was typed blindly waits for its end."""
+    OPENING = 3
+    """A screen is to open, or a message is being handled: everything waits."""
+
+
+class InputQueue:
+    """What was typed ahead of the program, in its order, and whether its turn has come."""
+
+    def __init__(self, app: TypedAheadApp) -> None:
+        self._app = app
+        self._waiting: deque[Input] = deque()
+        self._watcher: asyncio.Task[None] | None = None
+        self._begun_at = 0.0
+        """When the latest input was handed out."""
+        self._idle_at: float | None = None
+        """When every message that it caused had been handled; None before."""
+        self._before: frozenset[Hashable] = frozenset()
+        """What was going on already when it was handed out."""
+        self._asked: WeakKeyDictionary[Worker[Any], Screen[Any]] = WeakKeyDictionary()
+        """The screen that each worker opened last."""
+        self._stack: tuple[Screen[Any], ...] = ()
+        self._dropped = 0
+        self._telling: asyncio.TimerHandle | None = None
+        """Runs while input is dropped: until nothing comes any more."""
+
+    def admit(self, event: Input) -> bool:
+        """Whether an input can be handled now; else it waits for its turn or is dropped."""
+        if isinstance(event, events.Key) and event.key in self._app.urgent_keys:
+            self._drop()
+            self._tell("")
+        elif self._telling is not None:
+            self._drop(event)
+            return False
+        elif self._watcher is not None:
+            if self._waiting and isinstance(event, events.MouseMove):
+                self._forget_move()
+            self._waiting.append(event)
+            return False
+        if not isinstance(event, events.MouseMove):
+            self._begin()
+        return True
+
+    def open(self) -> None:
+        """Begin to see who opens screens. Needs a running app."""
+        self._stack = tuple(self._app.screen_stack)
+        changes = self._app.screen_change_signal
+        changes.subscribe(self._app, self._screen_changed, immediate=True)
+
+    def _screen_changed(self, _top: Screen[Any]) -> None:
+        """Remember which worker opened a screen: called while it does."""
+        before, self._stack = self._stack, tuple(self._app.screen_stack)
+        opened = [screen for screen in self._stack if screen not in before]
+        try:
+            worker = get_current_worker()
+        except NoActiveWorker:
+            return
+        if opened:
+            self._asked[worker] = opened[-1]
+
+    def close(self) -> None:
+        """Hand out nothing any more."""
+        self._waiting.clear()
+        if self._watcher is not None:
+            self._watcher.cancel()
+        if self._telling is not None:
+            self._telling.cancel()
+
+    # One after the other ----------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        self._before = frozenset(self._going_on())
+        self._begun_at = time.monotonic()
+        self._idle_at = None
+        if self._watcher is None:
+            self._watcher = asyncio.create_task(self._watch(), name="typed ahead")
+
+    async def _watch(self) -> None:
+        try:
+            while await self._over() and self._waiting:
+                event = self._waiting.popleft()
+                self._begin()
+                self._app.call_later(self._app.handle_input, event)
+            self._drop()
+        except Exception as error:
+            self._app._handle_exception(error)
+        finally:
+            self._watcher = None
+
+    async def _over(self) -> bool:
+        """Wait until the next input can be handled; False when that took too long."""
+        looks = calm = 0
+        while calm < _CALM:
+            await asyncio.sleep(0 if looks < _HASTY else _PAUSE)
+            looks += 1
+            now = time.monotonic()
+            hold = self._hold(now)
+            calm = calm + 1 if hold is Hold.NOTHING else 0
+            if hold >= Hold.CHANGING and now - self._begun_at > PATIENCE:
+                return False
+        return True
+
+    def _hold(self, now: float) -> Hold:
+        """What the next input has to wait for now."""
+        if not self._app.screen_stack:
+            return Hold.NOTHING
+        if not is_idle(self._app):
+            return Hold.OPENING
+        if self._idle_at is None:
+            self._idle_at = now
+        going_on = self._going_on()
+        hold = max(
+            (hold for what, hold in going_on.items() if what not in self._before),
+            default=Hold.NOTHING,
+        )
+        if hold is Hold.OPENING:
+            return hold
+        seen_at = self._idle_at + GLANCE
+        if hold is Hold.CHANGING:
+            blind = self._waiting[0].time < seen_at if self._waiting else now < seen_at
+            return hold if blind else Hold.NOTHING
+        waits = hold is Hold.READING or not is_laid_out(self._app.screen)
+        return Hold.READING if waits and now < seen_at else Hold.NOTHING
+
+    def _going_on(self) -> Mapping[Hashable, Hold]:
+        """What goes on besides the handling of messages."""
+        found: dict[Hashable, Hold] = {}
+        for worker in self._app.workers:
+            asked = self._asked.get(worker)
+            if worker.is_finished or worker.group not in (*_ASKING, FINISHING):
+                continue
+            if asked is None:
+                found[worker] = Hold.OPENING if worker.group in _ASKING else Hold.CHANGING
+            elif asked not in self._app.screen_stack:
+                found[worker, asked] = Hold.CHANGING
+        for screen in self._app.screen_stack[-1:]:
+            if getattr(screen, "undecided", False):
+                found[screen, "undecided"] = Hold.CHANGING
+            if getattr(screen, "reading", False):
+                found[screen, "reading"] = Hold.READING
+        return found
+
+    def _forget_move(self) -> None:
+        """Of two moves of the pointer in a row only the last one matters."""
+        if isinstance(self._waiting[-1], events.MouseMove):
+            self._waiting.pop()
+
+    # What took too long -----------------------------------------------------------------------
+
+    def _drop(self, *more: Input) -> None:
+        """Drop what waits, and what comes from now on until there is a pause."""
+        counted = events.Key | events.Paste | events.MouseDown
+        self._dropped += sum(isinstance(one, counted) for one in (*self._waiting, *more))
+        self._waiting.clear()
+        if self._telling is not None:
+            self._telling.cancel()
+        if self._dropped:
+            loop = asyncio.get_running_loop()
+            self._telling = loop.call_later(GLANCE, self._tell, _TOO_LONG)
+
+    def _tell(self, why: str) -> None:
+        """Say how many were dropped, never what: it may have been a secret."""
+        if self._telling is not None:
+            self._telling.cancel()
+            self._telling = None
+        count, self._dropped = self._dropped, 0
+        if count:
+            what = "1 key typed ahead was" if count == 1 else f"{count} keys typed ahead were"
+            self._app.notify(f"{what} dropped{why}", severity="warning")
 
 
 class TypedAheadApp(GuardedApp, inherit_bindings=False):
-    """A key goes to what has the focus when its turn comes.
-
-    Textual hands every key to the widget that has the focus as it arrives. When several come at
-    once and the first one moves the focus, the others were handed to the wrong widget: what was
-    typed behind ``:`` or ``/`` would be lost.
-    """
+    """An app that handles a key only when everything that the key before it began is over."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._handed: WeakKeyDictionary[events.Key, Widget] = WeakKeyDictionary()
+        self.urgent_keys: frozenset[str] = frozenset()
+        """Keys that never wait; what waits is dropped for them, as at an interrupt."""
+        self._typed = InputQueue(self)
+
+    @on(events.Mount)
+    def _open_queue(self) -> None:
+        self._typed.open()
+
+    @on(events.Unmount)
+    def _close_queue(self) -> None:
+        self._typed.close()
 
     async def on_event(self, event: events.Event) -> None:
-        """Remember whom a key is handed to."""
-        if isinstance(event, events.Key) and not event.is_forwarded and self.screen_stack:
-            self._handed[event] = self.focused or self.screen
+        """Let input wait for its turn."""
+        if isinstance(event, Input) and not event.is_forwarded and not self._typed.admit(event):
+            return
         await super().on_event(event)
 
-    def on_key(self, event: events.Key) -> None:
-        """Nobody wanted it: hand it on when the focus has moved since, else it is a binding's."""
-        before = self._handed.pop(event, None)
-        now = (self.focused or self.screen) if self.screen_stack else None
-        if before is not None and now is not None and now is not before:
-            event.prevent_default()
-            again = event.copy()
-            self._handed[again] = now
-            now._forward_event(again)
+    async def handle_input(self, event: Input) -> None:
+        """Handle an input whose turn has come."""
+        await super().on_event(event)

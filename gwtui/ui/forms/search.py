@@ -152,6 +152,11 @@ class SearchScreen(ValueScreen):
         self.fill()
 
     @property
+    def reading(self) -> bool:
+        """Whether the options are still to come."""
+        return not (self.offer.loaded or self.offer.fault)
+
+    @property
     def sought(self) -> str:
         """What is searched for."""
         return self.query_one(QuietInput).value.strip()

@@ -204,6 +204,12 @@ class ResourceScreen(GatewayScreen):
         marked = set(self.table.marked)
         return [row for row in self._rows or () if self.declared.identity(row) in marked]
 
+    @property
+    def undecided(self) -> bool:
+        """Whether another row may be selected at once: the wanted one, or what a filter leaves."""
+        awaited = self._rows is None or any(state.refreshing for state in self.states[:1])
+        return self.table.is_filtering or (self._wanted is not None and awaited)
+
     # What actions do --------------------------------------------------------------------------
 
     @property

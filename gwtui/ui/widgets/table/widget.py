@@ -110,6 +110,11 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         return self.model.filter_error
 
     @property
+    def is_filtering(self) -> bool:
+        """Whether the filter has not looked at every row yet."""
+        return self.model.provisional
+
+    @property
     def unknown_columns(self) -> tuple[str, ...]:
         """Names in the filter that are no column here: they are searched as plain text."""
         return self.model.unknown_columns
