@@ -11,12 +11,15 @@ from textual.message_pump import MessagePump
 from textual.screen import Screen
 
 
-def is_idle(app: App[Any]) -> bool:
-    """Whether no message is queued or being handled: in the app, its screens and their widgets.
+def busy_pump(app: App[Any], likely: MessagePump | None = None) -> MessagePump | None:
+    """A pump with a message queued or being handled: of the app, its screens or their widgets.
 
-    Workers, timers and what the operating system is asked for do not count.
+    ``likely`` is looked at first. None when there is nothing left to do; workers, timers and what
+    the operating system is asked for do not count.
     """
-    return _waits(app) and all(node._task is None or _waits(node) for node in tuple(app._registry))
+    if likely is not None and _is_busy(likely):
+        return likely
+    return next((pump for pump in (app, *app._registry) if _is_busy(pump)), None)
 
 
 def is_laid_out(screen: Screen[Any]) -> bool:
@@ -24,7 +27,10 @@ def is_laid_out(screen: Screen[Any]) -> bool:
     return not (screen._layout_required or screen._callbacks)
 
 
-def _waits(pump: MessagePump) -> bool:
-    """Whether a pump waits for its next message. One that is being mounted does not yet."""
+def _is_busy(pump: MessagePump) -> bool:
+    """Whether a pump does anything but wait for its next message; one being mounted does."""
     queue: Queue[Message | None] = pump._message_queue
-    return queue.empty() and bool(queue.ready_event._waiters) and not pump._next_callbacks
+    if queue.ready_event._waiters:
+        return not queue.empty() or bool(pump._next_callbacks)
+    # A pump that was never started, or has ended, has no task. The app's is nobody's.
+    return pump._task is not None or pump.is_dom_root

@@ -13,15 +13,16 @@ import time
 from collections import deque
 from collections.abc import Hashable, Mapping
 from enum import IntEnum
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 from textual import events, on
+from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.worker import NoActiveWorker, Worker, get_current_worker
 
 from gwtui.ui.guarded import GuardedApp
-from gwtui.ui.idle import is_idle, is_laid_out
+from gwtui.ui.idle import busy_pump, is_laid_out
 
 ACTIONS = "actions"
 """Group of the workers that do what an action promises: most of them open a screen."""
@@ -34,12 +35,15 @@ FINISHING = "finishing"
 _ASKING = frozenset({ACTIONS, SUBMITTING, OPENING})
 """Groups whose workers ask a person: until then what is typed is meant for their screen."""
 PATIENCE = 2.0
-"""Seconds that input waits for what came before it; then it is dropped."""
+"""Seconds that input waits for what came before it; then it is dropped. Time in which the program
+itself is at work does not count."""
 GLANCE = 0.25
 """Seconds in which nobody has seen what a key did: what is typed within them was typed blindly."""
 _HASTY = 16
 _PAUSE = 0.003
 """Looks at the program without a pause in between, and seconds between the further ones."""
+_AT_WORK = 0.012
+"""Seconds between two looks beyond which the program was at work, or not given the processor."""
 _TOO_LONG = f": what came before took longer than {PATIENCE:.0f} s"
 _CALM = 3
 """Looks in a row at which nothing must be going on: a task that is due has had its turn then."""
@@ -47,16 +51,34 @@ _CALM = 3
 Input = events.InputEvent | events.Paste
 
 
+_COUNTED = events.Key | events.Paste | events.MouseDown
+"""What a person does, of all that a terminal reports."""
+
+
 class Hold(IntEnum):
     """What input waits for, the more patiently the higher it is."""
 
     NOTHING = 0
-    READING = 1
-    """What was opened is not read or laid out yet: waited for as long as nobody has seen it."""
-    CHANGING = 2
+    LAYING_OUT = 1
+    """What was opened has no places yet: waited for as long as nobody can have seen it."""
+    READING = 2
+    """What was opened is read: what was typed blindly waits if it needs that."""
+    CHANGING = 3
     """What was agreed to is carried out: what was typed blindly waits for its end."""
-    OPENING = 3
+    OPENING = 4
     """A screen is to open, or a message is being handled: everything waits."""
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """A screen that some of the keys mean something on only when it has read it."""
+
+    @property
+    def reading(self) -> bool:
+        """Whether something is still to come."""
+
+    def awaits(self, event: events.Event) -> bool:
+        """Whether an input is meant for what is to come."""
 
 
 class InputQueue:
@@ -66,10 +88,10 @@ class InputQueue:
         self._app = app
         self._waiting: deque[Input] = deque()
         self._watcher: asyncio.Task[None] | None = None
-        self._begun_at = 0.0
-        """When the latest input was handed out."""
-        self._idle_at: float | None = None
-        """When every message that it caused had been handled; None before."""
+        self._shown_for = 0.0
+        """Seconds since everything that the latest input opened was there."""
+        self._busy: MessagePump | None = None
+        """What was found at work when it was looked for last."""
         self._before: frozenset[Hashable] = frozenset()
         """What was going on already when it was handed out."""
         self._asked: WeakKeyDictionary[Worker[Any], Screen[Any]] = WeakKeyDictionary()
@@ -95,6 +117,11 @@ class InputQueue:
         if not isinstance(event, events.MouseMove):
             self._begin()
         return True
+
+    @property
+    def pending(self) -> bool:
+        """Whether anything waits, or what was handed out last is not over."""
+        return self._watcher is not None
 
     def open(self) -> None:
         """Begin to see who opens screens. Needs a running app."""
@@ -125,8 +152,7 @@ class InputQueue:
 
     def _begin(self) -> None:
         self._before = frozenset(self._going_on())
-        self._begun_at = time.monotonic()
-        self._idle_at = None
+        self._shown_for = 0.0
         if self._watcher is None:
             self._watcher = asyncio.create_task(self._watch(), name="typed ahead")
 
@@ -145,37 +171,39 @@ class InputQueue:
     async def _over(self) -> bool:
         """Wait until the next input can be handled; False when that took too long."""
         looks = calm = 0
+        waited, now = 0.0, time.monotonic()
         while calm < _CALM:
             await asyncio.sleep(0 if looks < _HASTY else _PAUSE)
             looks += 1
-            now = time.monotonic()
-            hold = self._hold(now)
+            before, now = now, time.monotonic()
+            passed = min(now - before, _AT_WORK)
+            waited += passed
+            hold = self._hold()
+            self._shown_for = 0.0 if hold is Hold.OPENING else self._shown_for + passed
             calm = calm + 1 if hold is Hold.NOTHING else 0
-            if hold >= Hold.CHANGING and now - self._begun_at > PATIENCE:
+            if hold >= Hold.READING and waited > PATIENCE:
                 return False
         return True
 
-    def _hold(self, now: float) -> Hold:
+    def _hold(self) -> Hold:
         """What the next input has to wait for now."""
         if not self._app.screen_stack:
             return Hold.NOTHING
-        if not is_idle(self._app):
-            return Hold.OPENING
-        if self._idle_at is None:
-            self._idle_at = now
-        going_on = self._going_on()
-        hold = max(
-            (hold for what, hold in going_on.items() if what not in self._before),
-            default=Hold.NOTHING,
-        )
+        hold = Hold.OPENING
+        self._busy = busy_pump(self._app, self._busy)
+        if self._busy is None:
+            going_on = self._going_on().items()
+            new = (hold for what, hold in going_on if what not in self._before)
+            hold = max(new, default=Hold.NOTHING)
         if hold is Hold.OPENING:
             return hold
-        seen_at = self._idle_at + GLANCE
-        if hold is Hold.CHANGING:
-            blind = self._waiting[0].time < seen_at if self._waiting else now < seen_at
-            return hold if blind else Hold.NOTHING
-        waits = hold is Hold.READING or not is_laid_out(self._app.screen)
-        return Hold.READING if waits and now < seen_at else Hold.NOTHING
+        screen, unseen = self._app.screen, self._shown_for < GLANCE
+        if hold is Hold.READING and self._waiting and isinstance(screen, Reader):
+            hold = hold if screen.awaits(self._waiting[0]) else Hold.NOTHING
+        # What waits came before anybody could see what goes on; what comes later need not wait.
+        if hold is not Hold.NOTHING and (self._waiting or unseen):
+            return hold
+        return Hold.LAYING_OUT if unseen and not is_laid_out(screen) else Hold.NOTHING
 
     def _going_on(self) -> Mapping[Hashable, Hold]:
         """What goes on besides the handling of messages."""
@@ -189,10 +217,8 @@ class InputQueue:
             elif asked not in self._app.screen_stack:
                 found[worker, asked] = Hold.CHANGING
         for screen in self._app.screen_stack[-1:]:
-            if getattr(screen, "undecided", False):
-                found[screen, "undecided"] = Hold.CHANGING
-            if getattr(screen, "reading", False):
-                found[screen, "reading"] = Hold.READING
+            if isinstance(screen, Reader) and screen.reading:
+                found[screen] = Hold.READING
         return found
 
     def _forget_move(self) -> None:
@@ -204,12 +230,12 @@ class InputQueue:
 
     def _drop(self, *more: Input) -> None:
         """Drop what waits, and what comes from now on until there is a pause."""
-        counted = events.Key | events.Paste | events.MouseDown
-        self._dropped += sum(isinstance(one, counted) for one in (*self._waiting, *more))
+        count = sum(isinstance(one, _COUNTED) for one in (*self._waiting, *more))
         self._waiting.clear()
-        if self._telling is not None:
-            self._telling.cancel()
-        if self._dropped:
+        if count:
+            self._dropped += count
+            if self._telling is not None:
+                self._telling.cancel()
             loop = asyncio.get_running_loop()
             self._telling = loop.call_later(GLANCE, self._tell, _TOO_LONG)
 

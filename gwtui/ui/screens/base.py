@@ -257,12 +257,6 @@ class GatewayScreen(Screen[None]):
             self.refresh_frame()
 
     @property
-    def reading(self) -> bool:
-        """Whether what it shows is still to come."""
-        deciding = self.deciding_state()
-        return deciding is not None and deciding.fetched_at is None and deciding.error is None
-
-    @property
     def _is_whole(self) -> bool:
         """Whether every widget is there: not before the first, nor while they are removed."""
         return self.is_mounted and self.is_attached and not self._pruning

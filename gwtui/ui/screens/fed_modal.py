@@ -35,12 +35,6 @@ class FedModal(Answered[Result]):
         """Leave the feeds for good."""
         self._subscriptions.close()
 
-    @property
-    def reading(self) -> bool:
-        """Whether what it shows is still to come."""
-        states = self._subscriptions.states
-        return any(state.fetched_at is None and state.error is None for state in states)
-
     def on_feed_changed(self, message: FeedChanged) -> None:
         """Show the newest state of a feed."""
         self._subscriptions.handle(message)

@@ -15,7 +15,7 @@ from textual.timer import Timer
 
 from gwtui.actions.action import LIST
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.commands import by_id
+from gwtui.ui.commands import by_id, offered
 from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.completing import Completing
@@ -205,10 +205,19 @@ class ResourceScreen(GatewayScreen):
         return [row for row in self._rows or () if self.declared.identity(row) in marked]
 
     @property
-    def undecided(self) -> bool:
-        """Whether another row may be selected at once: the wanted one, or what a filter leaves."""
-        awaited = self._rows is None or any(state.refreshing for state in self.states[:1])
-        return self.table.is_filtering or (self._wanted is not None and awaited)
+    def reading(self) -> bool:
+        """Whether the rows are still to come: the first, a wanted one, those of a filter."""
+        own = self.states[:1]
+        first = any(state.fetched_at is None and state.error is None for state in own)
+        wanted = self._wanted is not None and any(state.refreshing for state in own)
+        return first or wanted or self.table.is_filtering
+
+    def awaits(self, event: events.Event) -> bool:
+        """Whether an input is meant for a row: not what is typed into a line or leads elsewhere."""
+        if self.focused not in (None, self.table) or not isinstance(event, events.Key):
+            return False
+        action = next((one for one in offered(self.scopes) if event.key in one.keys), None)
+        return action is None or action.target
 
     # What actions do --------------------------------------------------------------------------
 
