@@ -10,7 +10,7 @@ import asyncio
 import random
 import re
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC
@@ -23,6 +23,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from gwtui.client.gateway import GatewayClient
+from gwtui.contract.keys import ApiKey
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
@@ -43,7 +44,7 @@ KEYS = {
     "end": "\x1b[F",
     "pagedown": "\x1b[6~",
     "backspace": "\x7f",
-    **{f"ctrl+{letter}": chr(ord(letter) - 96) for letter in "nopsuz"},
+    **{f"ctrl+{letter}": chr(ord(letter) - 96) for letter in "cnopsuz"},
 }
 _TOKEN = re.compile(r"<paste:([^>]*)>|<click:(\d+),(\d+)>|<([a-z+]+)>|(.)")
 
@@ -224,7 +225,12 @@ def _busy(app: GwtuiApp) -> bool:
     asking = [
         worker for worker in app.workers if not worker.is_finished and worker.group == "forms"
     ]
-    return reading or app._typed.pending or busy_pump(app) is not None or (bool(asking) and not _asks(app))
+    return (
+        reading
+        or app._typed.pending
+        or busy_pump(app) is not None
+        or (bool(asking) and not _asks(app))
+    )
 
 
 def _asks(app: GwtuiApp) -> bool:
@@ -236,11 +242,13 @@ async def _gateway(client: GatewayClient) -> dict[str, list[str]]:
     rails = (await client.guardrails.list()).items
     own = (await client.byok.list()).items
     spaces = (await client.workspaces.list()).items
-    names = {space.id: space.slug for space in spaces}
+    names: dict[str | None, str | None] = {space.id: space.slug for space in spaces}
     return {
         "keys": _lines(
-            (one.name, one.limit, one.limit_reset, one.disabled, names.get(one.workspace_id or ""))
-            + ((one.expires_at and one.expires_at.date()),)
+            (
+                *(one.name, one.limit, one.limit_reset, one.disabled),
+                *_where_and_how_long(one, names),
+            )
             for one in keys
         ),
         "guardrails": _lines(
@@ -250,6 +258,10 @@ async def _gateway(client: GatewayClient) -> dict[str, list[str]]:
         "credentials": _lines((one.name, one.provider, one.disabled) for one in own),
         "workspaces": _lines((one.name, one.slug, one.description) for one in spaces),
     }
+
+
+def _where_and_how_long(key: ApiKey, names: Mapping[str | None, str | None]) -> Sequence[object]:
+    return names.get(key.workspace_id), key.expires_at and key.expires_at.date()
 
 
 def _lines(rows: Iterable[Sequence[object]]) -> list[str]:

@@ -271,6 +271,11 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
             known, descending = self.sorting
             self.sort_by(column, known == column and not descending)
 
+    def on_hide(self, event: events.Hide) -> None:
+        """Keep the focus when this comes late: the table was hidden for a moment and is back."""
+        if all(node.display for node in self.ancestors_with_self):
+            event.prevent_default()
+
     # Inside -----------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
