@@ -53,10 +53,6 @@ _SWEEPING = 600.0
 """Seconds between two looks for sealed keys whose time is over."""
 
 
-def _is_control(key: str) -> bool:
-    return key.startswith("ctrl+")
-
-
 class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     """The dashboard.
 
@@ -107,7 +103,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self._begin_in(theme if theme and theme in self.available_themes else DEFAULT_THEME)
         for action in offered((APP,)):
             self._bind(action)
-        self.urgent_keys = frozenset(filter(_is_control, by_id("app.quit").keys))
+        self.leaving_keys = frozenset(by_id("app.quit").keys)
 
     def _begin_in(self, theme: str) -> None:
         """Set the first theme; setting it the usual way would read every style sheet twice."""
@@ -122,7 +118,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     def _bind(self, action: Action) -> None:
         for key in action.keys:
             # Control keys work everywhere, forms included; plain ones only where nobody types.
-            priority = _is_control(key) and action.id in _ANYWHERE
+            priority = key.startswith("ctrl+") and action.id in _ANYWHERE
             binding = Binding(key, f"run({action.id!r})", show=False, priority=priority)
             self._bindings.key_to_bindings[key] = [binding]
 

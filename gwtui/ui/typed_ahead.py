@@ -13,8 +13,8 @@ import time
 from collections import deque
 from collections.abc import Hashable, Mapping
 from enum import IntEnum
-from typing import Any, Protocol, runtime_checkable
-from weakref import WeakKeyDictionary
+from typing import Any, Protocol, TypeGuard, runtime_checkable
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from textual import events, on
 from textual.message_pump import MessagePump
@@ -49,8 +49,6 @@ _CALM = 3
 """Looks in a row at which nothing must be going on: a task that is due has had its turn then."""
 
 Input = events.InputEvent | events.Paste
-
-
 _COUNTED = events.Key | events.Paste | events.MouseDown
 """What a person does, of all that a terminal reports."""
 
@@ -94,7 +92,8 @@ class InputQueue:
         """What was found at work when it was looked for last."""
         self._before: frozenset[Hashable] = frozenset()
         """What was going on already when it was handed out."""
-        self._asked: WeakKeyDictionary[Worker[Any], Screen[Any]] = WeakKeyDictionary()
+        self._asked: WeakKeyDictionary[Worker[Any], ReferenceType[Screen[Any]]]
+        self._asked = WeakKeyDictionary()
         """The screen that each worker opened last."""
         self._stack: tuple[Screen[Any], ...] = ()
         self._dropped = 0
@@ -103,7 +102,7 @@ class InputQueue:
 
     def admit(self, event: Input) -> bool:
         """Whether an input can be handled now; else it waits for its turn or is dropped."""
-        if isinstance(event, events.Key) and event.key in self._app.urgent_keys:
+        if self._leaves(event) and event.key.startswith("ctrl+"):
             self._drop()
             self._tell("")
         elif self._telling is not None:
@@ -138,7 +137,7 @@ class InputQueue:
         except NoActiveWorker:
             return
         if opened:
-            self._asked[worker] = opened[-1]
+            self._asked[worker] = ref(opened[-1])
 
     def close(self) -> None:
         """Hand out nothing any more."""
@@ -166,7 +165,8 @@ class InputQueue:
         except Exception as error:
             self._app._handle_exception(error)
         finally:
-            self._watcher = None
+            self._watcher = self._busy = None
+            self._before = frozenset()  # nothing is kept alive in here
 
     async def _over(self) -> bool:
         """Wait until the next input can be handled; False when that took too long."""
@@ -198,12 +198,24 @@ class InputQueue:
         if hold is Hold.OPENING:
             return hold
         screen, unseen = self._app.screen, self._shown_for < GLANCE
-        if hold is Hold.READING and self._waiting and isinstance(screen, Reader):
-            hold = hold if screen.awaits(self._waiting[0]) else Hold.NOTHING
+        if self._waiting and not self._needs(self._waiting[0], hold):
+            hold = Hold.NOTHING
         # What waits came before anybody could see what goes on; what comes later need not wait.
         if hold is not Hold.NOTHING and (self._waiting or unseen):
             return hold
         return Hold.LAYING_OUT if unseen and not is_laid_out(screen) else Hold.NOTHING
+
+    def _needs(self, event: Input, hold: Hold) -> bool:
+        """Whether an input counts on what is held up for."""
+        screen, focused = self._app.screen, self._app.focused
+        if hold is Hold.READING and isinstance(screen, Reader):
+            return screen.awaits(event)
+        if not self._leaves(event) or screen.is_modal:
+            return True
+        return focused is not None and focused.check_consume_key(event.key, event.character)
+
+    def _leaves(self, event: Input) -> TypeGuard[events.Key]:
+        return isinstance(event, events.Key) and event.key in self._app.leaving_keys
 
     def _going_on(self) -> Mapping[Hashable, Hold]:
         """What goes on besides the handling of messages."""
@@ -214,7 +226,7 @@ class InputQueue:
                 continue
             if asked is None:
                 found[worker] = Hold.OPENING if worker.group in _ASKING else Hold.CHANGING
-            elif asked not in self._app.screen_stack:
+            elif asked() not in self._app.screen_stack:
                 found[worker, asked] = Hold.CHANGING
         for screen in self._app.screen_stack[-1:]:
             if isinstance(screen, Reader) and screen.reading:
@@ -255,8 +267,9 @@ class TypedAheadApp(GuardedApp, inherit_bindings=False):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.urgent_keys: frozenset[str] = frozenset()
-        """Keys that never wait; what waits is dropped for them, as at an interrupt."""
+        self.leaving_keys: frozenset[str] = frozenset()
+        """Keys that leave the program. With ctrl they never wait: what waits is dropped for them,
+        as at an interrupt. The others wait only for what may be typed into."""
         self._typed = InputQueue(self)
 
     @on(events.Mount)
