@@ -127,6 +127,8 @@ async def settled(pilot: Pilot[Any]) -> None:
 
 
 def _busy(app: GwtuiApp) -> bool:
+    if app._typed.pending:
+        return True
     if app.session is None:
         return app.link.error is None
     now = app.clock.now()

@@ -23,7 +23,7 @@ from gwtui.ui.commands import by_id, offered
 from gwtui.ui.connecting import Connecting
 from gwtui.ui.context import ActionContext, Marks
 from gwtui.ui.departure import Departure
-from gwtui.ui.handlers import handler
+from gwtui.ui.handlers import BACKGROUND, handler
 from gwtui.ui.health import Health
 from gwtui.ui.keys import shown
 from gwtui.ui.messages import LookInto
@@ -35,7 +35,7 @@ from gwtui.ui.styles import frame_sheet, further_sheets
 from gwtui.ui.terminal_modes import give_back
 from gwtui.ui.terminal_title import TerminalTitle
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, known_theme
-from gwtui.ui.typed_ahead import TypedAheadApp
+from gwtui.ui.typed_ahead import ACTIONS, TypedAheadApp
 from gwtui.watch.feeds.scope import Scope
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from gwtui.ui.alert_notices import AlertNotices
     from gwtui.watch.hub import FeedHub
 
-_ACTIONS = "actions"
+_BACKGROUND = "background"
 _ANYWHERE = frozenset({"app.quit", "app.redraw"})
 """Actions whose control keys work in forms, too."""
 _SEALED = "sealed-keys"
@@ -104,6 +104,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self._begin_in(DEFAULT_THEME if theme is None else known_theme(theme))
         for action in offered((APP,)):
             self._bind(action)
+        self.leaving_keys = frozenset(by_id("app.quit").keys)
 
     def _begin_in(self, theme: str) -> None:
         """Set the first theme; setting it the usual way would read every style sheet twice."""
@@ -301,7 +302,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         if immediate:
             await handle(context)
         else:
-            self.run_worker(handle(context), name=action.id, group=_ACTIONS, exit_on_error=False)
+            group = _BACKGROUND if action.id in BACKGROUND else ACTIONS
+            self.run_worker(handle(context), name=action.id, group=group, exit_on_error=False)
 
     def refusal(self, action: Action, context: ActionContext) -> str | None:
         """Why an action cannot be done now, None when it can."""
@@ -337,7 +339,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
 
     @on(Worker.StateChanged)
     def _action_ended(self, event: Worker.StateChanged) -> None:
-        if event.worker.group != _ACTIONS or event.state is not WorkerState.ERROR:
+        of_action = event.worker.group in (ACTIONS, _BACKGROUND)
+        if not of_action or event.state is not WorkerState.ERROR:
             return
         from gwtui.client.errors import GatewayError  # noqa: PLC0415 - loaded with the connection
 

@@ -156,8 +156,8 @@ class Walk:
     async def breathe(self) -> None:
         """Let what was posted be handled: bounded, for there is always something going on."""
         for hop in range(MOST_HOPS):
-            await asyncio.sleep(0)
-            if hop > 8 and self.app._message_queue.empty():
+            await asyncio.sleep(0 if hop < 16 else 0.002)
+            if hop > 8 and self.app._message_queue.empty() and not self.app._typed.pending:
                 return
 
     async def press(self, *keys: str, burst: bool = False) -> None:

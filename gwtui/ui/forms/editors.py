@@ -18,6 +18,7 @@ from gwtui.ui.forms.reading import Typed
 from gwtui.ui.resources.spec import Cell, Tone
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.tones import toned
+from gwtui.ui.typed_ahead import OPENING
 from gwtui.ui.widgets.prompt import QuietInput
 
 _GAP = 2
@@ -327,7 +328,7 @@ class PickEditor(OpensByTyping, can_focus=True):
         """Open the list."""
         self.action_open()
 
-    @work(group="pick", exclusive=True)
+    @work(group=OPENING, exclusive=True)
     async def action_open(self) -> None:
         """Let the person choose; of many, by typing a part of the name."""
         chosen = await (self._found() if len(self._options) > _MANY else self._chosen())

@@ -27,6 +27,7 @@ from gwtui.ui.notices import make_way
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.modal import Answered
 from gwtui.ui.tones import toned
+from gwtui.ui.typed_ahead import OPENING, SUBMITTING
 from gwtui.ui.widgets.one_line import PartsLine
 from gwtui.ui.widgets.status import TwoEnds
 
@@ -212,7 +213,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         else:
             self.dismiss(None)
 
-    @work(group="form-leave", exclusive=True)
+    @work(group=OPENING, exclusive=True)
     async def _ask(self) -> None:
         discard = await self.app.push_screen_wait(
             AskScreen(
@@ -229,7 +230,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def _carry_out(self, request: RequestModel) -> None:
         # Owned by the app: the worker of a screen would die with the screen.
-        self.app.run_worker(self._send(request), name="form", group="forms")
+        self.app.run_worker(self._send(request), name="form", group=SUBMITTING)
 
     async def _send(self, request: RequestModel) -> None:
         outcome = await self._outcome(request)

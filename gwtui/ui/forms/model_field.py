@@ -15,6 +15,7 @@ from gwtui.ui.forms.fields import ModelField, PickOption
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.search import Offer, SearchScreen, option_line, title_width
 from gwtui.ui.resources.spec import Cell
+from gwtui.ui.typed_ahead import OPENING
 
 
 class _FromOffer(Suggester):
@@ -113,7 +114,7 @@ class ModelEditor(TextEditor):
             return Cell(f"not in the list{hint or ': sent as it is typed'} · Ctrl+O lists", "warn")
         return Cell(" · ".join(part for part in (option.title, option.note) if part) or "known")
 
-    @work(group="find", exclusive=True)
+    @work(group=OPENING, exclusive=True)
     async def action_find(self) -> None:
         """Choose from the list."""
         kept = await self.app.push_screen_wait(

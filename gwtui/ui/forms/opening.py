@@ -18,6 +18,7 @@ from gwtui.ui.resources.spec import Cell
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.modal import Answered
 from gwtui.ui.tones import toned
+from gwtui.ui.typed_ahead import OPENING
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class ValueScreen(Answered[Kept | None]):
         else:
             self.dismiss(None)
 
-    @work(group="value-leave", exclusive=True)
+    @work(group=OPENING, exclusive=True)
     async def _ask(self) -> None:
         discard = await self.app.push_screen_wait(
             AskScreen(
@@ -124,7 +125,7 @@ class OpeningEditor(Widget, can_focus=True):
         """Open."""
         self.action_open()
 
-    @work(group="open", exclusive=True)
+    @work(group=OPENING, exclusive=True)
     async def action_open(self) -> None:
         """Let the person change the value."""
         kept = await self.app.push_screen_wait(self.screen_to_open())

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -30,6 +30,7 @@ _LONGEST_TITLE = 46
 _LEAST_ROOM = 40
 _MARK = 6
 """Cells of a row's mark and of the gap before its note."""
+_ON_ROWS = frozenset({"enter", "space", "up", "down", "pageup", "pagedown", "home", "end"})
 NAMED = 60
 """Characters of an entry's name that are shown."""
 
@@ -149,6 +150,15 @@ class SearchScreen(ValueScreen):
         """Ask for the options (again)."""
         await self.offer.load()
         self.fill()
+
+    @property
+    def reading(self) -> bool:
+        """Whether the options are still to come."""
+        return not (self.offer.loaded or self.offer.fault)
+
+    def awaits(self, event: events.Event) -> bool:
+        """Whether an input is meant for an option: letters only search."""
+        return isinstance(event, events.Key) and event.key in _ON_ROWS
 
     @property
     def sought(self) -> str:

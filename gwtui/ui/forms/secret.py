@@ -22,6 +22,7 @@ from gwtui.ui.forms.editors import Edited, Entered, TickEditor
 from gwtui.ui.resources.spec import Tone
 from gwtui.ui.screens.modal import Answered
 from gwtui.ui.tones import toned
+from gwtui.ui.typed_ahead import FINISHING
 
 MASK = "•" * 24
 _NOT_YET = "Say first that you have stored the key: the gateway cannot show it again."
@@ -164,13 +165,13 @@ class SecretScreen(Answered[bool]):
         label = "Hide (v)" if self._revealed else "Show (v)"
         self.query_one("#reveal", Button).label = Content(label)
 
-    @work(group="secret-copy", exclusive=True)
+    @work(group=FINISHING, exclusive=True)
     async def action_copy(self) -> None:
         """Copy by the route that works."""
         if self._value is not None:
             self._say(await copy_text(self.app, self._value.get_secret_value(), secret=True))
 
-    @work(group="secret-copy", exclusive=True)
+    @work(group=FINISHING, exclusive=True)
     async def action_save(self) -> None:
         """Save to a private file, the one route that can be confirmed."""
         if self._value is not None:

@@ -18,6 +18,7 @@ from gwtui.ui.resources.spec import Tone
 from gwtui.ui.screens.object import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
+from gwtui.ui.typed_ahead import FINISHING
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import QuietInput
@@ -93,7 +94,7 @@ class GenerationScreen(ObjectScreen):
         if identity:
             self._look_up(identity)
 
-    @work(group="generation", exclusive=True)
+    @work(group=FINISHING, exclusive=True)
     async def _look_up(self, identity: str) -> None:
         self._wanted = identity
         self._pending = self.gwtui.session is None

@@ -15,7 +15,7 @@ from textual.timer import Timer
 
 from gwtui.actions.action import LIST
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.commands import by_id
+from gwtui.ui.commands import by_id, offered
 from gwtui.ui.context import Marks
 from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.screens.base import GatewayScreen
@@ -218,6 +218,21 @@ class ResourceScreen(GatewayScreen):
     def expect_gone(self, identities: Iterable[str]) -> None:
         """These were removed here."""
         self._expected.update(identities)
+
+    @property
+    def reading(self) -> bool:
+        """Whether the rows are still to come: the first, a wanted one, those of a filter."""
+        own = self.states[:1]
+        first = any(state.fetched_at is None and state.error is None for state in own)
+        wanted = self._wanted is not None and any(state.refreshing for state in own)
+        return first or wanted or self.table.is_filtering
+
+    def awaits(self, event: events.Event) -> bool:
+        """Whether an input is meant for a row: not what is typed into a line or leads elsewhere."""
+        if self.focused not in (None, self.table) or not isinstance(event, events.Key):
+            return False
+        action = next((one for one in offered(self.scopes) if event.key in one.keys), None)
+        return action is None or action.target
 
     # What actions do --------------------------------------------------------------------------
 

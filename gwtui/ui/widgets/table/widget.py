@@ -122,6 +122,11 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         return self.model.filter_unfinished
 
     @property
+    def is_filtering(self) -> bool:
+        """Whether the filter has not looked at every row yet."""
+        return self.model.provisional
+
+    @property
     def unknown_columns(self) -> tuple[str, ...]:
         """Names in the filter that are no column here: they are searched as plain text."""
         return self.model.unknown_columns
@@ -277,6 +282,11 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
             column = self.model.columns[slot.index].id
             known, descending = self.sorting
             self.sort_by(column, known == column and not descending)
+
+    def on_hide(self, event: events.Hide) -> None:
+        """Keep the focus when this comes late: the table was hidden for a moment and is back."""
+        if all(node.display for node in self.ancestors_with_self):
+            event.prevent_default()
 
     # Inside -----------------------------------------------------------------------------------
 
