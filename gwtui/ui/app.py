@@ -12,7 +12,6 @@ from textual import events, on
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
-from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
@@ -377,7 +376,3 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         screen = self.navigation.screen
         if screen is not None:
             screen.refeed()
-
-    def say(self, message: str, *, severity: SeverityLevel = "information") -> None:
-        """A short notice."""
-        self.notify(message, severity=severity)
