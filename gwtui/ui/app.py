@@ -12,7 +12,6 @@ from textual import events, on
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
-from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
@@ -380,10 +379,6 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         screen = self.navigation.screen
         if screen is not None:
             screen.refeed()
-
-    def say(self, message: str, *, severity: SeverityLevel = "information") -> None:
-        """A short notice."""
-        self.notify(message, severity=severity)
 
 
 def _one_row_only(action: Action, marks: Marks) -> str:

@@ -259,7 +259,7 @@ class InputQueue:
         count, self._dropped = self._dropped, 0
         if count:
             what = "1 key typed ahead was" if count == 1 else f"{count} keys typed ahead were"
-            self._app.notify(f"{what} dropped{why}", severity="warning")
+            self._app.say(f"{what} dropped{why}", severity="warning")
 
 
 class TypedAheadApp(GuardedApp, inherit_bindings=False):
