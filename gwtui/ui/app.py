@@ -8,10 +8,9 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
@@ -181,6 +180,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     async def on_mount(self) -> None:
         """Paint the frame, then load and show the start screen."""
         self.departure.watch(terminal=not self.is_headless)
+        self.screen_change_signal.subscribe(self, self._cover)
         self.set_interval(1.0, self._second)
         self.set_interval(_SWEEPING, self._sweep)
         # Not from the opening screen's own loop: it is removed there.
@@ -196,7 +196,6 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         if problem is not None:
             await self.navigation.show_tab("keys")
             self.say(problem, severity="warning")
-        await self._cover(self.size)
         self.call_after_refresh(self._connecting.start)
 
     async def on_unmount(self) -> None:
@@ -268,17 +267,20 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         if self.session is not None:
             self.session.hub.resume_all()
 
-    async def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Another size, perhaps too small; or the terminal was away and shows anything."""
         self.redraw()
-        await self._cover(event.size)
+        # Only behind this event the app itself goes by the new size.
+        self.call_next(self._cover)
 
-    async def _cover(self, size: Size) -> None:
-        """Cover everything while there is no room for it."""
+    async def _cover(self, _changed: Screen[Any] | None = None) -> None:
+        """Cover everything while there is no room for it, whatever has opened meanwhile."""
+        if not self.screen_stack:
+            return
         covered = isinstance(self.screen, TooSmallScreen)
-        if is_too_small(size) and not covered:
+        if is_too_small(self.size) and not covered:
             await self.push_screen(TooSmallScreen())
-        elif covered and not is_too_small(size):
+        elif covered and not is_too_small(self.size):
             self.screen.dismiss()
 
     # Actions ----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual import events, on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -99,23 +100,26 @@ class ChoiceEditor(Widget, can_focus=True):
         self._options = tuple(options)
         values = [option for option, _ in self._options]
         self.set_reactive(ChoiceEditor.chosen, values.index(value) if value in values else 0)
-        self.styles.height = 1
+        self.styles.height = "auto"
         self._typed = ""
         self._before = self.chosen
         """What was chosen before something was typed."""
-        self._lines: list[list[int]] = [list(range(len(self._options)))]
 
     @property
     def value(self) -> Typed:
         """The chosen value."""
         return self._options[self.chosen][0]
 
-    def on_resize(self, event: events.Resize) -> None:
+    def get_content_height(self, _container: Size, _viewport: Size, width: int) -> int:
         """Options that do not fit on a line go on to the next."""
-        self._lines = self._broken(event.size.width)
-        self.styles.height = len(self._lines)
+        return len(self._broken(width))
+
+    @property
+    def _lines(self) -> list[list[int]]:
+        return self._broken(self.size.width)
 
     def _broken(self, width: int) -> list[list[int]]:
+        """The options that stand on each line."""
         lines: list[list[int]] = [[]]
         taken = 0
         for index in range(len(self._options)):

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
@@ -28,6 +28,7 @@ from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.modal import Answered
 from gwtui.ui.tones import toned
 from gwtui.ui.typed_ahead import OPENING, SUBMITTING
+from gwtui.ui.widgets.folding import FoldingScroll
 from gwtui.ui.widgets.one_line import PartsLine
 from gwtui.ui.widgets.status import TwoEnds
 
@@ -44,7 +45,7 @@ _MESSAGE_LINES = 4
 """Lines kept free for what the gateway said."""
 
 
-class _Fields(VerticalScroll, inherit_bindings=False):
+class _Fields(FoldingScroll, inherit_bindings=False):
     """Scrolls with the focus only: arrows and pages go from field to field."""
 
 

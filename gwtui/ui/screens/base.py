@@ -12,7 +12,6 @@ from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import Reactive
-from textual.screen import Screen
 from textual.widget import Widget
 
 from gwtui.actions.action import APP
@@ -24,6 +23,7 @@ from gwtui.ui.health import skewed
 from gwtui.ui.in_doubt import reminder
 from gwtui.ui.messages import FeedChanged
 from gwtui.ui.resources.spec import ResourceSpec
+from gwtui.ui.screens.terminal_sized import TerminalSized
 from gwtui.ui.state_words import freshness, in_sentence, say_unconnected, say_without_value
 from gwtui.ui.subscriptions import FeedUse, Subscriptions
 from gwtui.ui.tones import toned
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _CRUMB = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 
 
-class GatewayScreen(Screen[None]):
+class GatewayScreen(TerminalSized[None]):
     """Header, banner, body, status line and footer around one view of the gateway.
 
     A subclass calls ``super().__init__("credits", title="Credits")`` and fills in these hooks:

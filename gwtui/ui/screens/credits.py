@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -167,10 +167,10 @@ class CreditsScreen(GatewayScreen):
         if spender is not None and spender.identity == event.identity:
             await self.gwtui.open_route(f"keys/{spender.identity}")
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Workspaces get a table beside the keys where there is room, else one line."""
-        self.set_class(event.size.width >= _WORKSPACES_BESIDE, "-beside")
-        self.set_class(event.size.height >= _TALL, "-tall")
+        self.set_class(self.app.size.width >= _WORKSPACES_BESIDE, "-beside")
+        self.set_class(self.app.size.height >= _TALL, "-tall")
         self._show_spending()
 
     # Showing --------------------------------------------------------------------------------
