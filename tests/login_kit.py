@@ -15,8 +15,10 @@ import pytest
 import uvicorn
 
 from gwtui.cli.main import main
+from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.store import generations
 from gwtui.embedded.store.founding import Content
 
 
@@ -27,6 +29,8 @@ class ServedGateway:
     base_url: str
     management: str
     ordinary: str
+    generation: str = ""
+    """The newest request that it keeps; empty where it has none."""
 
     @property
     def host(self) -> str:
@@ -45,9 +49,12 @@ def served_gateway(
     def serve() -> None:
         gateway = EmbeddedGateway.open(None, content=content, faults=faults)
         keys = [gateway.issue_key(management=management) for management in (True, False)]
+        with gateway._database.read() as db:
+            kept = generations.latest(db, gateway.founding.profiles(), SYSTEM_CLOCK.now())
+        newest = kept[0].request.id if kept else ""
         config = uvicorn.Config(gateway.asgi, log_config=None, lifespan="off", ws="none")
         server = uvicorn.Server(config)
-        ready.put((ServedGateway(base_url, *keys), server))
+        ready.put((ServedGateway(base_url, *keys, newest), server))
         server.run(sockets=[listener])
         gateway.close()
 

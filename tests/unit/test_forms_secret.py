@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
@@ -94,7 +95,17 @@ async def test_what_is_no_longer_sealed_cannot_be_left_for_later() -> None:
         lambda: Shelter(sealed, made="3 min ago"),
     ],
 )
-async def test_the_way_out_is_in_sight_whatever_is_said(make: Callable[[], Shelter]) -> None:
+@pytest.mark.parametrize("length", [0, 150, 400])
+async def test_the_way_out_is_in_sight_whatever_is_said(
+    make: Callable[[], Shelter],
+    length: int,
+    private_home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    state = private_home / "state"
+    while len(str(state)) < length:
+        state /= "a-directory-of-some-length"
+    monkeypatch.setenv("XDG_STATE_HOME", str(state))
     app, screen = host(make())
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("v", "s")

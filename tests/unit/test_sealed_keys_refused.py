@@ -8,6 +8,7 @@ import resource
 import stat
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -65,17 +66,23 @@ def test_an_open_directory_is_closed(desk: Desk) -> None:
     assert stat.S_IMODE(desk.folder.stat().st_mode) == 0o700
 
 
-@pytest.fixture
+@contextmanager
 def tiny_files() -> Iterator[None]:
-    """The kernel lets no file grow beyond 1,000 bytes."""
+    """The kernel lets no file of this process grow beyond 1,000 bytes.
+
+    Not the one either that the outcomes of the tests may go to: no report is due meanwhile.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_trial_finds_out_that_nothing_can_be_written(desk: Desk, tiny_files: None) -> None:
-    trouble = desk.keys().trouble()
+def test_a_trial_finds_out_that_nothing_can_be_written(desk: Desk) -> None:
+    with tiny_files():
+        trouble = desk.keys().trouble()
     left = desk.files
     assert trouble == "File too large"
     assert left == []

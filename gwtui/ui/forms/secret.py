@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
 
@@ -20,7 +20,7 @@ from gwtui.domain.times import utc
 from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.forms.editors import Edited, Entered, TickEditor
 from gwtui.ui.resources.spec import Tone
-from gwtui.ui.screens.modal import Answered
+from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.tones import toned
 from gwtui.ui.typed_ahead import FINISHING
 
@@ -50,7 +50,7 @@ class SecretView(Static):
     ALLOW_SELECT = False
 
 
-class SecretScreen(Answered[bool]):
+class SecretScreen(LongDialog[bool]):
     """Shows the value of a new key until the person says that it is stored, then forgets it.
 
     Gives back True when that was said, False when a key that is offered again is left for later.
@@ -85,13 +85,19 @@ class SecretScreen(Answered[bool]):
                 yield Button(Content("Copy (c)"), id="copy", compact=True)
                 yield Button(Content("Show (v)"), id="reveal", compact=True)
                 yield Button(Content("Save to a file (s)"), id="save", compact=True)
-            yield Static(Content(""), id="secret-note")
+            with VerticalScroll(id="secret-notes", classes="long", can_focus=False):
+                yield Static(Content(""), id="secret-note")
             yield TickEditor("I have stored this key", id="stored")
             with Horizontal(classes="buttons"):
                 yield Button(Content("Done"), id="done", compact=True, disabled=True)
                 if self._shelter.made:
                     yield Button(Content("Later (Esc)"), id="later", compact=True)
-                yield Static(toned("Tab moves · Space ticks", "muted"), classes="hint")
+                yield KeysLine(toned(self.hint, "muted"), classes="hint")
+
+    @property
+    def hint(self) -> str:
+        """Which keys there are."""
+        return "Tab moves · Space ticks"
 
     def _title_line(self) -> Content:
         made = self._shelter.made
@@ -164,6 +170,7 @@ class SecretScreen(Answered[bool]):
         self.query_one("#secret-value", SecretView).update(toned(shown, "accent", bold=True))
         label = "Hide (v)" if self._revealed else "Show (v)"
         self.query_one("#reveal", Button).label = Content(label)
+        self.call_after_refresh(self._fit)
 
     @work(group=FINISHING, exclusive=True)
     async def action_copy(self) -> None:
@@ -186,7 +193,7 @@ class SecretScreen(Answered[bool]):
             self._end(acknowledged=acknowledged)
             return
         self.app.bell()
-        self.query_one("#secret-note", Static).update(toned(_NOT_YET, "warn"))
+        self._note(toned(_NOT_YET, "warn"))
         self.query_one("#stored").focus()
 
     def _end(self, *, acknowledged: bool) -> None:
@@ -200,4 +207,9 @@ class SecretScreen(Answered[bool]):
 
     def _say(self, copied: Copied) -> None:
         tone: Tone = "good" if copied.ok else "bad"
-        self.query_one("#secret-note", Static).update(toned(safe_text(copied.sentence, 400), tone))
+        self._note(toned(safe_text(copied.sentence, _LONGEST), tone))
+
+    def _note(self, text: Content) -> None:
+        """Say what became of it; a path may be longer than there is room for."""
+        self.query_one("#secret-note", Static).update(text)
+        self.call_after_refresh(self._fit)

@@ -108,6 +108,8 @@ class GatewayScreen(TerminalSized[None]):
         self.tab = tab or resource
         """Which tab is marked as the current one."""
         self.spec = spec
+        self.expected_gone: set[str] = set()
+        """Identities of what was removed here and is told already."""
         self.scopes = (resource, *extra_scopes, APP)
         self._subscriptions = Subscriptions(self.post_message)
         for action in offered(self.scopes):
@@ -161,6 +163,7 @@ class GatewayScreen(TerminalSized[None]):
 
     def expect_gone(self, identities: Iterable[str]) -> None:
         """These were removed here, which is told: that their rows vanish is no news."""
+        self.expected_gone.update(identities)
 
     def focus_body(self) -> None:
         """Put the focus where it belongs."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -66,7 +66,8 @@ class ResourceScreen(GatewayScreen):
             spec=spec,
         )
         self.declared = spec
-        self._parent_row = parent
+        self.parent_row = parent
+        """Identity of the row that was opened to get here; None for a list of its own."""
         self._parent_name = parent_name or safe_text(parent or "", 60)
         self.opener = opener
         self._rows: Sequence[Any] | None = None
@@ -74,8 +75,6 @@ class ResourceScreen(GatewayScreen):
         self._followed: Sequence[str] = ()
         """The rows that are completed one by one."""
         self._wanted: str | None = None
-        self._expected: set[str] = set()
-        """Rows that were removed here: that they vanish was told already."""
         self._seeking = Seeking(self)
         self._ticked: datetime | None = None
         self._resting: Timer | None = None
@@ -103,7 +102,7 @@ class ResourceScreen(GatewayScreen):
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The resource's own feed and what completes it, in the scope of app and opened row."""
-        scope = replace(self.gwtui.scope, parent=self._parent_row)
+        scope = replace(self.gwtui.scope, parent=self.parent_row)
         uses: list[FeedUse] = [(self.declared.feed(hub, scope), self._show)]
         if self._completing is not None and self._needs_rows():
             rows = self._by_identity()
@@ -195,14 +194,9 @@ class ResourceScreen(GatewayScreen):
 
     def crumbs(self) -> Sequence[str]:
         """The opened row, beneath the resource it belongs to."""
-        if self.opener is None or self._parent_row is None:
+        if self.opener is None or self.parent_row is None:
             return ()
         return (self.opener.title, self._parent_name, self.declared.title)
-
-    @property
-    def parent_row(self) -> str | None:
-        """The identity of the row that was opened to get here; None for a list of its own."""
-        return self._parent_row
 
     @property
     def marked_rows(self) -> list[Any]:
@@ -214,10 +208,6 @@ class ResourceScreen(GatewayScreen):
     def marks(self) -> Marks:
         """How many rows are marked."""
         return Marks(len(self.table.marked), self.table.hidden_marks)
-
-    def expect_gone(self, identities: Iterable[str]) -> None:
-        """These were removed here."""
-        self._expected.update(identities)
 
     @property
     def reading(self) -> bool:
@@ -349,8 +339,8 @@ class ResourceScreen(GatewayScreen):
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
         """The selected row is gone: say so, since the cursor is on another one now."""
-        if message.identity in self._expected:
-            self._expected.discard(message.identity)
+        if message.identity in self.expected_gone:
+            self.expected_gone.discard(message.identity)
         elif message.reason == "deleted":
             self.gwtui.say(f"The selected {self.declared.singular} is no longer in the list")
 

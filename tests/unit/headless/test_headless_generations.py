@@ -5,27 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from gwtui.cli import exits
-from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.simulator.generations import latest_requests
 from gwtui.ui.resources.one_generation import COLUMNS
 from headless_kit import Gwtui, site
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def generation() -> str:
-    """A request of yesterday: each world of the same seed has the same ones."""
-    yesterday = datetime.now(UTC) - timedelta(days=1)
-    gateway = EmbeddedGateway.open(None, content="simulated")
-    profiles = gateway.founding.profiles().values()
-    found = latest_requests(profiles, yesterday - timedelta(days=1), yesterday)[0].id
-    gateway.close()
-    return found
+    """A request that the gateway keeps, whenever it was founded."""
+    return site().gateway.generation
 
 
 def test_it_is_printed_in_every_form(gwtui: Gwtui, generation: str) -> None:
