@@ -16,11 +16,16 @@ from textual.drivers.headless_driver import HeadlessDriver
 from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.widget import Widget
 
 from gwtui.ui.screens.too_small import SMALLEST
+from gwtui.ui.widgets.table import ResourceTable
 
 Picture = list[list[tuple[str, Style]]]
 """Every cell of the screen: its sign and its look."""
+
+_STILL = 6
+"""Looks in a row that find nothing laid out since the one before."""
 
 
 class Layouts:
@@ -73,16 +78,27 @@ async def storm(app: App[Any], sizes: Sequence[Size], chance: random.Random) -> 
             await asyncio.sleep(gap)
 
 
-async def rest(pilot: Pilot[Any], layouts: Layouts, *, quiet: float = 0.15) -> None:
+async def rest(pilot: Pilot[Any], layouts: Layouts) -> None:
     """Wait until no screen is laid out any more. AssertionError when that never ends."""
     deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        await pilot.pause()
+    still = 0
+    while still < _STILL:
+        assert time.monotonic() < deadline, (
+            f"layout without end: {layouts.count} so far, in {pilot.app.size}"
+        )
         before = layouts.count
-        await asyncio.sleep(quiet)
-        if layouts.count == before:
-            return
-    raise AssertionError(f"layout without end: {layouts.count} so far, at {pilot.app.size}")
+        await pilot.pause()
+        await asyncio.sleep(0.02)
+        still = still + 1 if layouts.count == before else 0
+
+
+def scroll_home(app: App[Any]) -> None:
+    """Scroll everything to its beginning."""
+    for widget in app.screen.walk_children():
+        if isinstance(widget, ResourceTable):
+            widget.scroll_rows(0)
+        elif isinstance(widget, Widget) and widget.is_scrollable:
+            widget.scroll_to(0, 0, animate=False, immediate=True)
 
 
 def picture(app: App[Any]) -> Picture:

@@ -8,7 +8,7 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -31,9 +31,10 @@ from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.session import Link, Session
 from gwtui.ui.styles import frame_sheet, further_sheets
 from gwtui.ui.terminal_modes import give_back
+from gwtui.ui.terminal_size import TerminalSizedApp
 from gwtui.ui.terminal_title import TerminalTitle
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, known_theme
-from gwtui.ui.typed_ahead import ACTIONS, TypedAheadApp
+from gwtui.ui.typed_ahead import ACTIONS
 from gwtui.watch.feeds.scope import Scope
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ _SWEEPING = 600.0
 """Seconds between two looks for sealed keys whose time is over."""
 
 
-class GwtuiApp(TypedAheadApp, inherit_bindings=False):
+class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
     """The dashboard.
 
     ``connect`` is entered after the first paint and left at the end; while it fails, the reason is
@@ -267,7 +268,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         if self.session is not None:
             self.session.hub.resume_all()
 
-    def on_resize(self) -> None:
+    def on_resize(self, _event: events.Resize) -> None:
         """Another size, perhaps too small; or the terminal was away and shows anything."""
         self.redraw()
         # Only behind this event the app itself goes by the new size.

@@ -178,7 +178,12 @@ class BoardBody(GatewayScreen):
         self.set_class(self.app.size.height >= _TALL, "-tall")
         for number, page in enumerate(PAGES):
             self.set_class(not wall and number == self.page, page.style)
+        if self._is_ready:
+            self._fit()
         self.call_after_refresh(self.show_pages)
+
+    def _fit(self) -> None:
+        self.endpoints.fit(tall=self.app.size.height >= _TALL)
 
     def show_pages(self) -> None:
         """Say what is folded away."""
@@ -200,7 +205,7 @@ class BoardBody(GatewayScreen):
         if self.focused is None and self.is_current:  # the list was empty before
             self.focus_body()
         self.endpoint.select(self.endpoints.selected, view)
-        self.endpoints.fit(tall=self.app.size.height >= _TALL)
+        self._fit()
         self.show_pages()
         self.query_one("#board-summary", OneLine).show(
             Content.assemble(" ", self.credits.summary(view))

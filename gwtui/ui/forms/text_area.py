@@ -23,8 +23,10 @@ class LinesEditor(TextArea):
         self._given = self.text
 
     def on_resize(self) -> None:
-        """Fold without a scroll bar first: one that was needed before takes width and stays."""
+        """Fold anew; without a scroll bar first, for one that was needed takes width and stays."""
         self.show_vertical_scrollbar = False
+        # It was painted in its new size as it was folded before.
+        self.refresh()
 
     def get_line(self, line_index: int) -> Text:
         """A line as it is shown. Tabs stay: they are expanded later."""

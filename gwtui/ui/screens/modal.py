@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from gwtui.ui.notices import make_way
-from gwtui.ui.screens.terminal_sized import TerminalSized
+from gwtui.ui.terminal_size import TerminalSized
 from gwtui.ui.tones import toned
 
 Result = TypeVar("Result")

@@ -1,0 +1,243 @@
+"""Every screen and modal of the dashboard, and how to get there."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import pkgutil
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+from textual.geometry import Size
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+import gwtui.ui
+from board_kit import Filled, at_rest
+from dashboard_kit import MOMENT, Demo, settled
+from gwtui.actions.books import Books
+from gwtui.actions.key_plans import plan_create
+from gwtui.actions.plan import Consent
+from gwtui.client.connection import Connection
+from gwtui.client.errors import NoAnswerError
+from gwtui.contract.keys import CreateKeyRequest
+from gwtui.domain.clock import Clock
+from gwtui.local.journal import Journal
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.forms.conflict import ConflictScreen, Dispute
+from gwtui.ui.forms.notice import NoticeScreen
+from gwtui.ui.forms.row import FieldRow
+from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.wait import WaitScreen
+from gwtui.ui.terminal_size import TerminalSized
+
+LONG = "The quick brown fox jumps over the lazy dog, again and again. " * 6
+ALERTS = 13
+"""What fires in the simulated world at once."""
+ELSEWHERE = frozenset({"OpeningScreen", "TooSmallScreen"})
+"""Screens that nobody stays on; each storm comes through them."""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Where to start and what to press; ``pushed`` opens above that.
+
+    ``shows`` is the name of the screen's class. Beside keys there are "type TEXT" and
+    "field NAME" of a form. ``other`` is whether the keys do the same in a terminal of any size.
+    """
+
+    shows: str
+    start: str
+    keys: tuple[str, ...] = ()
+    pushed: Callable[[], Screen[Any]] | None = None
+    recorded: bool = False
+    watched: bool = False
+    doubtful: bool = False
+    toast: bool = False
+    other: bool = True
+
+
+def _waiting() -> Screen[Any]:
+    return WaitScreen("Waiting", LONG, asyncio.Event().wait, enough="Leave now")
+
+
+def _disputes() -> Screen[Any]:
+    return ConflictScreen(
+        "Somebody else changed it",
+        [Dispute(str(n), f"Field {n}", LONG, LONG * (1 + n), f"mine {n}") for n in range(3)],
+    )
+
+
+def _question() -> Screen[Any]:
+    return AskScreen("Go?", LONG, safe="No", deliberate="Yes")
+
+
+def _notice() -> Screen[Any]:
+    return NoticeScreen("Read this", LONG, way_on="On")
+
+
+SURFACES: dict[str, Surface] = {
+    "keys": Surface("ResourceScreen", "keys"),
+    "keys-filtered": Surface("ResourceScreen", "keys", ("slash", "type state:expired", "enter")),
+    "keys-filter-mistake": Surface("ResourceScreen", "keys", ("slash", "type limit>>")),
+    "keys-detail": Surface("ResourceScreen", "keys", ("d",), other=False),
+    "keys-goto": Surface("ResourceScreen", "keys", ("colon", "type mod")),
+    "models": Surface("ResourceScreen", "models"),
+    "models-guardrails": Surface("ResourceScreen", "models", ("R",)),
+    "endpoints": Surface("ResourceScreen", "models/northwind/atlas-large"),
+    "workspaces": Surface("ResourceScreen", "workspaces"),
+    "members": Surface("ResourceScreen", "workspaces", ("m",)),
+    "people": Surface("ResourceScreen", "organization"),
+    "guardrails": Surface("ResourceScreen", "guardrails"),
+    "assigned": Surface("ResourceScreen", "guardrails", ("m",)),
+    "assignments": Surface("ResourceScreen", "assignments"),
+    "byok": Surface("ResourceScreen", "byok"),
+    "byok-detail": Surface("ResourceScreen", "byok", ("d",), other=False),
+    "zdr": Surface("ResourceScreen", "zdr"),
+    "providers": Surface("ResourceScreen", "providers"),
+    "changes": Surface("ChangesScreen", "board", ("c",), recorded=True),
+    "credits": Surface("CreditsScreen", "credits"),
+    "credits-recorded": Surface("CreditsScreen", "credits", recorded=True),
+    "activity": Surface("ActivityScreen", "activity"),
+    "generation": Surface("GenerationScreen", "generation"),
+    "current-key": Surface("CurrentKeyScreen", "key"),
+    "board": Surface("BoardScreen", "board"),
+    "board-recorded": Surface("BoardScreen", "board", recorded=True),
+    "board-replay": Surface("BoardScreen", "board", ("at", "type 07:00", "enter"), recorded=True),
+    "doubts": Surface("ResourceScreen", "recovery", ("escape",), doubtful=True),
+    "doubt": Surface("DoubtScreen", "recovery", ("escape", "enter"), doubtful=True),
+    "alerts": Surface("ResourceScreen", "alerts", watched=True),
+    "alert-rules": Surface("ResourceScreen", "alerts", ("R",), watched=True),
+    "alert-rule": Surface("AlertRuleScreen", "alerts", ("R", "e"), watched=True),
+    "raw": Surface("ReadingScreen", "keys", ("v",)),
+    "help": Surface("ReadingScreen", "keys", ("question_mark",)),
+    "palette": Surface("PaletteScreen", "keys", ("ctrl+p",)),
+    "palette-typed": Surface("PaletteScreen", "keys", ("ctrl+p", "type key")),
+    "sort": Surface("ChooseScreen", "keys", ("s",)),
+    "workspace-chooser": Surface("ChooseScreen", "keys", ("w",)),
+    "themes": Surface("ChooseScreen", "keys", ("t",)),
+    "price": Surface("PriceScreen", "models/northwind/atlas-large", ("p",)),
+    "remaining": Surface("RemainingScreen", "guardrails", ("o",)),
+    "key-form": Surface("FormScreen", "keys", ("n", "type nightly", "tab", "type 25")),
+    "key-form-refused": Surface("FormScreen", "keys", ("n", "tab", "type -5x", "ctrl+s")),
+    "key-form-chooser": Surface("ChooseScreen", "keys", ("n", "field workspace_id", "enter")),
+    "key-edit": Surface("FormScreen", "keys", ("e",)),
+    "key-leaving": Surface("AskScreen", "keys", ("n", "type nightly", "escape")),
+    "key-created": Surface("SecretScreen", "keys", ("n", "type nightly", "ctrl+s")),
+    "key-disable": Surface("ConfirmScreen", "keys", ("x",)),
+    "key-delete": Surface("ConfirmScreen", "keys", ("D",)),
+    "workspace-form": Surface("FormScreen", "workspaces", ("n", "type My Team")),
+    "workspace-edit": Surface("FormScreen", "workspaces", ("e",)),
+    "workspace-budgets": Surface("FormScreen", "workspaces", ("b",)),
+    "workspace-delete": Surface("ConfirmScreen", "workspaces", ("D",)),
+    "members-add": Surface("PickScreen", "workspaces", ("m", "n", "enter")),
+    "builtin-filters": Surface(
+        "BuiltinsScreen", "guardrails", ("n", "field content_filter_builtins", "enter")
+    ),
+    "custom-filters": Surface(
+        "FiltersScreen", "guardrails", ("n", "field content_filters", "enter")
+    ),
+    "models-allowed": Surface("PickScreen", "guardrails", ("n", "field allowed_models", "enter")),
+    "provider": Surface("FindScreen", "byok", ("n", "field provider", "ctrl+o")),
+    "guardrail-form": Surface("GuardrailFormScreen", "guardrails", ("n",)),
+    "guardrail-edit": Surface("GuardrailFormScreen", "guardrails", ("e",)),
+    "guardrail-delete": Surface("ConfirmScreen", "guardrails", ("D",)),
+    "byok-form": Surface("FormScreen", "byok", ("n",)),
+    "byok-rotate": Surface("FormScreen", "byok", ("R",)),
+    "wait": Surface("WaitScreen", "keys", pushed=_waiting),
+    "ask": Surface("AskScreen", "keys", pushed=_question),
+    "notice": Surface("NoticeScreen", "keys", pushed=_notice),
+    "conflict": Surface("ConflictScreen", "keys", pushed=_disputes),
+    "keys-toast": Surface("ResourceScreen", "keys", toast=True),
+    "key-form-toast": Surface("FormScreen", "keys", ("n",), toast=True),
+}
+
+
+def all_screens() -> set[str]:
+    """The names of the classes of screens that are shown; bases of others are not."""
+    for module in pkgutil.walk_packages(gwtui.ui.__path__, "gwtui.ui."):
+        importlib.import_module(module.name)
+    known, todo = set[type[Any]](), [*TerminalSized.__subclasses__()]
+    while todo:
+        known.add(one := todo.pop())
+        todo += one.__subclasses__()
+    bases = {base for one in known for base in one.__mro__[1:]}
+    return {one.__name__ for one in known - bases} - ELSEWHERE
+
+
+@asynccontextmanager
+async def opened(
+    surface: Surface, size: Size, filled: Filled, folder: Path
+) -> AsyncIterator[tuple[Pilot[int], GwtuiApp]]:
+    """A dashboard in a terminal of this size that shows the surface, at rest."""
+    demo = Demo()
+    await asyncio.to_thread(folder.mkdir)
+    try:
+        if surface.doubtful:
+            await asyncio.to_thread(_leave_in_doubt, demo)
+        data = None
+        if surface.recorded:
+            data = filled.copy_to(folder / "data")
+        elif surface.watched:
+            data = folder / "data"
+        app = demo.app(surface.start, data=data, config=folder if surface.watched else None)
+        async with app.run_test(size=size, notifications=True) as pilot:
+            await _go(pilot, app, surface)
+            assert type(app.screen).__name__ == surface.shows, type(app.screen).__name__
+            yield pilot, app
+    finally:
+        demo.close()
+
+
+async def _go(pilot: Pilot[int], app: GwtuiApp, surface: Surface) -> None:
+    await _come_to_rest(pilot, app)
+    if surface.watched:
+        await _alerts(pilot, app)
+    for key in surface.keys:
+        verb, _, text = key.partition(" ")
+        if verb == "field":
+            app.screen.query_one(f"#field-{text}", FieldRow).editor.focus()
+        else:
+            await pilot.press(*(text if verb == "type" else [key]))
+        await _come_to_rest(pilot, app)
+    app.clear_notifications()
+    if surface.pushed is not None:
+        await app.push_screen(surface.pushed())
+    if surface.toast:
+        app.notify(LONG, title="Told", timeout=3600)
+    await _come_to_rest(pilot, app)
+
+
+async def _come_to_rest(pilot: Pilot[int], app: GwtuiApp) -> None:
+    here = app.navigation.screen
+    await (at_rest(pilot) if here is not None and here.resource == "board" else settled(pilot))
+    await asyncio.sleep(0.3 if app.session is not None and app.session.history.recorder else 0.02)
+    await settled(pilot)
+
+
+async def _alerts(pilot: Pilot[int], app: GwtuiApp) -> None:
+    """Wait until everything has fired."""
+    for _ in range(800):
+        badge = None if app.notices is None else app.notices.badge
+        if badge is not None and badge.text.startswith(f"{ALERTS} "):
+            return
+        await pilot.pause(0.05)
+    raise AssertionError("the alerts never fired")
+
+
+def _leave_in_doubt(demo: Demo) -> None:
+    """A key that may have been made or not."""
+    where = Connection(
+        "http://demo/api/v1", SecretStr(demo.token), label="demo", allow_plain_http=True
+    )
+    sent = MOMENT - timedelta(minutes=4)
+    books = Books(where, Journal(demo.folder / "journal.jsonl"), None, Clock(now=lambda: sent))
+    consent = Consent(plan_create(CreateKeyRequest(name="nightly"), sent), "form")
+    object.__setattr__(consent.plan, "id", f"{1:032x}")
+    books.announce(consent)
+    books.unknown(consent, NoAnswerError("the connection broke"), None)
