@@ -56,7 +56,7 @@ def _feed(
         except HistoryError as error:
             raise GatewayError(str(error)) from None
 
-    return hub.feed(name, fetch, CADENCE)
+    return hub.feed(name, fetch, CADENCE, passing=True)
 
 
 def _credits(now: datetime, reader: HistoryReader) -> CreditsPast:
