@@ -24,19 +24,24 @@ FEW = 15
 
 
 class Completing(Generic[T]):
-    """Knows which further feeds a list needs now, and completes its rows with what they gave."""
+    """Knows which further feeds a list needs now, and completes its rows with what they gave.
 
-    def __init__(self, completion: Completion[T]) -> None:
+    Without a ``completion`` there are none, and rows stay as they are.
+    """
+
+    def __init__(self, completion: Completion[T] | None) -> None:
         self._completion = completion
         self._whole: Any | None = None
         self._parts: dict[str, Any] = {}
+        self._made: tuple[Sequence[T], Any, Sequence[T]] = ((), None, ())
 
     def needs(self, rows: Mapping[str, T], in_view: Sequence[str], *, every: bool) -> Sequence[str]:
         """The rows to be read one by one, by identity; none where all are read at once.
 
         ``every`` says that what is asked of the list takes every row's figures.
         """
-        if self._completion.one is None or every or len(rows) <= FEW:
+        completion = self._completion
+        if completion is None or completion.one is None or every or len(rows) <= FEW:
             return ()
         return tuple(identity for identity in in_view if identity in rows)
 
@@ -44,6 +49,8 @@ class Completing(Generic[T]):
         self, hub: FeedHub, scope: Scope, one_by_one: Mapping[str, T], changed: Any
     ) -> list[FeedUse]:
         """The feeds to watch; ``changed`` is called after one gave something new."""
+        if self._completion is None:
+            return []
         one = self._completion.one
         if one is None or not one_by_one:
             return [(self._completion.feed(hub, scope), partial(self._take, changed))]
@@ -54,17 +61,29 @@ class Completing(Generic[T]):
             if feed is not None
         ]
 
-    def complete(self, rows: Sequence[T]) -> Sequence[T]:
-        """The rows with what is known of them by now."""
-        known = self._whole
+    @property
+    def known(self) -> Any | None:
+        """What was read by now; None before anything was."""
         if self._parts:
-            known = {**(self._whole or {}), **self._parts}
-        if known is None:
+            return {**(self._whole or {}), **self._parts}
+        return self._whole
+
+    def complete(self, rows: Sequence[T], known: Any | None) -> Sequence[T]:
+        """The rows with what is ``known`` of them; the same rows with the same are not made anew.
+
+        It may run in another thread, one call at a time.
+        """
+        completion = self._completion
+        if completion is None or known is None:
             return rows
-        return [self._completion.complete(row, known) for row in rows]
+        of, by, made = self._made
+        if of is not rows or by is not known:
+            made = tuple(completion.complete(row, known) for row in rows)
+            self._made = rows, known, made
+        return made
 
     def _take(self, changed: Any, state: FeedState[Any]) -> None:
-        if state.value is not None:
+        if state.value is not None and (state.value is not self._whole or self._parts):
             self._whole = state.value
             # What was read row by row is older now, or of rows that are gone.
             self._parts.clear()

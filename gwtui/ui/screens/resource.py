@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -12,6 +13,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.timer import Timer
+from textual.worker import Worker
 
 from gwtui.actions.action import LIST
 from gwtui.domain.safe_text import safe_text
@@ -26,7 +28,9 @@ from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import FilterInput, FilterPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost
+from gwtui.ui.widgets.table.model import Prepared
 from gwtui.watch.feed import FeedState
+from gwtui.watch.feeds.fetching import AT_ONCE, beside
 
 if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
@@ -68,9 +72,12 @@ class ResourceScreen(GatewayScreen):
         self._parent_name = parent_name or safe_text(parent or "", 60)
         self._opener = opener
         self._rows: Sequence[Any] | None = None
-        self._completing = None if spec.completion is None else Completing(spec.completion)
+        self._completing = Completing(spec.completion)
         self._followed: Sequence[str] = ()
         """The rows that are completed one by one."""
+        self._outdated = False
+        """Whether there are rows that the table was not given yet."""
+        self._preparing: Worker[None] | None = None
         self._wanted: str | None = None
         self._ticked: datetime | None = None
         self._resting: Timer | None = None
@@ -100,7 +107,7 @@ class ResourceScreen(GatewayScreen):
         """The resource's own feed and what completes it, in the scope of app and opened row."""
         scope = replace(self.gwtui.scope, parent=self._parent_row)
         uses: list[FeedUse] = [(self.declared.feed(hub, scope), self._show)]
-        if self._completing is not None and self._needs_rows():
+        if self._needs_rows():
             rows = self._by_identity()
             followed = {identity: rows[identity] for identity in self._followed if identity in rows}
             uses += self._completing.uses(hub, scope, followed, self._show_rows)
@@ -110,6 +117,12 @@ class ResourceScreen(GatewayScreen):
         """Whether what completes the rows can be told; where it is all at once, it always can."""
         completion = self.declared.completion
         return completion is None or completion.one is None or self._rows is not None
+
+    def deciding_state(self) -> FeedState[Any] | None:
+        """As ever; a long list that is read but not prepared yet is still being loaded."""
+        if self._preparing is not None and not self.table.total_count:
+            return FeedState()
+        return super().deciding_state()
 
     def empty_text(self) -> str | None:
         """What to do when there is no row, or none that the filter lets through."""
@@ -138,10 +151,10 @@ class ResourceScreen(GatewayScreen):
         if self.declared.scoped and self.gwtui.scope_name is not None:
             parts.append(toned(f"only {self.gwtui.scope_name}", "accent"))
         count = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
-        parts.append(toned(f"{count} {self._noun(total)}"))
+        parts.append(toned(f"{count} {_noun(self.declared, total)}"))
         if table.marked:
             parts.append(toned(f"{len(table.marked)} marked", "accent"))
-        parts.append(toned(f"by {self._sorting()}", "muted"))
+        parts.append(toned(f"by {_sorted_by(table, self.declared)}", "muted"))
         return parts
 
     def tick(self, now: datetime) -> None:
@@ -252,12 +265,31 @@ class ResourceScreen(GatewayScreen):
             self._follow_view(again=first)
 
     def _show_rows(self) -> None:
-        rows = self._rows
-        if rows is None:
-            return
-        if self._completing is not None:
-            rows = self._completing.complete(rows)
-        self.table.show(rows)
+        """Show the rows with what completes them; a long list when it is prepared."""
+        self._outdated = True
+        if self._preparing is None and self._rows is not None:
+            if len(self._rows) > AT_ONCE:
+                self._preparing = self.run_worker(self._prepare(), group="rows")
+            else:
+                self._outdated = False
+                self._adopt(self._prepared(self._rows, self._completing.known))
+
+    async def _prepare(self) -> None:
+        """Prepare long lists in a thread until the newest one is shown."""
+        try:
+            while self._outdated and self._rows is not None:
+                self._outdated = False
+                work = partial(self._prepared, self._rows, self._completing.known)
+                self._adopt(await beside(len(self._rows), work))
+        finally:
+            self._preparing = None
+        self.refresh_frame()
+
+    def _prepared(self, rows: Sequence[Any], known: Any | None) -> Prepared[Any]:
+        return self.table.prepare(self._completing.complete(rows, known))
+
+    def _adopt(self, prepared: Prepared[Any]) -> None:
+        self.table.adopt(prepared)
         self._select_wanted()
         self._refresh_detail(self.now)
 
@@ -267,7 +299,7 @@ class ResourceScreen(GatewayScreen):
     def _follow_view(self, *, again: bool = False) -> None:
         """Read what completes the rows that are in view now; ``again`` whatever was in view."""
         completion = self.declared.completion
-        if completion is None or completion.one is None or self._completing is None:
+        if completion is None or completion.one is None:
             return
         table = self.table
         every = bool(self.query_one(FilterPrompt).text) or table.sorting[0] in completion.columns
@@ -364,10 +396,12 @@ class ResourceScreen(GatewayScreen):
         if self._wanted is not None and self.table.select(self._wanted):
             self._wanted = None
 
-    def _noun(self, count: int) -> str:
-        return self.declared.singular if count == 1 else in_sentence(self.declared.title)
 
-    def _sorting(self) -> str:
-        column, descending = self.table.sorting
-        title = next((c.title for c in self.declared.columns if c.id == column), column)
-        return f"{in_sentence(title)} {'▼' if descending else '▲'}"
+def _noun(spec: ResourceSpec[Any], count: int) -> str:
+    return spec.singular if count == 1 else in_sentence(spec.title)
+
+
+def _sorted_by(table: ResourceTable[Any], spec: ResourceSpec[Any]) -> str:
+    column, descending = table.sorting
+    title = next((c.title for c in spec.columns if c.id == column), column)
+    return f"{in_sentence(title)} {'▼' if descending else '▲'}"
