@@ -80,7 +80,9 @@ class Site:
             self._hosting = None
 
     @asynccontextmanager
-    async def connect(self, *, read_only: bool = False, token: str | None = None) -> Any:
+    async def connect(
+        self, *, read_only: bool = False, critical: bool = False, token: str | None = None
+    ) -> Any:
         if self.refuse is not None:
             raise self.refuse
         try:
@@ -89,6 +91,7 @@ class Site:
                 SecretStr(token or self.token),
                 socket_path=self.socket,
                 read_only=read_only,
+                critical=critical,
                 label="test",
                 token_source="environment",
             )

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 APP = "app"
 """Scope of actions that are offered everywhere."""
 LIST = "list"
 """Scope of actions that every resource list offers."""
+
+OnMarked = Literal["refuse", "all", "cursor"]
+"""What an action with a target does while rows are marked.
+
+"refuse": it acts on one row only, so it does nothing. "all": it acts on every marked row. "cursor":
+it stays with the selected row; only for what shows that row or goes somewhere from it, with its
+name in sight, and changes and takes along nothing.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +25,8 @@ class Action:
 
     ``id`` is scope and verb ("keys.delete"); user interfaces attach a handler to it. ``keys`` are
     Textual key names, the first is the one shown. ``scope`` is APP, LIST or a resource id.
-    ``target`` means that it acts on the selected resource. ``footer`` asks for a place there.
+    ``target`` means that it acts on the selected resource, ``marked`` says what it does while rows
+    are marked. ``footer`` asks for a place there.
     """
 
     id: str
@@ -26,4 +36,5 @@ class Action:
     keys: tuple[str, ...] = ()
     mutates: bool = False
     target: bool = False
+    marked: OnMarked = "refuse"
     footer: bool = False

@@ -30,6 +30,7 @@ ACTIONS: tuple[Action, ...] = (
         RESOURCE,
         ("enter",),
         target=True,
+        marked="cursor",
         footer=True,
     ),
     Action(
@@ -39,6 +40,7 @@ ACTIONS: tuple[Action, ...] = (
         "keys",
         ("a",),
         target=True,
+        marked="cursor",
     ),
     Action(
         "organization.activity",
@@ -47,5 +49,6 @@ ACTIONS: tuple[Action, ...] = (
         "organization",
         ("a",),
         target=True,
+        marked="cursor",
     ),
 )

@@ -16,6 +16,7 @@ ACTIONS: tuple[Action, ...] = (
         ALERTS,
         ("a",),
         target=True,
+        marked="all",
         footer=True,
     ),
     Action(
@@ -25,6 +26,7 @@ ACTIONS: tuple[Action, ...] = (
         ALERTS,
         ("z",),
         target=True,
+        marked="all",
         footer=True,
     ),
     Action(
@@ -34,6 +36,7 @@ ACTIONS: tuple[Action, ...] = (
         ALERTS,
         ("o",),
         target=True,
+        marked="cursor",
         footer=True,
     ),
     Action("alerts.rules", "Rules", "What is watched", ALERTS, ("R",), footer=True),
@@ -45,6 +48,7 @@ ACTIONS: tuple[Action, ...] = (
         HISTORY,
         ("o",),
         target=True,
+        marked="cursor",
         footer=True,
     ),
     Action("alert-rules.create", "New", "Make a rule", RULES, ("n",), footer=True),

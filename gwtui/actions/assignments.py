@@ -14,6 +14,7 @@ ACTIONS: tuple[Action, ...] = (
         RESOURCE,
         ("R",),
         target=True,
+        marked="cursor",
     ),
     Action(
         "assignments.key",
@@ -22,6 +23,7 @@ ACTIONS: tuple[Action, ...] = (
         RESOURCE,
         ("K",),
         target=True,
+        marked="cursor",
     ),
     Action(
         "assignments.remove",
@@ -31,6 +33,7 @@ ACTIONS: tuple[Action, ...] = (
         ("D", "delete"),
         mutates=True,
         target=True,
+        marked="all",
         footer=True,
     ),
 )

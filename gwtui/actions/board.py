@@ -77,7 +77,12 @@ ACTIONS: tuple[Action, ...] = (
         target=True,
     ),
     Action(
-        "board.open", "Open", "Show every figure of the selected endpoint", "board", target=True
+        "board.open",
+        "Open",
+        "Show every figure of the selected endpoint",
+        "board",
+        target=True,
+        marked="cursor",
     ),
     Action(
         "board.changes",

@@ -15,6 +15,7 @@ ACTIONS: tuple[Action, ...] = (
         FIGURES,
         ("v",),
         target=True,
+        marked="cursor",
         footer=True,
     ),
 )

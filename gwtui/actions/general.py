@@ -57,6 +57,7 @@ ACTIONS: tuple[Action, ...] = (
         LIST,
         ("enter",),
         target=True,
+        marked="cursor",
         footer=True,
     ),
     Action("list.filter", "Filter", "Narrow the list while typing", LIST, ("slash",), footer=True),
@@ -79,6 +80,7 @@ ACTIONS: tuple[Action, ...] = (
         LIST,
         ("d",),
         target=True,
+        marked="cursor",
         footer=True,
     ),
     Action(
@@ -88,9 +90,11 @@ ACTIONS: tuple[Action, ...] = (
         LIST,
         ("v",),
         target=True,
+        marked="cursor",
     ),
     Action(
         "list.copy", "Copy id", "Copy the identity of the selected row", LIST, ("y",), target=True
     ),
     Action("list.mark", "Mark", "Mark the selected row or take the mark away", LIST, ("space",)),
+    Action("list.unmark", "Unmark all", "Take every mark away, also of hidden rows", LIST, ("u",)),
 )

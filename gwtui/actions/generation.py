@@ -22,6 +22,7 @@ ACTIONS: tuple[Action, ...] = (
         RESOURCE,
         ("c",),
         target=True,
+        marked="cursor",
         footer=True,
     ),
     Action(
@@ -41,5 +42,6 @@ ACTIONS: tuple[Action, ...] = (
         RESOURCE,
         ("o",),
         target=True,
+        marked="cursor",
     ),
 )

@@ -52,6 +52,7 @@ ACTIONS: tuple[Action, ...] = (
         RESOURCE,
         ("m",),
         target=True,
+        marked="cursor",
         footer=True,
     ),
     Action(
@@ -61,6 +62,7 @@ ACTIONS: tuple[Action, ...] = (
         RESOURCE,
         ("o",),
         target=True,
+        marked="cursor",
         footer=True,
     ),
     Action(

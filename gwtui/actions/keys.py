@@ -43,6 +43,7 @@ ACTIONS: tuple[Action, ...] = (
         RESOURCE,
         ("R",),
         target=True,
+        marked="cursor",
     ),
     Action(
         "keys.assign",
@@ -52,6 +53,7 @@ ACTIONS: tuple[Action, ...] = (
         ("A",),
         mutates=True,
         target=True,
+        marked="all",
     ),
     Action(
         "keys.delete",

@@ -24,6 +24,7 @@ ACTIONS: tuple[Action, ...] = (
         ("D", "delete"),
         mutates=True,
         target=True,
+        marked="all",
         footer=True,
     ),
     Action(
@@ -42,5 +43,6 @@ ACTIONS: tuple[Action, ...] = (
         ("A",),
         mutates=True,
         target=True,
+        marked="all",
     ),
 )

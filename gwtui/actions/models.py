@@ -12,6 +12,7 @@ ACTIONS: tuple[Action, ...] = (
         "models",
         ("p",),
         target=True,
+        marked="cursor",
         footer=True,
     ),
     Action(
@@ -21,6 +22,7 @@ ACTIONS: tuple[Action, ...] = (
         "models",
         ("R",),
         target=True,
+        marked="cursor",
     ),
     Action(
         "model-guardrails.go",
@@ -29,6 +31,7 @@ ACTIONS: tuple[Action, ...] = (
         "model-guardrails",
         ("R",),
         target=True,
+        marked="cursor",
         footer=True,
     ),
     Action(
@@ -38,6 +41,7 @@ ACTIONS: tuple[Action, ...] = (
         "endpoints",
         ("p",),
         target=True,
+        marked="cursor",
         footer=True,
     ),
     Action(

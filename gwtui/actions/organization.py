@@ -24,5 +24,6 @@ ACTIONS: tuple[Action, ...] = (
         ("A",),
         mutates=True,
         target=True,
+        marked="all",
     ),
 )

@@ -43,6 +43,7 @@ ACTIONS: tuple[Action, ...] = (
         RESOURCE,
         ("m",),
         target=True,
+        marked="cursor",
         footer=True,
     ),
     Action(
@@ -52,6 +53,7 @@ ACTIONS: tuple[Action, ...] = (
         RESOURCE,
         ("K",),
         target=True,
+        marked="cursor",
         footer=True,
     ),
     Action(
@@ -61,6 +63,7 @@ ACTIONS: tuple[Action, ...] = (
         RESOURCE,
         ("R",),
         target=True,
+        marked="cursor",
     ),
     Action(
         "workspaces.byok",
@@ -69,6 +72,7 @@ ACTIONS: tuple[Action, ...] = (
         RESOURCE,
         ("B",),
         target=True,
+        marked="cursor",
     ),
     Action(
         "workspaces.people",

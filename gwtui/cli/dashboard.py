@@ -15,6 +15,7 @@ from gwtui.cli.faults import list_faults, wants_list
 from gwtui.cli.output import narrate
 from gwtui.cli.process import keep_report
 from gwtui.cli.reach import Connect, NoTargetError, reach
+from gwtui.domain.suggestions import among
 
 if TYPE_CHECKING:
     from gwtui.local.paths import Paths
@@ -89,9 +90,9 @@ def _contradiction(arguments: argparse.Namespace) -> str | None:
 
 def _unknown_route(route: str) -> str | None:
     """A message when the first part of a route is no resource."""
-    from gwtui.ui.resources.registry import PLACES  # noqa: PLC0415 - loads the declarations
+    from gwtui.ui.resources.registry import PARENTS, PLACES  # noqa: PLC0415 - later
 
-    first = route.partition("/")[0]
-    if first in PLACES:
+    first, _, path = route.strip("/").partition("/")
+    if first in PLACES or (first in PARENTS and path):
         return None
-    return f"there is no resource {first!r}; choose from {', '.join(PLACES)}"
+    return f"there is no resource {first!r}{among(first, PLACES)}"

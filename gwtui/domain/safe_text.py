@@ -72,6 +72,20 @@ def safe_line(value: object, limit: int = DEFAULT_LIMIT) -> str:
     return " ".join(safe_text(value, limit).split())
 
 
+def safe_ends(value: object, limit: int) -> str:
+    """Like ``safe_line``, but what is too long is cut in the middle: both ends of a path tell."""
+    text = value if type(value) is str else _as_str(value)
+    most = max(limit, 0) * _READ_PER_SHOWN
+    if len(text) > 2 * most:
+        text = text[:most] + ELLIPSIS + text[-most:]
+    line = safe_line(text, len(text) * _READ_PER_SHOWN)
+    if len(line) <= limit:
+        return line
+    kept = max(0, limit - len(ELLIPSIS))
+    tail = kept // 2
+    return f"{line[: kept - tail]}{ELLIPSIS}{line[len(line) - tail :]}"[:limit]
+
+
 def safe_characters(text: str) -> str:
     """The text with one harmless character for each of its own: for editors, which count them.
 

@@ -8,11 +8,9 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
-from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
@@ -21,10 +19,11 @@ from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.ui import in_doubt
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.connecting import Connecting
-from gwtui.ui.context import ActionContext
+from gwtui.ui.context import ActionContext, Marks
 from gwtui.ui.departure import Departure
-from gwtui.ui.handlers import handler
+from gwtui.ui.handlers import BACKGROUND, handler
 from gwtui.ui.health import Health
+from gwtui.ui.keys import shown
 from gwtui.ui.messages import LookInto
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.screens.opening import OpeningScreen
@@ -33,8 +32,8 @@ from gwtui.ui.session import Link, Session
 from gwtui.ui.styles import frame_sheet, further_sheets
 from gwtui.ui.terminal_modes import give_back
 from gwtui.ui.terminal_title import TerminalTitle
-from gwtui.ui.themes import DEFAULT_THEME, THEMES
-from gwtui.ui.typed_ahead import TypedAheadApp
+from gwtui.ui.themes import DEFAULT_THEME, THEMES, known_theme
+from gwtui.ui.typed_ahead import ACTIONS, TypedAheadApp
 from gwtui.watch.feeds.scope import Scope
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from gwtui.ui.alert_notices import AlertNotices
     from gwtui.watch.hub import FeedHub
 
-_ACTIONS = "actions"
+_BACKGROUND = "background"
 _ANYWHERE = frozenset({"app.quit", "app.redraw"})
 """Actions whose control keys work in forms, too."""
 _SEALED = "sealed-keys"
@@ -100,9 +99,10 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.animation_level = "none"
         for known in THEMES:
             self.register_theme(known)
-        self._begin_in(theme if theme and theme in self.available_themes else DEFAULT_THEME)
+        self._begin_in(DEFAULT_THEME if theme is None else known_theme(theme))
         for action in offered((APP,)):
             self._bind(action)
+        self.leaving_keys = frozenset(by_id("app.quit").keys)
 
     def _begin_in(self, theme: str) -> None:
         """Set the first theme; setting it the usual way would read every style sheet twice."""
@@ -180,6 +180,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     async def on_mount(self) -> None:
         """Paint the frame, then load and show the start screen."""
         self.departure.watch(terminal=not self.is_headless)
+        self.screen_change_signal.subscribe(self, self._cover)
         self.set_interval(1.0, self._second)
         self.set_interval(_SWEEPING, self._sweep)
         # Not from the opening screen's own loop: it is removed there.
@@ -195,7 +196,6 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         if problem is not None:
             await self.navigation.show_tab("keys")
             self.say(problem, severity="warning")
-        await self._cover(self.size)
         self.call_after_refresh(self._connecting.start)
 
     async def on_unmount(self) -> None:
@@ -268,17 +268,20 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         if self.session is not None:
             self.session.hub.resume_all()
 
-    async def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Another size, perhaps too small; or the terminal was away and shows anything."""
         self.redraw()
-        await self._cover(event.size)
+        # Only behind this event the app itself goes by the new size.
+        self.call_next(self._cover)
 
-    async def _cover(self, size: Size) -> None:
-        """Cover everything while there is no room for it."""
+    async def _cover(self, _changed: Screen[Any] | None = None) -> None:
+        """Cover everything while there is no room for it, whatever has opened meanwhile."""
+        if not self.screen_stack:
+            return
         covered = isinstance(self.screen, TooSmallScreen)
-        if is_too_small(size) and not covered:
+        if is_too_small(self.size) and not covered:
             await self.push_screen(TooSmallScreen())
-        elif covered and not is_too_small(size):
+        elif covered and not is_too_small(self.size):
             self.screen.dismiss()
 
     # Actions ----------------------------------------------------------------------------------
@@ -301,7 +304,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         if immediate:
             await handle(context)
         else:
-            self.run_worker(handle(context), name=action.id, group=_ACTIONS, exit_on_error=False)
+            group = _BACKGROUND if action.id in BACKGROUND else ACTIONS
+            self.run_worker(handle(context), name=action.id, group=group, exit_on_error=False)
 
     def refusal(self, action: Action, context: ActionContext) -> str | None:
         """Why an action cannot be done now, None when it can."""
@@ -311,6 +315,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
             return f"{action.title} is not possible: {self.held}"
         if action.target and context.target is None:
             return f"{action.title}: nothing is selected"
+        if action.target and action.marked == "refuse" and context.marks.count:
+            return _one_row_only(action, context.marks)
         return None
 
     def would_be_lost(self) -> str | None:
@@ -335,7 +341,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
 
     @on(Worker.StateChanged)
     def _action_ended(self, event: Worker.StateChanged) -> None:
-        if event.worker.group != _ACTIONS or event.state is not WorkerState.ERROR:
+        of_action = event.worker.group in (ACTIONS, _BACKGROUND)
+        if not of_action or event.state is not WorkerState.ERROR:
             return
         from gwtui.client.errors import GatewayError  # noqa: PLC0415 - loaded with the connection
 
@@ -376,6 +383,13 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         if screen is not None:
             screen.refeed()
 
-    def say(self, message: str, *, severity: SeverityLevel = "information") -> None:
-        """A short notice."""
-        self.notify(message, severity=severity)
+
+def _one_row_only(action: Action, marks: Marks) -> str:
+    """Why an action for a single row does nothing while rows are marked."""
+    are = "row is" if marks.count == 1 else "rows are"
+    hidden = f" ({marks.hidden} hidden by the filter)" if marks.hidden else ""
+    key = shown(by_id("list.unmark").keys[0])
+    return (
+        f"{action.title} acts on one row, and {marks.count:,} {are} marked{hidden}: "
+        f"{key} takes the marks away"
+    )

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Marks:
+    """How many rows of a list are marked, and how many of those its filter hides."""
+
+    count: int = 0
+    hidden: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ActionContext:
     """The moment an action was asked for.
 
@@ -26,12 +34,19 @@ class ActionContext:
     identity: str | None
     screen: GatewayScreen
     """The screen that was shown, beneath any modal."""
+    marks: Marks = Marks()
+    """What was marked then."""
 
     @property
     def chosen(self) -> Sequence[Any]:
         """The marked rows of a list, else the one that was selected."""
         selected = () if self.target is None else (self.target,)
         return self.screen.marked_rows or selected
+
+    def tell_removed(self, *others: str | None) -> None:
+        """What was chosen is removed by this program, ``others`` too: its list need not say so."""
+        known = () if self.spec is None else map(self.spec.identity, self.chosen)
+        self.screen.expect_gone(filter(None, (*known, *others)))
 
 
 Handler = Callable[[ActionContext], Awaitable[None]]

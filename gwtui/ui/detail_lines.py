@@ -35,7 +35,7 @@ def section_lines(
 
     Without ``hints`` where the keys of its list do nothing.
     """
-    lines = [toned(name, "plain", bold=True)]
+    lines = _wrap(toned(name, "plain", bold=True), width)
     contents = [
         (section.title, [part for part in section.content(item, now) if hints or not _hints(part)])
         for section in sections
@@ -48,7 +48,7 @@ def section_lines(
         lines += [Content(""), toned(title, "accent", bold=True)]
         for part in content:
             if isinstance(part, DetailTable):
-                lines += _table(part)
+                lines += _table(part, width)
             else:
                 lines += _row(part, label, width)
     return lines
@@ -83,18 +83,68 @@ def _wrap(content: Content, width: int) -> list[Content]:
     return list(content.wrap(width)) or [content]
 
 
-def _table(table: DetailTable) -> list[Content]:
-    """Columns as wide as their widest cell, the first left-aligned, figures to the right."""
+def _table(table: DetailTable, width: int) -> list[Content]:
+    """The first column left-aligned, figures to the right; cells fold where there is no room.
+
+    Where not even words fit beside each other, each figure has a line with its column's title.
+    """
     heads = [Cell(title, "muted") for title in table.columns]
     grid: Sequence[Sequence[Cell]] = [heads, *table.rows]
-    widths = [
-        max((cell_len(row[column].text) for row in grid if column < len(row)), default=0)
-        for column in range(len(table.columns))
+    widths = _column_widths(grid, width)
+    if widths is None:
+        return _listed(table, width)
+    return [line for row in grid for line in _table_row(row, widths)]
+
+
+def _table_row(row: Sequence[Cell], widths: Sequence[int]) -> list[Content]:
+    """The lines of a row: as many as the cell that is folded most."""
+    folded = [
+        [part.plain for part in _wrap(Content(cell.text), width)]
+        for cell, width in zip(row, widths, strict=False)
     ]
     return [
         Content(_GAP).join(
-            toned(fit(cell.text, widths[column], right=column > 0), cell.tone)
-            for column, cell in enumerate(row)
+            toned(
+                fit(parts[line] if line < len(parts) else "", widths[column], right=column > 0),
+                row[column].tone,
+            )
+            for column, parts in enumerate(folded)
         )
-        for row in grid
+        for line in range(max(map(len, folded), default=0))
     ]
+
+
+def _column_widths(grid: Sequence[Sequence[Cell]], room: int) -> list[int] | None:
+    """As wide as the widest cell; where that is too much, the most foldable columns give way.
+
+    None where the columns cannot stand beside each other without breaking words.
+    """
+    columns = [
+        [row[column].text for row in grid if column < len(row)]
+        for column in range(max(map(len, grid), default=0))
+    ]
+    widths = [max(map(cell_len, texts)) for texts in columns]
+    words = [
+        max(cell_len(word) for text in texts for word in text.split() or ("",)) for texts in columns
+    ]
+    over = sum(widths) + len(_GAP) * (len(widths) - 1) - room
+    while over > 0:
+        column = max(range(len(widths)), key=lambda at: widths[at] - words[at])
+        if widths[column] <= words[column]:
+            return None
+        widths[column] -= 1
+        over -= 1
+    return widths
+
+
+def _listed(table: DetailTable, width: int) -> list[Content]:
+    """Each row's first cell on a line of its own, its figures with their titles beneath."""
+    lines: list[Content] = []
+    for row in table.rows:
+        first, *figures = row
+        lines += _wrap(cell_content(first), width)
+        for title, cell in zip(table.columns[1:], figures, strict=False):
+            line = Content.assemble(toned(f"{title} ", "muted"), cell_content(cell))
+            room = max(1, width - len(_GAP))
+            lines += [Content.assemble(_GAP, part) for part in _wrap(line, room)]
+    return lines

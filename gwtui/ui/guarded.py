@@ -101,6 +101,10 @@ class GuardedApp(App[int], inherit_bindings=False):
         )
         self.post_message(Notify(notice))
 
+    def say(self, message: str, *, severity: SeverityLevel = "information") -> None:
+        """A short notice."""
+        self.notify(message, severity=severity)
+
     def _handle_exception(self, error: Exception) -> None:
         """A screen that is being opened while the program ends finds itself empty: no failure."""
         if not (self._exit and isinstance(error, NoMatches | NoScreen)):

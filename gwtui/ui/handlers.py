@@ -9,6 +9,9 @@ from gwtui.actions.action import Action
 from gwtui.ui.commands import place_actions, tab_of
 from gwtui.ui.context import ActionContext, Handler
 
+BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "list.copy", "models.watch"})
+"""Patient actions that ask nothing once they began: nobody's next key waits for their end."""
+
 
 async def _go(tab: str, context: ActionContext) -> None:
     await context.app.navigation.show_tab(tab)

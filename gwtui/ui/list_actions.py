@@ -105,6 +105,12 @@ async def mark(context: ActionContext) -> None:
         context.screen.table.action_toggle_mark()
 
 
+async def unmark(context: ActionContext) -> None:
+    """Take every mark away."""
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.table.clear_marks()
+
+
 IMMEDIATE: Mapping[str, Handler] = {
     "list.open": open_row,
     "list.filter": open_filter,
@@ -114,6 +120,7 @@ IMMEDIATE: Mapping[str, Handler] = {
     "list.detail": toggle_detail,
     "list.raw": show_raw,
     "list.mark": mark,
+    "list.unmark": unmark,
 }
 
 PATIENT: Mapping[str, Handler] = {

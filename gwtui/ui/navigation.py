@@ -80,37 +80,29 @@ class Navigation:
     async def open_route(self, route: str) -> str | None:
         """Show "keys" or "models/author/slug"; the reason when that cannot be done.
 
-        A path with an identity does what Enter on that row does.
+        A path with a name does what Enter on that row does, once the list is read; where there is
+        no such row the list stays and says so.
         """
         from gwtui.ui.resources.registry import PARENTS, PLACES, RESOURCES  # noqa: PLC0415
 
         if self.covered:
             return _COVERED
-        resource, _, identity = route.strip().strip("/").partition("/")
-        if resource in PLACES:
-            await self.show_tab(resource)
-            spec = RESOURCES.get(resource)
-            if identity and spec is not None:
-                await self._open_row(spec, identity)
-            elif identity and self.screen is not None:
-                self.screen.want(identity)
-            return None
-        if resource in PARENTS and identity:
-            await self.show_tab(PARENTS[resource])
-            await self._open_row(RESOURCES[PARENTS[resource]], identity, resource)
-            return None
-        known = ", ".join(PLACES)
-        return f"No resource is called {resource or 'that'}; there are {known}"
-
-    async def _open_row(
-        self, spec: ResourceSpec[Any], identity: str, child: str | None = None
-    ) -> None:
-        from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - after the first paint
-
-        screen = self.screen
-        if isinstance(screen, ResourceScreen):
-            screen.want(identity)
-        await self.open_child(spec, identity, child)
+        resource, _, path = route.strip().strip("/").partition("/")
+        child = resource if resource in PARENTS and path else None
+        place = PARENTS[resource] if child is not None else resource
+        if place not in PLACES:
+            known = ", ".join(PLACES)
+            return f"No resource is called {resource or 'that'}; there are {known}"
+        await self.show_tab(place)
+        if path and self.screen is not None:
+            spec = RESOURCES.get(place)
+            whole = spec is not None and spec.opened_by_id == len(path.split("/"))
+            if spec is not None and whole:
+                self.screen.want(path)
+                await self.open_child(spec, path, child)
+            else:
+                self.screen.seek(path, child)
+        return None
 
     async def _go(self, place: Place) -> None:
         if place == self._here or self.covered:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -14,12 +15,14 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from gwtui.actions.action import Action
+from gwtui.ui.fitting import fit
 from gwtui.ui.keys import shown
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.prompt import QuietInput
 
-_TITLE = 18
+_WIDEST = 30
+"""Cells of the titles at most; what is longer ends in an ellipsis."""
 
 
 def matching(actions: Sequence[Action], text: str) -> list[Action]:
@@ -62,6 +65,8 @@ class PaletteScreen(Modal[str | None]):
         self._refusal = refusal
         self._about = about
         self._hits = list(self._actions)
+        widest = max((cell_len(action.title) for action in self._actions), default=0)
+        self._width = min(widest, _WIDEST)
 
     def compose(self) -> ComposeResult:
         """Target, search line, list."""
@@ -127,7 +132,8 @@ class PaletteScreen(Modal[str | None]):
         return Content.assemble(
             toned(key.rjust(7), "muted" if held else "accent"),
             "  ",
-            toned(action.title.ljust(_TITLE), "muted" if held else "plain"),
+            toned(fit(action.title, self._width), "muted" if held else "plain"),
+            "  ",
             toned("not now · " if held else "", "warn"),
             toned(action.help, "muted"),
         )

@@ -114,9 +114,13 @@ async def test_a_key_that_was_not_acknowledged_is_offered_until_it_is(
         assert (await client.keys.current()).label
 
 
+@pytest.mark.parametrize("length", [0, 130, 140, 150, 160, 300])
 async def test_where_nothing_can_be_sealed_it_is_said_before_anything_is_sent(
-    place: Site, state: Path
+    place: Site, state: Path, length: int
 ) -> None:
+    """However long the path of the state directory is: at least ``length`` characters here."""
+    state = state / ("x" * min(200, length - len(str(state)) - 1))
+    state.mkdir(mode=0o700, exist_ok=True)
     (state / DIRECTORY).write_text("in the way")
     async with dashboard(place, state, size=(80, 24)) as (app, pilot):
         before = listing(app).table.total_count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,14 @@ import pytest
 from gwtui.actions.action import APP, LIST
 from gwtui.actions.registry import ACTIONS, for_scope
 from gwtui.ui import handlers
+from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered, place_actions
 from gwtui.ui.help_lines import help_lines
 from gwtui.ui.keys import shown_all
 from gwtui.ui.palette import PaletteScreen, matching
 from gwtui.ui.resources.registry import RESOURCES, TABS
 from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.widgets.prompt import QuietInput
 from shell_kit import dashboard, has_data, listing, notices, shown, site, until
 
 
@@ -164,3 +167,25 @@ async def test_ctrl_c_in_a_form_asks_before_typed_text_is_lost(tmp_path: Path) -
         await until(pilot, lambda: "Quit now?" in shown(app), "the words of the question")
         await pilot.press("escape")
         await until(pilot, lambda: "half a name" in shown(app), "the form as it was")
+
+
+def _shows(app: GwtuiApp, text: str) -> bool:
+    return text in shown(app)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+async def test_every_title_of_the_palette_ends_before_what_it_means(
+    width: int, tmp_path: Path
+) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(width, 30)) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
+        for action in offered(listing(app).scopes):
+            if action.id == "app.palette":
+                continue
+            app.screen.query_one(QuietInput).value = action.title
+            await until(pilot, partial(_shows, app, f"{action.title}  "), action.title)
+            lines = [line for line in shown(app).splitlines() if f"{action.title}  " in line]
+            helped = [line for line in lines if action.help[:20] in line]
+            assert helped, lines
+            assert helped[0].partition(action.title)[2].startswith("  ")

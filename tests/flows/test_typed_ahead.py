@@ -1,37 +1,242 @@
-"""Keys that come in one burst, as over a slow line or pasted without marks, lose nothing."""
+"""Keys that come in one burst, as over a stalled line or from a macro, do what they do one by one.
+
+``GWTUI_JOURNEYS=200`` types the journeys in that many random ways besides; ``GWTUI_JOURNEYS_SEED``
+chooses others.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import random
+import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import pytest
 from textual import events
+from textual.geometry import Size
+from textual.pilot import Pilot
+from textual.widgets import Input
 
+from dashboard_kit import Demo, settled
 from gwtui.ui.app import GwtuiApp
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.screens.too_small import TooSmallScreen
 from gwtui.ui.widgets.prompt import FilterPrompt
-from shell_kit import dashboard, listing, site, until
+from journeys import JOURNEYS, Journey, Terminal, at_rest, desk, tokens
+from shell_kit import dashboard, listing, notices, site, until
 
-_NAMES = {":": "colon", "/": "slash", "\r": "enter"}
+ROUNDS = int(os.environ.get("GWTUI_JOURNEYS", "8"))
+SEED = int(os.environ.get("GWTUI_JOURNEYS_SEED", "1"))
+EVERY = "GWTUI_JOURNEYS" in os.environ
+SAMPLE = (
+    *("new key", "new key with an expiry", "new key given up", "edit a key", "disable and undo"),
+    *("filter, clear, filter", "path to a row", "palette to a form", "workspace", "marks"),
+    *("guardrail with providers", "pasted credential", "delete on a critical profile", "replay"),
+)
+pytestmark = pytest.mark.timeout(120 + 8 * ROUNDS)
+
+Outcome = dict[str, Any]
+_known: dict[str, Outcome] = {}
 
 
-def burst(app: GwtuiApp, text: str) -> None:
-    """Every key at once, as the driver posts what one read of the terminal gave."""
-    for sign in text:
-        app.post_message(events.Key(_NAMES.get(sign, sign), sign if sign.isprintable() else None))
+async def typed(journey: Journey, folder: Path, way: Any) -> Outcome:
+    """What a journey leads to, typed in some way, at a gateway of its own."""
+    async with site() as place, desk(place, folder, journey) as one:
+        await way(one, journey.tokens)
+        return await one.outcome()
 
 
-async def test_what_is_typed_behind_a_prompt_in_one_burst_reaches_it(tmp_path: Path) -> None:
+async def slowly(name: str, folder: Path) -> Outcome:
+    """What it should lead to."""
+    if name not in _known:
+        _known[name] = await typed(JOURNEYS[name], folder, lambda one, keys: one.slowly(keys))
+    return _known[name]
+
+
+@pytest.mark.parametrize("name", JOURNEYS if EVERY else SAMPLE)
+async def test_a_journey_in_one_piece_ends_as_when_it_is_typed_slowly(
+    name: str, tmp_path: Path
+) -> None:
+    wanted = await slowly(name, tmp_path / "slowly")
+    at_once = await typed(JOURNEYS[name], tmp_path / "once", lambda one, keys: one.at_once(keys))
+    assert at_once == wanted
+
+
+async def test_journeys_cut_up_at_random_end_as_when_they_are_typed_slowly(tmp_path: Path) -> None:
+    chance = random.Random(SEED)
+    for number in range(ROUNDS):
+        name = chance.choice([*JOURNEYS] if EVERY else SAMPLE)
+        wanted = await slowly(name, tmp_path / name)
+        seed = chance.randrange(1 << 30)
+        cut = partial(_cut, random.Random(seed))
+        assert await typed(JOURNEYS[name], tmp_path / str(number), cut) == wanted, (name, seed)
+
+
+async def _cut(chance: random.Random, one: Any, keys: list[str]) -> None:
+    await one.cut_up(keys, chance)
+
+
+async def test_what_the_first_key_opens_gets_the_others(tmp_path: Path) -> None:
+    """In so many words, whatever slow typing does."""
+    async with site() as place, dashboard(place, tmp_path) as (app, _pilot):
+        terminal = Terminal(app)
+        terminal.write("ndaxy")
+        await at_rest(app)
+        assert isinstance(app.screen, FormScreen)
+        assert app.screen.state.typed("name") == "daxy"
+        terminal.write("\tci\x7f\x7f25\t\t\tin 30 days")
+        await at_rest(app)
+        form = app.screen.state
+        assert (form.typed("limit"), form.typed("expires_at")) == ("25", "in 30 days")
+        assert form.typed("include_byok_in_limit") is False
+        assert app.navigation.screen is listing(app)
+        assert listing(app).resource == "keys"
+
+
+async def test_what_is_typed_behind_a_prompt_reaches_it(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        burst(app, ":providers\r")
-        await until(pilot, lambda: listing(app).resource == "providers", "the place")
-        burst(app, "2/airflow")
-        await until(pilot, lambda: listing(app).resource == "keys", "the keys")
-        await until(
-            pilot, lambda: listing(app).query_one(FilterPrompt).text == "airflow", "the filter"
-        )
+        terminal = Terminal(app)
+        terminal.write(":providers\r2/airflow")
+        await until(pilot, lambda: listing(app).query_one(FilterPrompt).text == "airflow", "it")
         await until(pilot, lambda: listing(app).table.visible_count == 1, "the row")
         await pilot.press("escape")
         await until(pilot, lambda: listing(app).table.visible_count > 1, "no filter")
         listing(app).table.select(listing(app).table.identities[0])
-        burst(app, "jj")
+        terminal.write("jj")
         table = listing(app).table
         await until(pilot, lambda: table.selected_identity == table.identities[2], "two rows down")
+
+
+# A gateway that does not answer -------------------------------------------------------------------
+
+
+class Silent:
+    """A dashboard with its rows, whose gateway answers no more."""
+
+    def __init__(self, demo: Demo, app: GwtuiApp, pilot: Pilot[int]) -> None:
+        self.demo = demo
+        self.app = app
+        self.pilot = pilot
+        self.terminal = Terminal(app)
+
+    def type(self, keys: str) -> None:
+        self.terminal.write("".join(tokens(keys)))
+
+    async def within(self, seconds: float, holds: Any) -> bool:
+        try:
+            await until(self.pilot, holds, "it", seconds)
+        except AssertionError:
+            return False
+        return True
+
+
+@pytest.fixture
+async def silent(private_home: Path) -> Any:
+    demo = Demo()
+    app = demo.app()
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await settled(pilot)
+        demo.fault = "silent"
+        yield Silent(demo, app, pilot)
+        demo.fault = ""
+    demo.close()
+
+
+async def test_keys_for_a_screen_that_does_not_open_are_dropped_and_counted(silent: Silent) -> None:
+    before = listing(silent.app).table.selected_identity
+    begun = time.monotonic()
+    silent.type("Dsk-secret-123<enter>jj<paste:sk-secret-456>")
+    assert not await silent.within(1.5, lambda: "dropped" in notices(silent.app))
+    assert listing(silent.app).table.selected_identity == before
+    assert await silent.within(8, lambda: "dropped" in notices(silent.app))
+    assert time.monotonic() - begun > 2
+    said = notices(silent.app)
+    assert "17 keys typed ahead were dropped" in said
+    assert "secret" not in said
+    assert silent.app.screen is listing(silent.app)
+    assert listing(silent.app).table.selected_identity == before
+    # It is over: what is typed now is meant for the list.
+    silent.type("j")
+    assert await silent.within(1, lambda: listing(silent.app).table.selected_identity != before)
+
+
+async def test_what_goes_on_being_typed_is_dropped_until_a_pause(silent: Silent) -> None:
+    before = listing(silent.app).table.selected_identity
+    silent.type("Dj")
+    await silent.within(5, lambda: silent.app._typed._telling is not None)
+    for _ in range(6):
+        silent.type("j")
+        await asyncio.sleep(0.05)
+    assert await silent.within(2, lambda: "7 keys typed ahead" in notices(silent.app))
+    assert listing(silent.app).table.selected_identity == before
+
+
+async def test_a_form_that_can_do_without_the_gateway_gets_what_was_typed(silent: Silent) -> None:
+    silent.type("nci<tab>25")
+    assert await silent.within(5, lambda: isinstance(silent.app.screen, FormScreen))
+    await at_rest(silent.app)
+    form = silent.app.screen
+    assert isinstance(form, FormScreen)
+    assert (form.state.typed("name"), form.state.typed("limit")) == ("ci", "25")
+
+
+async def test_nothing_is_held_up_for_what_opens_nothing(silent: Silent) -> None:
+    table = listing(silent.app).table
+    silent.type("rj")
+    assert await silent.within(1, lambda: table.selected_identity == table.identities[1])
+    # A change that was agreed to: who sees the list again can go on.
+    silent.demo.fault = ""
+    silent.type("x")
+    assert await silent.within(5, lambda: isinstance(silent.app.screen, ConfirmScreen))
+    silent.demo.fault = "silent"
+    silent.type("y")
+    await asyncio.sleep(0.6)
+    assert silent.app.screen is listing(silent.app)
+    silent.type("j")
+    assert await silent.within(0.5, lambda: table.selected_identity == table.identities[2])
+    assert "dropped" not in notices(silent.app)
+
+
+async def test_leaving_is_never_held_up(silent: Silent) -> None:
+    silent.type("Djjj<ctrl+c>")
+    assert await silent.within(1, lambda: silent.app._exit)
+    assert "3 keys typed ahead were dropped" in notices(silent.app)
+
+
+async def test_another_size_is_never_held_up(silent: Silent) -> None:
+    silent.type("Djjj")
+    await asyncio.sleep(0.1)
+    silent.app.post_message(events.Resize(Size(40, 10), Size(40, 10)))
+    assert await silent.within(1, lambda: isinstance(silent.app.screen, TooSmallScreen))
+
+
+async def test_clicks_and_pastes_keep_their_place_between_keys(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
+        terminal = Terminal(app)
+        terminal.write("".join(tokens("n")))
+        await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
+        await at_rest(app)
+        limit = app.screen.query(Input)[1]
+        x, y = limit.region.offset
+        await pilot.press("escape")
+        await at_rest(app)
+        terminal.write("".join(tokens(f"nab<paste:cd>e<click:{x},{y}>2<paste:5>0")))
+        await at_rest(app)
+        assert isinstance(app.screen, FormScreen)
+        form = app.screen.state
+        assert (form.typed("name"), form.typed("limit")) == ("abcde", "250")
+
+
+async def test_a_list_that_was_hidden_for_a_moment_keeps_the_keys(tmp_path: Path) -> None:
+    """Its message that it is hidden comes when it is shown again."""
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        table = listing(app).table
+        assert app.focused is table
+        table.post_message(events.Hide())
+        await pilot.pause()
+        await pilot.press("j")
+        assert table.selected_identity == table.identities[1]

@@ -31,7 +31,7 @@ PARSERS = frozenset(
 ATTRIBUTES = frozenset({"tooltip", "border_title", "border_subtitle", "label"})
 MAKERS = frozenset({"Content", "assemble", "styled", "blank", "empty", "from_text"})
 FROM_MARKUP = frozenset({"from_markup", "render_markup", "to_content", "escape"})
-MAY_NOTIFY = frozenset({"guarded.py", "app.py"})
+MAY_NOTIFY = frozenset({"guarded.py"})
 
 
 def sources() -> Iterator[tuple[Path, ast.Module]]:

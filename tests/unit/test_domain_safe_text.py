@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.domain.safe_text import DEFAULT_LIMIT, ELLIPSIS, safe_line, safe_text
+from gwtui.domain.safe_text import (
+    DEFAULT_LIMIT,
+    ELLIPSIS,
+    MARKS_IN_A_ROW,
+    safe_characters,
+    safe_ends,
+    safe_line,
+    safe_text,
+)
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 
@@ -157,3 +165,45 @@ def test_the_work_is_bounded_by_the_limit(unit: str, monkeypatch: pytest.MonkeyP
     assert len(shown) <= DEFAULT_LIMIT
     assert shown.endswith(ELLIPSIS)
     assert looked_at < 40 * DEFAULT_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("plain", "plain"),
+        ("👩\u200d💻 ❤\ufe0f", "👩\u200d💻 ❤\ufe0f"),
+        ("a\u200db", "a�b"),
+        ("cafe\u0301", "cafe\u0301"),
+        ("\u0301x", "�x"),
+        ("a" + "\u0301" * 6, "a" + "\u0301" * MARKS_IN_A_ROW + "�" * (6 - MARKS_IN_A_ROW)),
+        ("\x1b\u202e\n", "␛�␊"),
+    ],
+)
+def test_an_editor_gets_one_character_for_each(raw: str, shown: str) -> None:
+    assert safe_characters(raw) == shown
+
+
+@given(ANY_TEXT, st.integers(0, 30))
+def test_both_ends_of_anything_are_safe_and_short(raw: str, limit: int) -> None:
+    shown = safe_ends(raw * 50, limit)
+    assert len(shown) <= limit
+    assert not {unicodedata.category(char) for char in shown} & {"Cc", "Cs", "Co", "Zl", "Zp"}
+
+
+def test_the_end_of_a_very_long_text_is_kept() -> None:
+    assert safe_ends("begin " + "x" * 1_000_000 + " end", 11) == "begin…x end"
+
+
+@pytest.mark.parametrize("limit", range(1, 90))
+def test_what_is_cut_in_the_middle_keeps_both_ends(limit: int) -> None:
+    path = "/var/lib/a rather long way/down to\x1b/some directory is not a directory"
+    shown = safe_ends(path, limit)
+    assert len(shown) <= limit
+    whole = safe_line(path)
+    if len(whole) <= limit:
+        assert shown == whole
+    else:
+        head, _, tail = shown.partition(ELLIPSIS)
+        assert whole.startswith(head)
+        assert whole.endswith(tail)
+        assert 0 <= len(head) - len(tail) <= 1

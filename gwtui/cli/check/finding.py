@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
 
-from gwtui.domain.safe_text import safe_line
+from gwtui.domain.safe_text import safe_ends, safe_line
 
 _TEXT = 300
 _LABEL = 120
@@ -112,4 +112,4 @@ def one_line(findings: Sequence[Finding]) -> str:
 
 def _plain(text: str) -> str:
     """A bar would begin what is drawn."""
-    return safe_line(text, _TEXT).replace("|", "/")
+    return safe_ends(text, _TEXT).replace("|", "/")

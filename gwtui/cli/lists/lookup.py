@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import TypeVar
 
 from gwtui.cli.exits import CommandError
@@ -10,39 +10,31 @@ from gwtui.cli.lists.reading import Readings
 from gwtui.cli.resources import Parent
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.lookup import Names, lookup, nearest
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.resources.spec import ResourceSpec, Scope
 from gwtui.watch.feeds.workspaces import workspaces_feed
 
 T = TypeVar("T")
 
-SHORTEST_BEGINNING = 6
-"""Characters of an identity that stand for all of it, as long as they mean only one."""
-_NAMES = frozenset({"name", "slug", "mail", "label", "tag"})
-"""Columns that hold what people call a row besides."""
 _SHOWN = 5
 _NAME = 60
 
 
-def find(
-    rows: Iterable[T], wanted: str, noun: str, names: Callable[[T], Sequence[str | None]]
-) -> T:
+def find(rows: Iterable[T], wanted: str, noun: str, names: Names[T]) -> T:
     """The one row that is called so. Raises CommandError when there is none, or several.
 
-    ``names`` gives the identity first, then what else a row goes by. The beginning of an identity
-    will do where no other begins so.
+    ``names`` gives the identity first, then what else a row goes by.
     """
-    named = [(row, names(row)) for row in rows]
-    found = [row for row, known in named if known[0] == wanted]
-    if not found:
-        found = [row for row, known in named if wanted in known]
-    if not found and len(wanted) >= SHORTEST_BEGINNING:
-        found = [row for row, known in named if (known[0] or "").startswith(wanted)]
+    rows = tuple(rows)
+    found = lookup(rows, wanted, names).rows
     if len(found) == 1:
         return found[0]
     called = safe_line(wanted, _NAME)
     if not found:
-        raise CommandError(f"there is no {noun} {called!r} that this key may see")
+        near = ", ".join(safe_line(name, _NAME) for name in nearest(rows, wanted, names))
+        meant = f"; did you mean {near}?" if near else ""
+        raise CommandError(f"there is no {noun} {called!r} that this key may see{meant}")
     identities = [safe_line(names(row)[0] or "", _NAME) for row in found[:_SHOWN]]
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     raise CommandError(
@@ -53,14 +45,7 @@ def find(
 
 def find_row(spec: ResourceSpec[T], rows: Iterable[T], wanted: str) -> T:
     """The row of a declared list that is called so. Raises CommandError."""
-    now = SYSTEM_CLOCK.now()
-    also = [column.export for column in spec.columns if column.id in _NAMES and column.export]
-
-    def names(row: T) -> list[str | None]:
-        found = [export(row, now) for export in also]
-        return [spec.identity(row), spec.name(row), *(str(name) for name in found if name)]
-
-    return find(rows, wanted, spec.singular, names)
+    return find(rows, wanted, spec.singular, spec.names(SYSTEM_CLOCK.now()))
 
 
 async def find_workspace(readings: Readings, wanted: str) -> Workspace:

@@ -223,6 +223,8 @@ async def delete(context: ActionContext) -> None:
         )
     )
     if wanted and await _saved(context, alerts, lambda: remove_rule(alerts.place.rules, row.id)):
+        if not row.built_in:
+            context.tell_removed()
         context.app.say(f"Rule “{name}” {'reset' if row.built_in else 'deleted'}")
 
 

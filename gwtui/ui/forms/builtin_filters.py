@@ -9,7 +9,7 @@ from typing import ClassVar, cast
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
@@ -22,6 +22,7 @@ from gwtui.ui.forms.filter_rows import BuiltinRow
 from gwtui.ui.forms.opening import OpeningEditor, ValueScreen
 from gwtui.ui.forms.reading import UNSAID, Typed
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.folding import FoldingScroll
 
 Problems = Mapping[int, Mapping[str, str]]
 """What is wrong with entries: place -> part -> why."""
@@ -62,7 +63,7 @@ class BuiltinsScreen(ValueScreen):
         """A line for each filter; the one for prompt injection also says what it reads."""
         with Vertical(classes="dialog filters"):
             yield Static(toned(self.field.label, "accent", bold=True), classes="title")
-            with VerticalScroll(id="builtin-lines", can_focus=False):
+            with FoldingScroll(id="builtin-lines", can_focus=False):
                 for at, line in enumerate(self._lines):
                     yield from self._compose_line(at, line)
             with Horizontal(classes="buttons"):

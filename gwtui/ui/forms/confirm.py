@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
@@ -17,6 +17,7 @@ from gwtui.ui.forms.editors import Edited, Entered, TextEditor
 from gwtui.ui.resources.spec import Tone
 from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.folding import FoldingScroll
 
 
 class ConfirmScreen(LongDialog[bool]):
@@ -62,7 +63,7 @@ class ConfirmScreen(LongDialog[bool]):
             if self._where:
                 title = Content.assemble(title, "\n", toned(f"on {self._where}", "muted"))
             yield Static(title, classes="title")
-            with VerticalScroll(id="confirm-plan", classes="long", can_focus=False):
+            with FoldingScroll(id="confirm-plan", classes="long", can_focus=False):
                 for change in plan.changes:
                     with Horizontal(classes="change"):
                         yield Static(toned(change.field, "muted"), classes="label")

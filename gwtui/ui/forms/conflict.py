@@ -18,6 +18,7 @@ from gwtui.ui.forms.editors import ChoiceEditor, Entered
 from gwtui.ui.resources.spec import Tone
 from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.folding import FoldingScroll
 
 Side = Literal["theirs", "mine"]
 _LABEL = 9
@@ -47,25 +48,27 @@ class SideEditor(ChoiceEditor):
         options = [("theirs", "theirs"), ("mine", "yours")]
         super().__init__(options, "theirs", id=f"side-{dispute.field}")
         self._values = (dispute.original, dispute.theirs, dispute.mine)
-        self._folded: list[list[Content]] = [[] for _ in self._values]
 
     def _broken(self, width: int) -> list[list[int]]:
-        """Values are folded beside their labels; each line is that of a side, or of none."""
-        room = max(1, width - _LABEL)
-        self._folded = [toned(value).wrap(room) or [Content("")] for value in self._values]
+        """Each line is that of a side, or of none."""
         sides: tuple[list[int], ...] = ([], [0], [1])
         return [
             side
-            for side, folded in zip(sides, self._folded, strict=True)
+            for side, folded in zip(sides, self._folded(width), strict=True)
             for _ in range(len(folded))
         ]
+
+    def _folded(self, width: int) -> list[list[Content]]:
+        """The lines of each value, folded beside its label."""
+        room = max(1, width - _LABEL)
+        return [toned(value).wrap(room) or [Content("")] for value in self._values]
 
     def render(self) -> Content:
         """Three values below each other."""
         chosen = self.chosen + 1
         lines: list[Content] = []
         for index, (word, folded) in enumerate(
-            zip(("was", "theirs", "yours"), self._folded, strict=True)
+            zip(("was", "theirs", "yours"), self._folded(self.size.width), strict=True)
         ):
             on = index == chosen
             tone: Tone = "accent" if on and self.has_focus else "plain" if on else "muted"
@@ -87,9 +90,11 @@ class SideEditor(ChoiceEditor):
         self.call_after_refresh(self._show_chosen)
 
     def _show_chosen(self) -> None:
-        top = sum(map(len, self._folded[: self.chosen + 1]))
-        height = len(self._folded[self.chosen + 1])
+        folded = self._folded(self.size.width)
+        top = sum(map(len, folded[: self.chosen + 1]))
         if self.is_attached and isinstance(self.parent, VerticalScroll):
+            # Of a long one the beginning: what stands above it is not pushed away for the rest.
+            height = min(len(folded[self.chosen + 1]), self.parent.size.height // 2)
             region = Region(0, self.virtual_region.y + top, self.size.width, height)
             self.parent.scroll_to_region(region, animate=False)
 
@@ -123,7 +128,7 @@ class ConflictScreen(LongDialog[Mapping[str, Side] | None]):
                 toned("Somebody else changed it while the form was open. Choose for each field:"),
                 classes="effect",
             )
-            with VerticalScroll(id="conflict-fields", classes="long", can_focus=False):
+            with FoldingScroll(id="conflict-fields", classes="long", can_focus=False):
                 for dispute in self._disputes:
                     yield Static(toned(dispute.label, "accent", bold=True), classes="label")
                     yield SideEditor(dispute)

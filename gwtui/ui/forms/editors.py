@@ -8,15 +8,18 @@ from typing import ClassVar
 from textual import events, on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input
 
+from gwtui.domain.safe_text import safe_line
 from gwtui.ui.forms.reading import Typed
-from gwtui.ui.resources.spec import Tone
+from gwtui.ui.resources.spec import Cell, Tone
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.tones import toned
+from gwtui.ui.typed_ahead import OPENING
 from gwtui.ui.widgets.prompt import QuietInput
 
 _GAP = 2
@@ -39,9 +42,8 @@ class TextEditor(QuietInput):
 
     def __init__(self, value: str, placeholder: str) -> None:
         super().__init__(placeholder=placeholder)
-        self.select_on_focus = False
         self._given = value
-        self.value = value
+        self.begin_with(value)
 
     def follow(self, value: str) -> None:
         """Show a text that the form filled in; the person did not type it."""
@@ -63,9 +65,15 @@ class TextEditor(QuietInput):
         self.post_message(Entered())
 
 
-class ChoiceEditor(Widget, can_focus=True):
-    """One of a few, all in sight: "● never  ○ daily". Arrows, space, first letter or mouse.
+class Hinted(Message):
+    """What an editor has to say about its value has changed."""
 
+
+class ChoiceEditor(Widget, can_focus=True):
+    """One of a few, all in sight: "● never  ○ daily". Arrows, space, letters or mouse.
+
+    Letters are the beginning of a label, or of a word in it. While no label begins with what was
+    typed the choice from before stands and Enter does not go on; Escape brings it back, too.
     Options are (value, label); labels must have passed ``safe_text``.
     """
 
@@ -77,6 +85,8 @@ class ChoiceEditor(Widget, can_focus=True):
         Binding("enter", "enter", show=False),
     ]
 
+    SEARCHES: ClassVar[bool] = True
+    """Whether letters choose."""
     chosen: reactive[int] = reactive(0)
 
     def __init__(
@@ -90,20 +100,26 @@ class ChoiceEditor(Widget, can_focus=True):
         self._options = tuple(options)
         values = [option for option, _ in self._options]
         self.set_reactive(ChoiceEditor.chosen, values.index(value) if value in values else 0)
-        self.styles.height = 1
-        self._lines: list[list[int]] = [list(range(len(self._options)))]
+        self.styles.height = "auto"
+        self._typed = ""
+        self._before = self.chosen
+        """What was chosen before something was typed."""
 
     @property
     def value(self) -> Typed:
         """The chosen value."""
         return self._options[self.chosen][0]
 
-    def on_resize(self, event: events.Resize) -> None:
+    def get_content_height(self, _container: Size, _viewport: Size, width: int) -> int:
         """Options that do not fit on a line go on to the next."""
-        self._lines = self._broken(event.size.width)
-        self.styles.height = len(self._lines)
+        return len(self._broken(width))
+
+    @property
+    def _lines(self) -> list[list[int]]:
+        return self._broken(self.size.width)
 
     def _broken(self, width: int) -> list[list[int]]:
+        """The options that stand on each line."""
         lines: list[list[int]] = [[]]
         taken = 0
         for index in range(len(self._options)):
@@ -137,6 +153,13 @@ class ChoiceEditor(Widget, can_focus=True):
         """Tell the form."""
         self.post_message(Edited(self.value))
 
+    def hint(self) -> Cell | None:
+        """That nothing is called as it was typed."""
+        if not self._typed or self._called(self._typed) is not None:
+            return None
+        kept = self._options[self._before][1]
+        return Cell(f"no choice begins with “{safe_line(self._typed, 30)}”: still {kept}", "warn")
+
     def action_step(self, step: int) -> None:
         """The next or previous option; goes around at the ends."""
         self.chosen = (self.chosen + step) % len(self._options)
@@ -149,21 +172,71 @@ class ChoiceEditor(Widget, can_focus=True):
         """On to the next field."""
         self.post_message(Entered())
 
-    def on_key(self, event: events.Key) -> None:
-        """A letter chooses the next option that begins with it."""
-        self._choose_by_letter(event)
+    def on_blur(self) -> None:
+        """What was typed is done with."""
+        self._search("")
 
-    def _choose_by_letter(self, event: events.Key) -> None:
-        letter = event.character
-        if letter is None or not letter.isalnum():
+    def on_key(self, event: events.Key) -> None:
+        """Letters choose; Backspace and Escape take them back."""
+        if not self.SEARCHES:
             return
-        count = len(self._options)
-        for step in range(1, count + 1):
-            index = (self.chosen + step) % count
-            if self._options[index][1].lower().startswith(letter.lower()):
-                event.stop()
-                self.chosen = index
-                return
+        typed = self._typed
+        if self._continues(event.character or ""):
+            event.stop()
+            self._search(typed + (event.character or ""))
+        elif typed and event.key == "backspace":
+            event.stop()
+            self._search(typed[:-1])
+        elif event.key in ("escape", "ctrl+u") and self.take_back():
+            event.stop()
+        elif event.key == "enter" and self.hint() is not None:
+            event.stop()
+            self.app.bell()
+        else:
+            self._search("")
+
+    def take_back(self) -> bool:
+        """Choose again what was chosen before something was typed; whether anything was."""
+        if not self._typed:
+            return False
+        self.chosen = self._before
+        self._search("")
+        return True
+
+    def _continues(self, letter: str) -> bool:
+        """Whether a character belongs to a label; a blank only where a label goes on with it."""
+        if letter == " ":
+            return bool(self._typed) and self._called(self._typed + letter) is not None
+        return bool(letter) and letter.isprintable()
+
+    def _search(self, typed: str) -> None:
+        """Choose what is called so; nothing typed leaves the choice as it stands."""
+        if typed == self._typed:
+            return
+        if not self._typed:
+            self._before = self.chosen
+        self._typed = typed
+        if typed:
+            found = self._called(typed)
+            self.chosen = self._before if found is None else found
+            if found is None:
+                self.app.bell()
+        self.post_message(Hinted())
+
+    def _called(self, typed: str) -> int | None:
+        """The option whose label, or a word in it, begins as typed; the same letter goes on."""
+        wanted, count = typed.casefold(), len(self._options)
+        onwards = len(wanted) == 1
+        labels = [label.casefold() for _, label in self._options]
+        if len(set(wanted)) == 1 and not any(label.startswith(wanted) for label in labels):
+            wanted, onwards = wanted[0], True
+        start = self.chosen + 1 if onwards else self.chosen
+        order = [(start + step) % count for step in range(count)]
+        for begins in (str.startswith, _has_word):
+            for index in order:
+                if begins(labels[index], wanted):
+                    return index
+        return None
 
     def on_click(self, event: events.Click) -> None:
         """Choose what was clicked."""
@@ -178,8 +251,18 @@ class ChoiceEditor(Widget, can_focus=True):
                 return
 
 
+def _has_word(label: str, beginning: str) -> bool:
+    """Whether a word of a label, or what follows from it on, begins so."""
+    return f" {beginning}" in label
+
+
 class TickEditor(ChoiceEditor):
-    """A statement to make: "[ ] I have stored it", "[x] I have stored it"."""
+    """A statement to make: "[ ] I have stored it", "[x] I have stored it".
+
+    No letter makes it by mistake.
+    """
+
+    SEARCHES = False
 
     def __init__(self, statement: str, *, id: str | None = None) -> None:
         super().__init__([(False, statement), (True, statement)], False, id=id)
@@ -195,9 +278,6 @@ class TickEditor(ChoiceEditor):
     def _broken(self, _width: int) -> list[list[int]]:
         return [[0]]
 
-    def _choose_by_letter(self, event: events.Key) -> None:
-        """No letter makes a statement by mistake."""
-
     def _choose_at(self, event: events.Click) -> None:
         event.stop()
         self.action_step(1)
@@ -207,8 +287,31 @@ _MANY = 12
 """Options beyond which they are searched."""
 
 
-class PickEditor(Widget, can_focus=True):
-    """One of many: shows the chosen one, opens a list on Enter, space or a click."""
+class OpensByTyping(Widget):
+    """Opens its list on the first letter, which is then sought there."""
+
+    _typed = ""
+
+    def on_key(self, event: events.Key) -> None:
+        """Letters and digits; several may come before the list is there."""
+        if event.character and event.character.isalnum():
+            event.stop()
+            self._typed += event.character
+            if len(self._typed) == 1:
+                self.action_open()
+
+    def take_typed(self) -> str:
+        """What was typed before the list was there."""
+        typed, self._typed = self._typed, ""
+        return typed
+
+    def action_open(self) -> object:
+        """Open the list."""
+        raise NotImplementedError
+
+
+class PickEditor(OpensByTyping, can_focus=True):
+    """One of many: shows the chosen one, opens a list on Enter, space, a letter or a click."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "open", show=False)]
     DEFAULT_CSS = "PickEditor { height: 1; }"
@@ -229,7 +332,7 @@ class PickEditor(Widget, can_focus=True):
         """Open the list."""
         self.action_open()
 
-    @work(group="pick", exclusive=True)
+    @work(group=OPENING, exclusive=True)
     async def action_open(self) -> None:
         """Let the person choose; of many, by typing a part of the name."""
         chosen = await (self._found() if len(self._options) > _MANY else self._chosen())
@@ -240,7 +343,7 @@ class PickEditor(Widget, can_focus=True):
 
     async def _chosen(self) -> str | None:
         choices = [Choice(value, label) for value, label in self._options]
-        screen = ChooseScreen(self._title, choices, current=self._value)
+        screen = ChooseScreen(self._title, choices, current=self._value, sought=self.take_typed())
         return await self.app.push_screen_wait(screen)
 
     async def _found(self) -> str | None:
@@ -253,5 +356,6 @@ class PickEditor(Widget, can_focus=True):
 
         offer = Offer(options)
         await offer.load()
-        kept = await self.app.push_screen_wait(FindScreen(self._title, offer, self._value))
+        screen = FindScreen(self._title, offer, self._value, self.take_typed())
+        kept = await self.app.push_screen_wait(screen)
         return None if kept is None else str(kept.typed)

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
@@ -27,6 +27,8 @@ from gwtui.ui.notices import make_way
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.modal import Answered
 from gwtui.ui.tones import toned
+from gwtui.ui.typed_ahead import OPENING, SUBMITTING
+from gwtui.ui.widgets.folding import FoldingScroll
 from gwtui.ui.widgets.one_line import PartsLine
 from gwtui.ui.widgets.status import TwoEnds
 
@@ -43,7 +45,7 @@ _MESSAGE_LINES = 4
 """Lines kept free for what the gateway said."""
 
 
-class _Fields(VerticalScroll, inherit_bindings=False):
+class _Fields(FoldingScroll, inherit_bindings=False):
     """Scrolls with the focus only: arrows and pages go from field to field."""
 
 
@@ -212,7 +214,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         else:
             self.dismiss(None)
 
-    @work(group="form-leave", exclusive=True)
+    @work(group=OPENING, exclusive=True)
     async def _ask(self) -> None:
         discard = await self.app.push_screen_wait(
             AskScreen(
@@ -229,7 +231,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def _carry_out(self, request: RequestModel) -> None:
         # Owned by the app: the worker of a screen would die with the screen.
-        self.app.run_worker(self._send(request), name="form", group="forms")
+        self.app.run_worker(self._send(request), name="form", group=SUBMITTING)
 
     async def _send(self, request: RequestModel) -> None:
         outcome = await self._outcome(request)

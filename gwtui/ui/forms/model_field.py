@@ -9,12 +9,13 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.suggester import Suggester
 
-from gwtui.ui.forms.editors import TextEditor
+from gwtui.domain.suggestions import did_you_mean
+from gwtui.ui.forms.editors import Hinted, TextEditor
 from gwtui.ui.forms.fields import ModelField, PickOption
-from gwtui.ui.forms.opening import Hinted
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.search import Offer, SearchScreen, option_line, title_width
 from gwtui.ui.resources.spec import Cell
+from gwtui.ui.typed_ahead import OPENING
 
 
 class _FromOffer(Suggester):
@@ -41,8 +42,8 @@ class FindScreen(SearchScreen):
     ]
     KEYS = "letters search · ↑ ↓ move · Enter takes it · Esc leaves it as it was"
 
-    def __init__(self, title: str, offer: Offer, started: str) -> None:
-        super().__init__(title, offer, started)
+    def __init__(self, title: str, offer: Offer, started: str, sought: str = "") -> None:
+        super().__init__(title, offer, started, sought)
         self._shown: tuple[PickOption, ...] = ()
 
     def result(self) -> Typed:
@@ -64,6 +65,13 @@ class FindScreen(SearchScreen):
             [option_line(Content("  "), option, width) for option in self._shown], current
         )
         self.say_found(len(self._shown), "to choose from")
+
+    def action_done(self) -> None:
+        """Take the current row; where there is none, say so."""
+        if self._shown:
+            super().action_done()
+        else:
+            self.refuse_nothing()
 
     def choose(self) -> None:
         """A click takes it."""
@@ -102,10 +110,11 @@ class ModelEditor(TextEditor):
             return None
         option = offer.option(text)
         if not offer.known(text):
-            return Cell("not in the list: sent as it is typed · Ctrl+O lists", "warn")
+            hint = did_you_mean(text, [one.value for one in offer.options])
+            return Cell(f"not in the list{hint or ': sent as it is typed'} · Ctrl+O lists", "warn")
         return Cell(" · ".join(part for part in (option.title, option.note) if part) or "known")
 
-    @work(group="find", exclusive=True)
+    @work(group=OPENING, exclusive=True)
     async def action_find(self) -> None:
         """Choose from the list."""
         kept = await self.app.push_screen_wait(

@@ -9,20 +9,16 @@ from typing import ClassVar
 from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Button
 
-from gwtui.ui.forms.editors import Edited
+from gwtui.ui.forms.editors import ChoiceEditor, Edited
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.resources.spec import Cell
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.modal import Answered
 from gwtui.ui.tones import toned
-
-
-class Hinted(Message):
-    """What an editor has to say about its value has changed."""
+from gwtui.ui.typed_ahead import OPENING
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +69,15 @@ class ValueScreen(Answered[Kept | None]):
         self.dismiss(Kept(self.result()))
 
     def action_leave(self) -> None:
-        """Back to the form as it was."""
+        """Back to the form as it was; first out of what was typed at a choice."""
+        if isinstance(self.focused, ChoiceEditor) and self.focused.take_back():
+            return
         if self.unsaved:
             self._ask()
         else:
             self.dismiss(None)
 
-    @work(group="value-leave", exclusive=True)
+    @work(group=OPENING, exclusive=True)
     async def _ask(self) -> None:
         discard = await self.app.push_screen_wait(
             AskScreen(
@@ -127,7 +125,7 @@ class OpeningEditor(Widget, can_focus=True):
         """Open."""
         self.action_open()
 
-    @work(group="open", exclusive=True)
+    @work(group=OPENING, exclusive=True)
     async def action_open(self) -> None:
         """Let the person change the value."""
         kept = await self.app.push_screen_wait(self.screen_to_open())

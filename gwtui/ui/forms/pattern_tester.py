@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
@@ -21,6 +21,7 @@ from gwtui.ui.forms.filter_rows import CustomRow
 from gwtui.ui.forms.text_area import LinesEditor
 from gwtui.ui.resources.spec import Tone
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.folding import FoldingScroll
 from gwtui.ui.widgets.one_line import OneLine
 
 _PAUSE = 0.15
@@ -56,7 +57,7 @@ class PatternTester(Vertical):
             yield OneLine(id="sample-count")
         yield LinesEditor(self._sample, _PLACEHOLDER)
         yield Static(toned("What the filters would do", "accent", bold=True), classes="title")
-        with VerticalScroll(id="outcome"):
+        with FoldingScroll(id="outcome"):
             yield Static(Content(""))
 
     def on_mount(self) -> None:

@@ -10,8 +10,9 @@ from textual.content import Content
 
 from gwtui.contract.request import FieldRules
 from gwtui.domain.safe_text import safe_line
+from gwtui.ui.forms.editors import Hinted, OpensByTyping
 from gwtui.ui.forms.fields import MultiPickField, PickOption
-from gwtui.ui.forms.opening import Hinted, OpeningEditor
+from gwtui.ui.forms.opening import OpeningEditor
 from gwtui.ui.forms.reading import UNSAID, Typed
 from gwtui.ui.forms.search import NAMED, Offer, SearchScreen, option_line, title_width
 from gwtui.ui.resources.spec import Cell
@@ -32,9 +33,14 @@ class PickScreen(SearchScreen):
     KEYS = "Space ticks · letters search · Enter done · Esc leaves it as it was"
 
     def __init__(
-        self, field: MultiPickField, rules: FieldRules, offer: Offer, started: Typed
+        self,
+        field: MultiPickField,
+        rules: FieldRules,
+        offer: Offer,
+        started: Typed,
+        sought: str = "",
     ) -> None:
-        super().__init__(field.label, offer, started)
+        super().__init__(field.label, offer, started, sought)
         self.field = field
         self._rules = rules
         self._picked: tuple[str, ...] | str | None = cast("tuple[str, ...] | str | None", started)
@@ -101,6 +107,7 @@ class PickScreen(SearchScreen):
         """Take the row in or out; the first row takes every restriction away."""
         place = self.rows.current
         if place >= len(self._shown):
+            self.refuse_nothing()
             return
         option = self._shown[place]
         if option is None:
@@ -113,12 +120,19 @@ class PickScreen(SearchScreen):
             self._picked = (*self.picked, option.value)
         self._draw_again(None, option)
 
+    def action_done(self) -> None:
+        """Back with what is ticked; what was typed in vain is not passed over."""
+        if self._shown:
+            super().action_done()
+        else:
+            self.refuse_nothing()
+
     def choose(self) -> None:
         """A click ticks."""
         self.action_tick()
 
 
-class PicksEditor(OpeningEditor):
+class PicksEditor(OpeningEditor, OpensByTyping):
     """The picked entries in a line."""
 
     def __init__(self, field: MultiPickField, rules: FieldRules, typed: Typed) -> None:
@@ -158,4 +172,4 @@ class PicksEditor(OpeningEditor):
 
     def screen_to_open(self) -> PickScreen:
         """The list."""
-        return PickScreen(self.field, self._rules, self.offer, self.typed)
+        return PickScreen(self.field, self._rules, self.offer, self.typed, self.take_typed())

@@ -12,10 +12,9 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from gwtui.ui.forms.editors import Edited, Entered, TextEditor
+from gwtui.ui.forms.editors import Edited, Entered, Hinted, TextEditor
 from gwtui.ui.forms.fields import FormField
 from gwtui.ui.forms.making import make_editor
-from gwtui.ui.forms.opening import Hinted
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.state import COUNTED, FormState
 from gwtui.ui.resources.spec import Cell

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -21,6 +21,7 @@ from gwtui.ui.forms.opening import ValueScreen
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.row_list import RowList
 from gwtui.ui.resources.spec import Tone
+from gwtui.ui.screens.choose import letters, nothing_matches
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import QuietInput
@@ -29,6 +30,7 @@ _LONGEST_TITLE = 46
 _LEAST_ROOM = 40
 _MARK = 6
 """Cells of a row's mark and of the gap before its note."""
+_ON_ROWS = frozenset({"enter", "space", "up", "down", "pageup", "pagedown", "home", "end"})
 NAMED = 60
 """Characters of an entry's name that are shown."""
 
@@ -73,7 +75,7 @@ class Offer:
 
     def found(self, text: str, first: Iterable[str]) -> list[PickOption]:
         """The options that a search finds, those of ``first`` before the others."""
-        wanted = _plain(text)
+        wanted = letters(text)
         first = dict.fromkeys(first)
         every = [*map(self.option, first)]
         every += [option for option in self.options if option.value not in first]
@@ -82,14 +84,9 @@ class Offer:
     def _seen(self, option: PickOption) -> str:
         seen = self._sought.get(option)
         if seen is None:
-            seen = _plain(f"{option.value} {option.title} {option.note}")
+            seen = letters(f"{option.value} {option.title} {option.note}")
             self._sought[option] = seen
         return seen
-
-
-def _plain(text: str) -> str:
-    """Letters and digits only: "gpt5" finds "openai/gpt-5"; space is for ticking."""
-    return "".join(char for char in text.lower() if char.isalnum())
 
 
 class SeekInput(QuietInput):
@@ -115,10 +112,12 @@ class SearchScreen(ValueScreen):
     AUTO_FOCUS = "QuietInput"
     KEYS: ClassVar[str] = ""
 
-    def __init__(self, title: str, offer: Offer, started: Typed) -> None:
+    def __init__(self, title: str, offer: Offer, started: Typed, sought: str = "") -> None:
         super().__init__(started)
         self._title = title
         self.offer = offer
+        self._before = sought
+        """What was typed before it opened."""
 
     def compose(self) -> ComposeResult:
         """Title and count, search line, list, keys."""
@@ -137,6 +136,7 @@ class SearchScreen(ValueScreen):
 
     def on_mount(self) -> None:
         """Show what is known, ask for the rest."""
+        self.query_one(QuietInput).begin_with(self._before)
         self.fill(0)
         if not self.offer.loaded:
             self.action_reload()
@@ -150,6 +150,15 @@ class SearchScreen(ValueScreen):
         """Ask for the options (again)."""
         await self.offer.load()
         self.fill()
+
+    @property
+    def reading(self) -> bool:
+        """Whether the options are still to come."""
+        return not (self.offer.loaded or self.offer.fault)
+
+    def awaits(self, event: events.Event) -> bool:
+        """Whether an input is meant for an option: letters only search."""
+        return isinstance(event, events.Key) and event.key in _ON_ROWS
 
     @property
     def sought(self) -> str:
@@ -197,6 +206,12 @@ class SearchScreen(ValueScreen):
             self.query_one(QuietInput).value = ""
         else:
             super().action_leave()
+
+    def refuse_nothing(self) -> None:
+        """Say that there is no row to be taken."""
+        self.app.bell()
+        if self.sought and self.offer.loaded:
+            self.query_one("#found", OneLine).show(toned(nothing_matches(self.sought), "warn"))
 
     def say_found(self, count: int, noun: str) -> None:
         """How many there are to choose from, or why there are none."""

@@ -15,13 +15,14 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from gwtui.domain.safe_text import safe_text
+from gwtui.domain.safe_text import safe_ends, safe_text
 from gwtui.domain.times import utc
 from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.forms.editors import Edited, Entered, TickEditor
 from gwtui.ui.resources.spec import Tone
 from gwtui.ui.screens.modal import Answered
 from gwtui.ui.tones import toned
+from gwtui.ui.typed_ahead import FINISHING
 
 MASK = "•" * 24
 _NOT_YET = "Say first that you have stored the key: the gateway cannot show it again."
@@ -111,7 +112,7 @@ class SecretScreen(Answered[bool]):
         if until is not None:
             again = f"if this screen is lost, it is offered again until {utc(until)}."
             return toned(f"Sealed on this machine: {again}", "muted")
-        why = safe_text(self._shelter.trouble, _REASON)
+        why = safe_ends(self._shelter.trouble, _REASON)
         so = f"It could not be sealed on this machine ({why})" if why else "It is sealed nowhere"
         return toned(f"{so}: if this screen is lost, the value is lost.", "bad")
 
@@ -164,13 +165,13 @@ class SecretScreen(Answered[bool]):
         label = "Hide (v)" if self._revealed else "Show (v)"
         self.query_one("#reveal", Button).label = Content(label)
 
-    @work(group="secret-copy", exclusive=True)
+    @work(group=FINISHING, exclusive=True)
     async def action_copy(self) -> None:
         """Copy by the route that works."""
         if self._value is not None:
             self._say(await copy_text(self.app, self._value.get_secret_value(), secret=True))
 
-    @work(group="secret-copy", exclusive=True)
+    @work(group=FINISHING, exclusive=True)
     async def action_save(self) -> None:
         """Save to a private file, the one route that can be confirmed."""
         if self._value is not None:

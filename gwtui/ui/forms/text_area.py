@@ -22,6 +22,10 @@ class LinesEditor(TextArea):
         self.cursor_blink = False
         self._given = self.text
 
+    def on_resize(self) -> None:
+        """Fold without a scroll bar first: one that was needed before takes width and stays."""
+        self.show_vertical_scrollbar = False
+
     def get_line(self, line_index: int) -> Text:
         """A line as it is shown. Tabs stay: they are expanded later."""
         parts = self.document.get_line(line_index).split("\t")

@@ -35,6 +35,8 @@ T = TypeVar("T")
 PATIENCE = 1.5
 """Seconds that a form waits for names it can do without."""
 _NAME = 60
+_REMOVING = frozenset({"delete", "remove"})
+"""The verbs after which rows are gone."""
 LOOK = "It is not sent again. Look what became of it before you try again."
 
 
@@ -175,8 +177,14 @@ _NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection 
 async def _send(context: ActionContext, road: WriteRoad, consent: Consent[T]) -> Outcome[T]:
     """Send the plan's request; what could not be written down of it is told."""
     outcome = await road.carry_out(consent)
+    plan = consent.plan
     if isinstance(outcome, Unknown):
         await context.app.hub.refresh(PLACE)
+    elif isinstance(outcome, Applied) and plan.action.rpartition(".")[2] in _REMOVING:
+        if plan.undoes is None:
+            context.tell_removed(plan.identity)
+        else:
+            context.screen.expect_gone(filter(None, (plan.identity,)))
     for what, fault in (
         ("The outcome could not be written to the journal", road.journal_fault),
         ("The audit log could not be written", road.audit_fault),

@@ -134,6 +134,7 @@ COLUMNS: tuple[Column[Model], ...] = (
         13,
         9,
         help="when the model leaves the catalog",
+        kind="moment",
     ),
 )
 
@@ -222,6 +223,7 @@ MODELS: ResourceSpec[Model] = ResourceSpec(
     empty="The catalog is empty: the gateway offers no model to this key.",
     default_sort=("name", False),
     opens="endpoints",
+    opened_by_id=2,
     facets={
         "author": lambda model, _now: (model.id or "").partition("/")[0],
         "input": lambda model, _now: " ".join(

@@ -8,14 +8,19 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from gwtui.domain import cells
+from gwtui.domain.lookup import Names
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.scope import Scope as Scope  # noqa: PLC0414 - part of a declaration
 from gwtui.watch.hub import FeedHub
 
 T = TypeVar("T")
 
+_NAMES = frozenset({"name", "slug", "mail", "label", "tag"})
+"""Columns that hold what people call a row besides."""
+
 Tone = cells.Tone
 SortValue = cells.SortValue
+ValueKind = cells.ValueKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,8 @@ class Column(Generic[T]):
     ``priority`` 0 is always shown (the name); higher numbers give way first when the terminal is
     narrow. ``width`` is in cells; ``grow`` columns share what is left. ``cell`` gets the item and
     the present moment. ``export`` is what another program is given, where that is neither what
-    rows are sorted by nor what is shown.
+    rows are sorted by nor what is shown. ``kind`` is what ``sort`` gives: a filter refuses what
+    such a value cannot be compared with.
     """
 
     id: str
@@ -46,6 +52,7 @@ class Column(Generic[T]):
     grow: bool = False
     help: str = ""
     export: Callable[[T, datetime], SortValue] | None = None
+    kind: ValueKind = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +128,16 @@ class ResourceSpec(Generic[T]):
     """What completes the rows once it was read."""
     plural: str = ""
     """Of ``singular``; empty where that takes an s."""
+    opened_by_id: int = 0
+    """Parts between the slashes of an identity by which a row is opened although no list has it;
+    0 where it must be in the list."""
+
+    def names(self, now: datetime) -> Names[T]:
+        """What a row goes by at that moment: its identity, its name, and columns that name it."""
+        also = [column.export for column in self.columns if column.id in _NAMES and column.export]
+
+        def names(row: T) -> Sequence[str | None]:
+            found = [export(row, now) for export in also]
+            return [self.identity(row), self.name(row), *(str(name) for name in found if name)]
+
+        return names

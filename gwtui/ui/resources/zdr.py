@@ -213,6 +213,7 @@ ZDR: ResourceSpec[ZdrRow] = ResourceSpec(
     empty="The catalog is empty: the gateway offers no model to this key.",
     default_sort=("state", False),
     opens="endpoints",
+    opened_by_id=2,
     facets={
         "state": lambda row, _now: state_cell(row).text,
         "provider": lambda row, _now: " ".join(one.provider_name or "" for one in row.remaining),

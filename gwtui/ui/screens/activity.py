@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -217,9 +217,9 @@ class ActivityScreen(GatewayScreen):
             line = longer
         return line
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Taller bars where there is room; other widths have room for other sums."""
-        self.set_class(event.size.height >= _TALL, "-tall")
+        self.set_class(self.app.size.height >= _TALL, "-tall")
         self._show_ranking()
 
     def _offered(self) -> list[Grouping]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,18 +12,19 @@ from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import Reactive
-from textual.screen import Screen
 from textual.widget import Widget
 
 from gwtui.actions.action import APP
+from gwtui.domain.safe_text import safe_line
 from gwtui.ui.commands import by_id, offered
-from gwtui.ui.context import ActionContext
+from gwtui.ui.context import ActionContext, Marks
 from gwtui.ui.frame_facts import header_facts
 from gwtui.ui.health import skewed
 from gwtui.ui.in_doubt import reminder
 from gwtui.ui.messages import FeedChanged
 from gwtui.ui.paint_caches import release
 from gwtui.ui.resources.spec import ResourceSpec
+from gwtui.ui.screens.terminal_sized import TerminalSized
 from gwtui.ui.state_words import freshness, in_sentence, say_unconnected, say_without_value
 from gwtui.ui.subscriptions import FeedUse, Subscriptions
 from gwtui.ui.tones import toned
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 _CRUMB = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 
 
-class GatewayScreen(Screen[None]):
+class GatewayScreen(TerminalSized[None]):
     """Header, banner, body, status line and footer around one view of the gateway.
 
     A subclass calls ``super().__init__("credits", title="Credits")`` and fills in these hooks:
@@ -65,14 +66,16 @@ class GatewayScreen(Screen[None]):
     ``tick(now)``
         Once per second while the screen is shown: update texts that depend on the time. It must
         send nothing when no text changed (``OneLine.show`` and ``LinesView.show`` see to that).
-    ``target()``, ``identity()`` and ``marked_rows``
+    ``target()``, ``identity()``, ``marked_rows`` and ``marks``
         What actions act on, captured at the press of a key.
     ``focus_body()``
         Put the focus where it belongs.
     ``go_back()``
         Close what is open inside the screen and return True, or return False to leave it.
     ``want(identity)``
-        Show what a path such as keys/HASH names.
+        Show the row of this identity.
+    ``seek(path)``
+        Show what stands behind the resource in a path such as keys/NAME.
     ``crumbs()``
         The path to here, for a screen that another one opened.
     ``notice()``
@@ -152,6 +155,14 @@ class GatewayScreen(Screen[None]):
         """What actions on several rows act on; empty where nothing is marked."""
         return ()
 
+    @property
+    def marks(self) -> Marks:
+        """How many rows are marked."""
+        return Marks()
+
+    def expect_gone(self, identities: Iterable[str]) -> None:
+        """These were removed here, which is told: that their rows vanish is no news."""
+
     def focus_body(self) -> None:
         """Put the focus where it belongs."""
 
@@ -161,6 +172,12 @@ class GatewayScreen(Screen[None]):
 
     def want(self, identity: str, *, detail: bool = True) -> None:
         """Show this one as soon as it is there; ``detail`` with every figure of it."""
+
+    def seek(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
+        """Show what a path names, or say that it names nothing; ``child`` is the list to open."""
+        self.gwtui.say(
+            f"{self.heading} has no “{safe_line(path, 60)}”: all of it is shown", severity="warning"
+        )
 
     def crumbs(self) -> Sequence[str]:
         """The path to here, for a screen that another one opened."""
@@ -210,7 +227,9 @@ class GatewayScreen(Screen[None]):
 
     def capture(self) -> ActionContext:
         """What an action that is asked for now will act on."""
-        return ActionContext(self.gwtui, self.spec, self.target(), self.identity(), self)
+        return ActionContext(
+            self.gwtui, self.spec, self.target(), self.identity(), self, self.marks
+        )
 
     def refeed(self) -> None:
         """Watch what ``feeds`` says now: the screen was shown, or the scope changed."""

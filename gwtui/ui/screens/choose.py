@@ -1,4 +1,4 @@
-"""A small modal list to choose one thing from."""
+"""A small modal list to choose one thing from; typing narrows it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,30 @@ from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from gwtui.domain.safe_text import safe_line
 from gwtui.ui.fitting import fit
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.prompt import QuietInput
+
+_LONGEST_TITLE = 46
+"""Cells of a title at most; what is longer ends in an ellipsis."""
+KEYS = "letters search · Enter chooses · Esc leaves it"
+
+
+def letters(text: str) -> str:
+    """What a search compares: letters and digits only, so that "gpt5" finds "openai/gpt-5"."""
+    return "".join(char for char in text.lower() if char.isalnum())
+
+
+def nothing_matches(sought: str) -> str:
+    """What is said where a search finds nothing and Enter is pressed all the same."""
+    return f"Nothing matches “{safe_line(sought, 30)}”: nothing is taken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,59 +46,134 @@ class Choice:
 
 
 class ChooseScreen(Modal[str | None]):
-    """Returns the id of the choice, None when left with Escape."""
+    """Returns the id of the choice, None when left with Escape.
+
+    Letters narrow the list to the choices whose title or note has them; Escape first ends the
+    search. ``sought`` is what was typed before it opened.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", show=False),
-        Binding("j", "down", show=False),
-        Binding("k", "up", show=False),
+        Binding("escape", "leave", show=False),
+        Binding("up,ctrl+p", "step(-1)", show=False, priority=True),
+        Binding("down,ctrl+n", "step(1)", show=False, priority=True),
+        Binding("pageup", "page(-1)", show=False, priority=True),
+        Binding("pagedown", "page(1)", show=False, priority=True),
+        Binding("home", "jump(0)", show=False, priority=True),
+        Binding("end", "jump(-1)", show=False, priority=True),
     ]
 
-    def __init__(self, title: str, choices: Sequence[Choice], *, current: str | None) -> None:
+    def __init__(
+        self, title: str, choices: Sequence[Choice], *, current: str | None, sought: str = ""
+    ) -> None:
         super().__init__()
         self._title = title
         self._choices = tuple(choices)
         self._current = current
+        widest = max(cell_len(choice.title) for choice in self._choices)
+        self._width = min(widest, _LONGEST_TITLE)
+        self._shown = self._choices
+        self._sought = sought
 
     def compose(self) -> ComposeResult:
-        """Title, list, keys."""
-        width = max(cell_len(choice.title) for choice in self._choices)
-        with Vertical(classes="dialog"):
+        """Title, search line, list, keys."""
+        with Vertical(classes="dialog choose"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
-            yield OptionList(
-                *(Option(self._line(choice, width)) for choice in self._choices),
-                markup=False,
-                compact=True,
-            )
-            yield Static(toned("Enter chooses · Esc leaves it", "muted"), classes="keys")
+            with Horizontal(classes="seek"):
+                yield Static(toned("/ ", "accent", bold=True), classes="sign")
+                yield QuietInput(placeholder="type to search")
+            options = OptionList(markup=False, compact=True)
+            options.can_focus = False
+            yield options
+            yield Static(toned(KEYS, "muted"), classes="keys")
 
     def on_mount(self) -> None:
-        """Start at the present choice."""
-        options = self.query_one(OptionList)
-        ids = [choice.id for choice in self._choices]
-        options.highlighted = ids.index(self._current) if self._current in ids else 0
-        options.focus()
+        """Start at the present choice, or with what was typed already."""
+        seek = self.query_one(QuietInput)
+        seek.begin_with(self._sought)
+        self.set_focus(seek)
+        self._list()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if event.value != self._sought:
+            self._sought = event.value
+            self._keep_size()
+            self._list()
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._choose(self.query_one(OptionList).highlighted)
 
     @on(OptionList.OptionSelected)
-    def _chosen(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._choices[event.option_index].id)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        self._choose(event.option_index)
+
+    def on_resize(self) -> None:
+        """Another window: the list is as large as it needs again."""
+        options = self.query_one(OptionList)
+        options.styles.min_width = options.styles.min_height = None
+
+    def _keep_size(self) -> None:
+        """The list stays as large as it is while it is narrowed."""
+        options = self.query_one(OptionList)
+        options.styles.min_width, options.styles.min_height = options.outer_size
 
     def action_leave(self) -> None:
-        """Choose nothing."""
-        self.dismiss(None)
+        """First out of the search, then out of the list with nothing chosen."""
+        seek = self.query_one(QuietInput)
+        if seek.value:
+            seek.value = ""
+        else:
+            self.dismiss(None)
 
-    def action_down(self) -> None:
-        """The next one."""
-        self.query_one(OptionList).action_cursor_down()
+    def action_step(self, step: int) -> None:
+        """The next one, or the one before; goes around at the ends."""
+        if self._shown:
+            options = self.query_one(OptionList)
+            options.highlighted = ((options.highlighted or 0) + step) % len(self._shown)
 
-    def action_up(self) -> None:
-        """The one before."""
-        self.query_one(OptionList).action_cursor_up()
+    def action_page(self, direction: int) -> None:
+        """A screenful further."""
+        options = self.query_one(OptionList)
+        if self._shown:
+            place = (options.highlighted or 0) + direction * max(1, options.size.height - 1)
+            options.highlighted = min(max(place, 0), len(self._shown) - 1)
 
-    def _line(self, choice: Choice, width: int) -> Content:
+    def action_jump(self, place: int) -> None:
+        """To an end of the list."""
+        if self._shown:
+            self.query_one(OptionList).highlighted = place % len(self._shown)
+
+    def _choose(self, place: int | None) -> None:
+        if place is not None and place < len(self._shown):
+            self.dismiss(self._shown[place].id)
+        else:
+            self.app.bell()
+            self._say(toned(nothing_matches(self._sought), "warn"))
+
+    def _list(self) -> None:
+        """Show what the search finds; without one everything, at the present choice."""
+        wanted = letters(self._sought)
+        self._shown = tuple(
+            choice for choice in self._choices if wanted in letters(f"{choice.title} {choice.note}")
+        )
+        options = self.query_one(OptionList)
+        options.clear_options()
+        options.add_options([Option(self._line(choice)) for choice in self._shown])
+        present = [at for at, one in enumerate(self._shown) if one.id == self._current]
+        first = 0 if self._shown else None
+        options.highlighted = present[0] if present and not wanted else first
+        self._say(toned(KEYS, "muted"))
+
+    def _say(self, text: Content) -> None:
+        self.query_one(".keys", Static).update(text)
+
+    def _line(self, choice: Choice) -> Content:
         sign = "● " if choice.id == self._current else "  "
         return Content.assemble(
             toned(sign, "accent"),
-            toned(fit(choice.title, width)),
+            toned(fit(choice.title, self._width)),
             toned(f"  {choice.note}", "muted"),
         )

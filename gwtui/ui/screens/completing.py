@@ -6,15 +6,19 @@ filtering need every row's: then all of them are read, at the pace that their co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.ui.resources.spec import Completion, Scope
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.feed import FeedState
+from gwtui.watch.feeds.fetching import AT_ONCE, beside
 
 if TYPE_CHECKING:
+    from gwtui.ui.screens.base import GatewayScreen
+    from gwtui.ui.widgets.table import ResourceTable
+    from gwtui.ui.widgets.table.model import Prepared
     from gwtui.watch.hub import FeedHub
 
 T = TypeVar("T")
@@ -93,3 +97,58 @@ class Completing(Generic[T]):
         if state.value is not None and self._parts.get(identity) is not state.value:
             self._parts[identity] = state.value
             changed()
+
+
+class Preparing(Generic[T]):
+    """Brings the rows of a list into its table, completed with what is known of them.
+
+    A few are shown at once. Many are completed, compared and put in order in a thread,
+    one list after the other; rows that a newer reading replaced meanwhile are skipped.
+    ``shown`` is called after rows were shown.
+    """
+
+    def __init__(
+        self,
+        screen: GatewayScreen,
+        table: ResourceTable[T],
+        completing: Completing[T],
+        shown: Callable[[], None],
+    ) -> None:
+        self._screen = screen
+        self._table = table
+        self._completing = completing
+        self._shown = shown
+        self._next: Sequence[T] | None = None
+        self._working = False
+
+    @property
+    def first(self) -> bool:
+        """Whether rows are being prepared while none were ever shown."""
+        return self._working and not self._table.total_count
+
+    def show(self, rows: Sequence[T]) -> None:
+        """Show these rows as soon as they are prepared."""
+        self._next = rows
+        if self._working:
+            return
+        if len(rows) > AT_ONCE:
+            self._working = True
+            self._screen.run_worker(self._show_all(), group="rows")
+        else:
+            self._next = None
+            self._table.adopt(self._prepared(rows, self._completing.known))
+            self._shown()
+
+    async def _show_all(self) -> None:
+        try:
+            while self._next is not None:
+                rows, self._next = self._next, None
+                work = partial(self._prepared, rows, self._completing.known)
+                self._table.adopt(await beside(len(rows), work))
+                self._shown()
+        finally:
+            self._working = False
+        self._screen.refresh_frame()
+
+    def _prepared(self, rows: Sequence[T], known: Any | None) -> Prepared[T]:
+        return self._table.prepare(self._completing.complete(rows, known))

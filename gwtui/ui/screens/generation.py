@@ -18,6 +18,7 @@ from gwtui.ui.resources.spec import Tone
 from gwtui.ui.screens.object import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
+from gwtui.ui.typed_ahead import FINISHING
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import QuietInput
@@ -75,10 +76,10 @@ class GenerationScreen(ObjectScreen):
         """Let the person type an id."""
         self.query_one("#generation-id", QuietInput).focus()
 
-    def want(self, identity: str, *, detail: bool = True) -> None:  # noqa: ARG002 - the hook's
+    def seek(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
         """Look this one up, once there is a connection."""
-        self.query_one("#generation-id", QuietInput).value = identity
-        self._look_up(identity)
+        self.query_one("#generation-id", QuietInput).value = path
+        self._look_up(path)
 
     def refeed(self) -> None:
         """A connection came: look up what was asked for before."""
@@ -93,7 +94,7 @@ class GenerationScreen(ObjectScreen):
         if identity:
             self._look_up(identity)
 
-    @work(group="generation", exclusive=True)
+    @work(group=FINISHING, exclusive=True)
     async def _look_up(self, identity: str) -> None:
         self._wanted = identity
         self._pending = self.gwtui.session is None

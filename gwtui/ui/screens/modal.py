@@ -15,6 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from gwtui.ui.notices import make_way
+from gwtui.ui.screens.terminal_sized import TerminalSized
 from gwtui.ui.tones import toned
 
 Result = TypeVar("Result")
@@ -23,7 +24,7 @@ _LEAST = 3
 """Lines that a long part keeps on the smallest terminal."""
 
 
-class Answered(ModalScreen[Result]):
+class Answered(ModalScreen[Result], TerminalSized[Result]):
     """Gives its answer once, whatever comes in one burst of keys and whatever stands above it.
 
     Textual takes the topmost screen away for each ``dismiss``, whichever screen asked for it: a

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import ComposeResult
-from textual.screen import Screen
 
 from gwtui.actions.action import APP, LIST
 from gwtui.ui.frame_facts import header_facts
 from gwtui.ui.resources.registry import PARENTS, PLACES, SCREENS
+from gwtui.ui.screens.terminal_sized import TerminalSized
 from gwtui.ui.widgets.footer import KeyFooter
 from gwtui.ui.widgets.header import HeaderBar
 from gwtui.ui.widgets.state_panel import StatePanel
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
 
 
-class OpeningScreen(Screen[Any]):
+class OpeningScreen(TerminalSized[Any]):
     """Looks like the start screen without a connection; that one takes its place.
 
     Loading the declaration of a resource takes longer than everything before, so that it is put

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -13,14 +12,15 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.timer import Timer
-from textual.worker import Worker
 
 from gwtui.actions.action import LIST
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.commands import by_id
+from gwtui.ui.commands import by_id, offered
+from gwtui.ui.context import Marks
 from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.screens.base import GatewayScreen
-from gwtui.ui.screens.completing import Completing
+from gwtui.ui.screens.completing import Completing, Preparing
+from gwtui.ui.screens.seeking import Seeking
 from gwtui.ui.state_words import in_sentence
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
@@ -28,9 +28,7 @@ from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import FilterInput, FilterPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost
-from gwtui.ui.widgets.table.model import Prepared
 from gwtui.watch.feed import FeedState
-from gwtui.watch.feeds.fetching import AT_ONCE, beside
 
 if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
@@ -70,15 +68,15 @@ class ResourceScreen(GatewayScreen):
         self.declared = spec
         self._parent_row = parent
         self._parent_name = parent_name or safe_text(parent or "", 60)
-        self._opener = opener
+        self.opener = opener
         self._rows: Sequence[Any] | None = None
         self._completing = Completing(spec.completion)
         self._followed: Sequence[str] = ()
         """The rows that are completed one by one."""
-        self._outdated = False
-        """Whether there are rows that the table was not given yet."""
-        self._preparing: Worker[None] | None = None
         self._wanted: str | None = None
+        self._expected: set[str] = set()
+        """Rows that were removed here: that they vanish was told already."""
+        self._seeking = Seeking(self)
         self._ticked: datetime | None = None
         self._resting: Timer | None = None
         """Runs since the cursor moved."""
@@ -87,8 +85,9 @@ class ResourceScreen(GatewayScreen):
         self._detail: bool | None = None
         """What the person chose; None leaves it to the width."""
         self.table: ResourceTable[Any] = ResourceTable(
-            spec.columns, spec.identity, lambda: self.now, facets=spec.facets
+            spec.columns, spec.identity, lambda: self.now, facets=spec.facets, can_mark=True
         )
+        self._preparing = Preparing(self, self.table, self._completing, self._shown)
 
     # Hooks of the frame -----------------------------------------------------------------------
 
@@ -120,7 +119,7 @@ class ResourceScreen(GatewayScreen):
 
     def deciding_state(self) -> FeedState[Any] | None:
         """As ever; a long list that is read but not prepared yet is still being loaded."""
-        if self._preparing is not None and not self.table.total_count:
+        if self._preparing.first:
             return FeedState()
         return super().deciding_state()
 
@@ -144,7 +143,8 @@ class ResourceScreen(GatewayScreen):
         shown, total = table.visible_count, table.total_count
         parts: list[Content] = []
         if table.filter_error is not None:
-            parts.append(toned(table.filter_error, "bad"))
+            typing = table.filter_unfinished and isinstance(self.focused, FilterInput)
+            parts.append(toned(table.filter_error, "muted" if typing else "bad"))
         elif table.unknown_columns:
             names = ", ".join(safe_text(name, 20) for name in table.unknown_columns)
             parts.append(toned(f"no column {names}: searched as text", "warn"))
@@ -202,9 +202,9 @@ class ResourceScreen(GatewayScreen):
 
     def crumbs(self) -> Sequence[str]:
         """The opened row, beneath the resource it belongs to."""
-        if self._opener is None or self._parent_row is None:
+        if self.opener is None or self._parent_row is None:
             return ()
-        return (self._opener.title, self._parent_name, self.declared.title)
+        return (self.opener.title, self._parent_name, self.declared.title)
 
     @property
     def parent_row(self) -> str | None:
@@ -216,6 +216,30 @@ class ResourceScreen(GatewayScreen):
         """The marked rows in the order they were listed, filtered out or not."""
         marked = set(self.table.marked)
         return [row for row in self._rows or () if self.declared.identity(row) in marked]
+
+    @property
+    def marks(self) -> Marks:
+        """How many rows are marked."""
+        return Marks(len(self.table.marked), self.table.hidden_marks)
+
+    def expect_gone(self, identities: Iterable[str]) -> None:
+        """These were removed here."""
+        self._expected.update(identities)
+
+    @property
+    def reading(self) -> bool:
+        """Whether the rows are still to come: the first, a wanted one, those of a filter."""
+        own = self.states[:1]
+        first = any(state.fetched_at is None and state.error is None for state in own)
+        wanted = self._wanted is not None and any(state.refreshing for state in own)
+        return first or wanted or self._preparing.first or self.table.is_filtering
+
+    def awaits(self, event: events.Event) -> bool:
+        """Whether an input is meant for a row: not what is typed into a line or leads elsewhere."""
+        if self.focused not in (None, self.table) or not isinstance(event, events.Key):
+            return False
+        action = next((one for one in offered(self.scopes) if event.key in one.keys), None)
+        return action is None or action.target
 
     # What actions do --------------------------------------------------------------------------
 
@@ -241,6 +265,18 @@ class ResourceScreen(GatewayScreen):
             self._detail = True
             self._arrange()
 
+    def seek(self, path: str, child: str | None = None) -> None:
+        """Show the row that a path names, or open what it has behind it; or say what is wrong."""
+        self._seeking.begin(path, child)
+
+    def show_unfiltered(self) -> bool:
+        """Drop the filter; whether there was one."""
+        prompt = self.query_one(FilterPrompt)
+        filtered = bool(prompt.text)
+        prompt.clear()
+        self.table.filter_by("")
+        return filtered
+
     def sort(self, column: str, *, descending: bool) -> None:
         """Sort by a column."""
         self.table.sort_by(column, descending=descending)
@@ -263,33 +299,13 @@ class ResourceScreen(GatewayScreen):
             first, self._rows = self._rows is None, state.value
             self._show_rows()
             self._follow_view(again=first)
+        self._seeking.look_in(state)
 
     def _show_rows(self) -> None:
-        """Show the rows with what completes them; a long list when it is prepared."""
-        self._outdated = True
-        if self._preparing is None and self._rows is not None:
-            if len(self._rows) > AT_ONCE:
-                self._preparing = self.run_worker(self._prepare(), group="rows")
-            else:
-                self._outdated = False
-                self._adopt(self._prepared(self._rows, self._completing.known))
+        if self._rows is not None:
+            self._preparing.show(self._rows)
 
-    async def _prepare(self) -> None:
-        """Prepare long lists in a thread until the newest one is shown."""
-        try:
-            while self._outdated and self._rows is not None:
-                self._outdated = False
-                work = partial(self._prepared, self._rows, self._completing.known)
-                self._adopt(await beside(len(self._rows), work))
-        finally:
-            self._preparing = None
-        self.refresh_frame()
-
-    def _prepared(self, rows: Sequence[Any], known: Any | None) -> Prepared[Any]:
-        return self.table.prepare(self._completing.complete(rows, known))
-
-    def _adopt(self, prepared: Prepared[Any]) -> None:
-        self.table.adopt(prepared)
+    def _shown(self) -> None:
         self._select_wanted()
         self._refresh_detail(self.now)
 
@@ -338,7 +354,9 @@ class ResourceScreen(GatewayScreen):
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
         """The selected row is gone: say so, since the cursor is on another one now."""
-        if message.reason == "deleted":
+        if message.identity in self._expected:
+            self._expected.discard(message.identity)
+        elif message.reason == "deleted":
             self.gwtui.say(f"The selected {self.declared.singular} is no longer in the list")
 
     def on_resource_table_sort_changed(self) -> None:
@@ -358,6 +376,7 @@ class ResourceScreen(GatewayScreen):
         """Back to the list."""
         self.query_one("#filter-help").display = False
         self.focus_body()
+        self.refresh_frame()
 
     def on_filter_input_help_asked(self, _message: FilterInput.HelpAsked) -> None:
         """Explain the language above the filter."""

@@ -39,6 +39,12 @@ class QuietInput(Input):
         super().__init__(id=id, placeholder=placeholder, compact=True)
         self.cursor_blink = False
 
+    def begin_with(self, text: str) -> None:
+        """Hold this text; what is typed next goes on with it, also when the focus comes."""
+        self.select_on_focus = False
+        self.value = text
+        self.cursor_position = len(text)
+
     def watch_virtual_size(self) -> None:
         """Leave no more room behind a text that became shorter than it needs."""
         self.scroll_x = self.validate_scroll_x(self.scroll_x)

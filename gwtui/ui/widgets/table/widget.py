@@ -36,6 +36,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
     The cursor, the marks and the scroll position belong to identities: new data, another order or
     a filter never put the cursor on another resource without a ``SelectionLost``. ``now`` is the
     present moment that cells are drawn for. ``facets`` are further names the filter understands.
+    ``can_mark`` lets rows be marked: only where something acts on the marked ones.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = keys.BINDINGS
@@ -53,10 +54,11 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         now: Callable[[], datetime],
         *,
         facets: Facets[T] | None = None,
+        can_mark: bool = False,
         id: str | None = None,
-        classes: str | None = None,
     ) -> None:
-        super().__init__(TableModel(columns, identity, now, facets or {}), id=id, classes=classes)
+        super().__init__(TableModel(columns, identity, now, facets or {}), id=id)
+        self._can_mark = can_mark
         self._page = 0
         self._counts = (0, 0, 0, 0)
         self._highlighted: str | None = None
@@ -95,6 +97,11 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         return self.model.marked
 
     @property
+    def hidden_marks(self) -> int:
+        """How many marked rows the filter does not show."""
+        return sum(self.model.index_of(identity) is None for identity in self.model.marks)
+
+    @property
     def hidden_columns(self) -> tuple[str, ...]:
         """Ids of the columns that are not shown just now."""
         return tuple(self.model.columns[index].id for index in self.shape.hidden)
@@ -108,6 +115,16 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
     def filter_error(self) -> str | None:
         """What is wrong with the filter being typed; the last good one stays in force."""
         return self.model.filter_error
+
+    @property
+    def filter_unfinished(self) -> bool:
+        """Whether that is about the end of the text, which may still be being typed."""
+        return self.model.filter_unfinished
+
+    @property
+    def is_filtering(self) -> bool:
+        """Whether the filter has not looked at every row yet."""
+        return self.model.provisional
 
     @property
     def unknown_columns(self) -> tuple[str, ...]:
@@ -202,7 +219,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
 
     def action_toggle_mark(self) -> None:
         """Mark the selected row or take its mark away, and go on to the next."""
-        if (identity := self.selected_identity) is not None:
+        if self._can_mark and (identity := self.selected_identity) is not None:
             self.model.toggle_mark(identity)
             self._step(1)
 
@@ -273,6 +290,11 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
             column = self.model.columns[slot.index].id
             known, descending = self.sorting
             self.sort_by(column, known == column and not descending)
+
+    def on_hide(self, event: events.Hide) -> None:
+        """Keep the focus when this comes late: the table was hidden for a moment and is back."""
+        if all(node.display for node in self.ancestors_with_self):
+            event.prevent_default()
 
     # Inside -----------------------------------------------------------------------------------
 

@@ -1,0 +1,78 @@
+"""From what a person calls something to the row that is meant: by identity, name or beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+Names = Callable[[T], Sequence[str | None]]
+"""What a row goes by: its identity first, then whatever else people call it."""
+
+SHORTEST_BEGINNING = 6
+"""Characters of an identity that stand for all of it, as long as they mean only one."""
+_NEAR = 3
+_LEAST = 3
+"""Characters of which the names that hold them are worth naming."""
+_COMPARED = 5_000
+"""Names that a misspelt one is compared with: each comparison takes some microseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup(Generic[T]):
+    """What a name stands for: one row, several, or none; ``rest`` is what a path has behind it."""
+
+    rows: tuple[T, ...]
+    rest: str = ""
+
+    @property
+    def found(self) -> T | None:
+        """The row that is meant, None where there is none or several are called so."""
+        return self.rows[0] if len(self.rows) == 1 else None
+
+
+def lookup(rows: Iterable[T], wanted: str, names: Names[T]) -> Lookup[T]:
+    """Every row that is called ``wanted``.
+
+    An identity counts before other names, a whole name before the beginning of an identity, which
+    takes ``SHORTEST_BEGINNING`` characters. Capitals matter.
+    """
+    named = [(row, names(row)) for row in rows]
+    found = [row for row, known in named if known[0] == wanted]
+    if not found:
+        found = [row for row, known in named if wanted in known]
+    if not found and len(wanted) >= SHORTEST_BEGINNING:
+        found = [row for row, known in named if (known[0] or "").startswith(wanted)]
+    return Lookup(tuple(found))
+
+
+def lookup_path(rows: Sequence[T], path: str, names: Names[T]) -> Lookup[T]:
+    """As ``lookup``, with the longest beginning of a path that names anything.
+
+    Names may hold slashes themselves, so that "a/b/c" is tried as a whole, then "a/b", then "a".
+    """
+    parts = path.split("/")
+    for count in range(len(parts), 0, -1):
+        found = lookup(rows, "/".join(parts[:count]), names)
+        if found.rows:
+            return Lookup(found.rows, "/".join(parts[count:]))
+    return Lookup(())
+
+
+def nearest(rows: Iterable[T], wanted: str, names: Names[T]) -> tuple[str, ...]:
+    """The names that look most like ``wanted``, the most alike first; none where none does."""
+    known: dict[str, str] = {}
+    for row in rows:
+        for name in filter(None, names(row)):
+            known.setdefault(name.casefold(), name)
+    sought = wanted.casefold()
+    alike = get_close_matches(sought, islice(known, _COMPARED), _NEAR)
+    holding: list[str] = []
+    if len(sought) >= _LEAST:
+        holding = [name for folded, name in known.items() if sought in folded]
+    found = dict.fromkeys([*(known[name] for name in alike), *holding])
+    return tuple(islice(found, _NEAR))

@@ -1,0 +1,294 @@
+"""Typing in every kind of chooser: letters narrow it, and what they do not name is never taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from field_desk import Desk, models, one
+from textual.widgets import OptionList
+
+from form_kit import FACTS, HostApp, ScriptedSubmit, shown, until
+from gwtui.actions.plan import Applied
+from gwtui.contract.workspaces import CreateWorkspaceRequest
+from gwtui.ui.forms.builtin_filters import BuiltinsScreen
+from gwtui.ui.forms.conflict import ConflictScreen, Dispute, SideEditor
+from gwtui.ui.forms.editors import ChoiceEditor, PickEditor
+from gwtui.ui.forms.fields import (
+    FilterListField,
+    FormField,
+    FormSpec,
+    ModelField,
+    MultiPickField,
+    ThreeWayField,
+)
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.key_form import create_form
+from gwtui.ui.forms.model_field import FindScreen, ModelEditor
+from gwtui.ui.forms.pick import PickScreen
+from gwtui.ui.screens.choose import Choice, ChooseScreen
+
+SPACES = {
+    "a7a8b6a6-0000-4000-8000-00000000000a": "Production",
+    "a7a8b6a6-0000-4000-8000-00000000000b": "Staging",
+    "a7a8b6a6-0000-4000-8000-00000000000c": "Research & trials",
+}
+NAMES = {name: identity for identity, name in SPACES.items()}
+MANY = {**SPACES, **{f"a7a8b6a6-0000-4000-8000-{n:012d}": f"Team {n}" for n in range(60)}}
+
+
+def chooser() -> tuple[ChooseScreen, HostApp]:
+    choices = [Choice("n", "Name"), Choice("u", "Used", "today"), Choice("l", "Limit")]
+    screen = ChooseScreen("Sort by", choices, current="l")
+    return screen, HostApp(screen)
+
+
+async def press(pilot: Any, *keys: str) -> None:
+    await pilot.press(*keys)
+    await pilot.pause()
+
+
+# A list that opens on its own ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keys", "taken"),
+    [
+        ("used", "u"),
+        ("USE", "u"),
+        ("today", "u"),
+        (["m", "backspace", "backspace"], "l"),
+        (["n", "a", "ctrl+u"], "l"),
+        (["m", "down"], "l"),
+        (["x", "backspace", "n", "a"], "n"),
+        (["up"], "u"),
+        (["home"], "n"),
+        (["end"], "l"),
+        (["down"], "n"),
+        (["pageup"], "n"),
+    ],
+)
+async def test_letters_narrow_a_list_and_enter_takes_what_is_highlighted(
+    keys: list[str] | str, taken: str
+) -> None:
+    _, app = chooser()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, *keys, "enter")
+        assert app.results == [taken]
+
+
+async def test_enter_without_a_match_takes_nothing_and_says_so() -> None:
+    screen, app = chooser()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, *"limits", "enter", "enter")
+        assert app.results == []
+        assert "Nothing matches “limits”: nothing is taken" in shown(app)
+        assert screen.query_one(OptionList).option_count == 0
+        await press(pilot, "backspace")
+        assert "nothing is taken" not in shown(app)
+        await press(pilot, "enter")
+        assert app.results == ["l"]
+
+
+async def test_escape_ends_the_search_at_the_present_choice_then_leaves() -> None:
+    screen, app = chooser()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, *"na", "escape")
+        options = screen.query_one(OptionList)
+        assert (options.option_count, options.highlighted) == (3, 2)
+        assert app.results == []
+        await press(pilot, "escape")
+        assert app.results == [None]
+
+
+# A field that opens a list ------------------------------------------------------------------------
+
+
+def key_form(spaces: dict[str, str]) -> tuple[FormScreen[Any], ScriptedSubmit, HostApp]:
+    submit = ScriptedSubmit(Applied("made"))
+    facts = replace(FACTS, workspaces=spaces)
+    screen = FormScreen[Any](create_form(None), facts, submit)
+    return screen, submit, HostApp(screen)
+
+
+@pytest.mark.parametrize("spaces", [SPACES, MANY], ids=["few", "many"])
+@pytest.mark.parametrize("opened_by", ["enter", "typing"])
+async def test_the_workspace_that_is_typed_is_the_one_of_the_new_key(
+    spaces: dict[str, str], opened_by: str
+) -> None:
+    screen, submit, app = key_form(spaces)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, *"ci")
+        screen.query_one(PickEditor).focus()
+        await press(pilot, *(["enter"] if opened_by == "enter" else []))
+        first, *rest = "resea"
+        if opened_by == "enter":
+            await until(pilot, lambda: app.screen is not screen, "the list")
+        await press(pilot, first)
+        await until(pilot, lambda: app.screen is not screen, "the list")
+        await press(pilot, *rest, "x", "enter")
+        assert app.screen is not screen, "what is not there is not taken"
+        assert "Nothing matches “reseax”: nothing is taken" in shown(app)
+        await press(pilot, "backspace", "enter")
+        await until(pilot, lambda: app.screen is screen, "the form")
+        assert "Research & trials" in shown(app)
+        await press(pilot, "enter")
+        await until(pilot, lambda: app.screen is not screen, "the list")
+        await press(pilot, *"stag", "escape", "escape")
+        await until(pilot, lambda: app.screen is screen, "the form")
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: bool(submit.bodies), "the request")
+    assert submit.bodies[0]["workspace_id"] == NAMES["Research & trials"]
+
+
+PICKS = MultiPickField("allowed_models", "Models", choices=models, noun="models")
+
+
+async def test_nothing_is_ticked_or_kept_by_a_search_that_finds_nothing() -> None:
+    async with Desk(one(PICKS, allowed_models=["vendor-1/model-1"])) as desk:
+        screen = await desk.open("allowed_models", PickScreen)
+        await until(desk.pilot, lambda: screen.offer.loaded, "the list")
+        for key in ("space", "enter"):
+            await desk.press("escape" if screen.sought else "home", *"nosuch", key)
+            assert desk.app.screen is screen
+            assert "Nothing matches “nosuch”: nothing is taken" in desk.shown()
+        await desk.press("ctrl+u", *"model-12", "space", "enter")
+        await desk.back()
+        assert (await desk.send())["allowed_models"] == ["vendor-1/model-1", "vendor-3/model-12"]
+
+
+async def test_a_letter_opens_the_list_of_picks_with_that_letter() -> None:
+    async with Desk(one(PICKS, allowed_models=None)) as desk:
+        await desk.press("tab")
+        await until(desk.pilot, lambda: desk.form.query_one("PicksEditor").has_focus, "the field")
+        await desk.press("m")
+        await until(desk.pilot, lambda: isinstance(desk.app.screen, PickScreen), "the list")
+        await desk.press(*"odel-399")
+        await until(desk.pilot, lambda: "1 of 400 models" in desk.shown(), "the model")
+
+
+async def test_an_identifier_that_is_not_found_is_left_as_it_was() -> None:
+    field = ModelField("default_text_model", "Text model", choices=models)
+    spec = FormSpec("New", CreateWorkspaceRequest, (field,), "Create")
+    async with Desk(spec) as desk:
+        desk.form.query_one(ModelEditor).focus()
+        await desk.press(*"my/own", "ctrl+o")
+        await until(desk.pilot, lambda: isinstance(desk.app.screen, FindScreen), "the list")
+        screen = desk.app.screen
+        await until(desk.pilot, lambda: screen.offer.loaded, "the options")
+        await desk.press(*"nosuch", "enter")
+        assert desk.app.screen is screen
+        assert "Nothing matches “nosuch”: nothing is taken" in desk.shown()
+        await desk.press("escape", "escape")
+        await desk.back()
+        assert desk.form.state.typed("default_text_model") == "my/own"
+
+
+# Choices that are all in sight --------------------------------------------------------------------
+
+
+class Row:
+    """A choice of four, daily at first, in a form."""
+
+    def __init__(self) -> None:
+        submit = ScriptedSubmit()
+        self.form = FormScreen[Any](create_form(None), FACTS, submit)
+        self.app = HostApp(self.form)
+
+    @property
+    def editor(self) -> ChoiceEditor:
+        return self.form.query_one("#field-limit_reset ChoiceEditor", ChoiceEditor)
+
+
+@pytest.mark.parametrize("word", ["never", "daily", "weekly", "monthly"])
+@pytest.mark.parametrize("present", ["never", "daily", "weekly", "monthly"])
+async def test_a_word_that_is_typed_out_chooses_what_it_says(word: str, present: str) -> None:
+    row = Row()
+    async with row.app.run_test(size=(80, 24)) as pilot:
+        row.editor.focus()
+        row.editor.follow("" if present == "never" else present)
+        await press(pilot, *word)
+        assert row.editor.value == ("" if word == "never" else word)
+
+
+async def test_what_no_choice_is_called_changes_nothing_and_enter_does_not_go_on() -> None:
+    row = Row()
+    async with row.app.run_test(size=(80, 24)) as pilot:
+        editor = row.editor
+        editor.focus()
+        await press(pilot, "right")
+        assert editor.value == "daily"
+        await press(pilot, *"mox", "enter")
+        assert editor.value == "daily"
+        assert editor.has_focus
+        assert "no choice begins with “mox”: still daily" in shown(row.app)
+        await press(pilot, "backspace")
+        assert editor.value == "monthly"
+        assert "no choice begins" not in shown(row.app)
+        await press(pilot, "escape")
+        assert editor.value == "daily", "what was chosen before"
+        assert row.app.screen is row.form
+        await press(pilot, *"we", "right", *"d", "enter")
+        assert editor.value == "daily"
+        assert not editor.has_focus
+
+
+async def test_the_same_letter_goes_on_to_the_next_that_begins_with_it() -> None:
+    editor = ChoiceEditor([("a", "on"), ("b", "off"), ("c", "only text"), ("d", "in")], "d")
+    row = Row()
+    async with row.app.run_test(size=(80, 24)) as pilot:
+        await row.form.mount(editor)
+        editor.focus()
+        seen = []
+        for _ in range(4):
+            await press(pilot, "o")
+            seen.append(editor.value)
+        assert seen == ["a", "b", "c", "a"]
+        await press(pilot, "home", *"only t")
+        assert editor.value == "c"
+        await press(pilot, "home", *"text")
+        assert editor.value == "c", "a word within"
+
+
+async def test_a_switch_with_three_positions_and_one_with_two() -> None:
+    fields = [
+        (ThreeWayField("enforce_zdr", "ZDR"), "off", False),
+        (ThreeWayField("enforce_zdr", "ZDR"), "on", True),
+        (FormField("enforce_zdr", "ZDR", "switch"), "yes", True),
+    ]
+    for field, word, value in fields:
+        async with Desk(one(field)) as desk:
+            editor = desk.form.query_one(ChoiceEditor)
+            editor.focus()
+            await desk.press(*word)
+            assert editor.value is value
+            await desk.press("q", "enter")
+            assert editor.has_focus
+            assert "no choice begins with" in desk.shown()
+
+
+async def test_a_builtin_filter_is_typed_and_escape_first_takes_that_back() -> None:
+    field = FilterListField("content_filter_builtins", "Builtin filters")
+    async with Desk(one(field, content_filter_builtins=None)) as desk:
+        screen = await desk.open("content_filter_builtins", BuiltinsScreen)
+        editor = screen.query(ChoiceEditor).first()
+        before = editor.value
+        await desk.press(*"block")
+        assert editor.value == "block"
+        await desk.press("escape")
+        assert desk.app.screen is screen
+        assert editor.value == before
+
+
+async def test_the_side_of_a_conflict_is_typed() -> None:
+    app = HostApp(ConflictScreen("Changed", [Dispute("name", "Name", "a", "b", "c")]))
+    async with app.run_test(size=(80, 24)) as pilot:
+        side = app.modal.query_one(SideEditor)
+        await press(pilot, *"your")
+        assert side.value == "mine"
+        await press(pilot, *"x", "enter")
+        assert side.value == "theirs", "nobody's change is overwritten by mistake"
+        assert side.has_focus
+        await press(pilot, "escape")
+        assert app.results == []

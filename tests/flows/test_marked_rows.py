@@ -1,0 +1,120 @@
+"""What the verbs of one row do while rows are marked: nothing, and they say so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from gwtui.actions.action import APP, Action
+from gwtui.actions.registry import ACTIONS
+from gwtui.local.journal import Journal
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.commands import offered
+from gwtui.ui.context import ActionContext, Marks
+from gwtui.ui.widgets.table import ResourceTable
+from shell_kit import dashboard, listing, notices, site, until
+
+TARGETED = [action for action in ACTIONS if action.target]
+ROUTES = (
+    "keys",
+    "workspaces",
+    "members",
+    "organization",
+    "guardrails",
+    "assignments",
+    "byok",
+    "models",
+    "user-models",
+    "providers",
+)
+"""Lists with rows to mark."""
+
+
+def refusal(action: Action, marks: Marks) -> str | None:
+    """What the app says to an action on a selected row while rows are marked."""
+    app = SimpleNamespace(session=object(), read_only=False, held=None)
+    context = ActionContext(cast("Any", app), None, object(), "row", cast("Any", None), marks)
+    return GwtuiApp.refusal(cast("GwtuiApp", app), action, context)
+
+
+@pytest.mark.parametrize("action", TARGETED, ids=lambda action: action.id)
+def test_every_verb_with_a_target_says_what_it_does_with_marked_rows(action: Action) -> None:
+    assert refusal(action, Marks()) is None
+    said = refusal(action, Marks(3, 1))
+    if action.marked == "refuse":
+        assert said == (
+            f"{action.title} acts on one row, and 3 rows are marked (1 hidden by the filter): "
+            "u takes the marks away"
+        )
+    else:
+        assert said is None
+    assert action.marked != "cursor" or not action.mutates, "only what shows stays with the cursor"
+    assert (action.marked == "all") == ("marked" in action.help), "the help says whether it does"
+
+
+def test_a_single_mark_counts_too() -> None:
+    toggle = next(action for action in TARGETED if action.id == "keys.toggle")
+    assert refusal(toggle, Marks(1)) == (
+        "On/off acts on one row, and 1 row is marked: u takes the marks away"
+    )
+
+
+@pytest.mark.parametrize("route", ROUTES)
+async def test_nothing_happens_at_any_key_of_a_verb_for_one_row(route: str, tmp_path: Path) -> None:
+    start = "workspaces" if route == "members" else route
+    async with site() as place, dashboard(place, tmp_path, start=start) as (app, pilot):
+        if start != route:
+            await pilot.press("m")
+            await until(pilot, lambda: listing(app).resource == "members", "the members")
+        screen = listing(app)
+        await until(pilot, lambda: screen.table.visible_count, "rows")
+        await pilot.press("home", "space")
+        assert screen.table.marked
+        verbs = [
+            action
+            for action in offered(screen.scopes)
+            if action.scope != APP and action.target and action.marked == "refuse"
+        ]
+        assert verbs
+        for action in verbs:
+            for key in action.keys:
+                app.clear_notifications()
+                await pilot.press(key)
+                await pilot.pause()
+                said = notices(app)
+                assert said.startswith(f"{action.title} acts on one row, and 1 row is marked"), said
+                assert app.screen is screen
+        assert not [*Journal(tmp_path / "journal.jsonl").entries()]
+        await pilot.press("u")
+        assert not screen.table.marked
+
+
+async def test_hidden_marks_hold_a_verb_back_and_one_key_takes_them_away(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        table = listing(app).table
+        await pilot.press("space", "space", "slash", *"night", "enter")
+        await until(pilot, lambda: 0 < table.visible_count < table.total_count, "the filter")
+        assert not set(table.marked) & set(table.identities)
+        await pilot.press("D")
+        await pilot.pause()
+        assert "2 rows are marked (2 hidden by the filter)" in notices(app)
+        assert app.screen is listing(app)
+        await pilot.press("u", "x")
+        await until(pilot, lambda: app.screen is not listing(app), "the question")
+
+
+async def test_where_nothing_acts_on_marked_rows_none_is_marked(tmp_path: Path) -> None:
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, start="activity", size=(120, 50)) as (app, pilot),
+    ):
+        for route in ("activity", "credits", "board"):
+            await app.open_route(route)
+            await until(pilot, lambda: bool(app.screen.query(ResourceTable)), "a table")
+            for table in app.screen.query(ResourceTable):
+                table.focus()
+                await pilot.press("space")
+                assert not table.marked

@@ -1,0 +1,239 @@
+"""Paths: what they name is found as headless verbs find it, and what is not there is said."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwtui.cli import dashboard as dashboard_command
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.keys import CreateKeyRequest
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.resources.registry import ENTRIES, PARENTS, PLACES
+from gwtui.ui.screens.choose import ChooseScreen
+from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.widgets.prompt import FilterPrompt
+from shell_kit import Site, dashboard, has_data, line, listing, notices, shown, site, until
+
+
+@asynccontextmanager
+async def colleague(place: Site) -> AsyncIterator[GatewayClient]:
+    """Somebody else at the same gateway."""
+    async with place.connect() as connection, GatewayClient(connection) as client:
+        yield client
+
+
+def rows(app: GwtuiApp) -> dict[str, Any]:
+    return listing(app)._by_identity()
+
+
+async def go(app: GwtuiApp, pilot: Any, route: str) -> None:
+    await pilot.press("colon", *route, "enter")
+    await pilot.pause()
+
+
+async def selected(app: GwtuiApp, pilot: Any, resource: str, identity: str) -> None:
+    await until(
+        pilot,
+        lambda: (
+            listing(app).resource == resource and listing(app).table.selected_identity == identity
+        ),
+        f"{identity} among {resource}",
+    )
+
+
+@pytest.mark.parametrize("resource", ["keys", "workspaces", "guardrails", "byok", "organization"])
+@pytest.mark.parametrize("by", ["identity", "name", "beginning"])
+async def test_a_row_is_found_by_what_it_is_called(resource: str, by: str, tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start=resource) as (app, pilot):
+        screen = listing(app)
+        identity = screen.table.identities[-1]
+        called = screen.declared.name(rows(app)[identity])
+        path = {"identity": identity, "name": called, "beginning": identity[:12]}[by]
+        await go(app, pilot, f"{resource}/{path}")
+        await selected(app, pilot, resource, identity)
+        assert screen.detail_shown
+        assert not notices(app)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_a_start_path_takes_a_name(size: tuple[int, int], tmp_path: Path) -> None:
+    async with site() as place:
+        async with dashboard(place, tmp_path) as (app, _):
+            identity = listing(app).table.identities[7]
+            name = rows(app)[identity].key.name
+        async with dashboard(place, tmp_path, start=f"keys/{name}", size=size) as (app, pilot):
+            await selected(app, pilot, "keys", identity)
+            assert listing(app).detail_shown
+
+
+async def test_what_is_not_there_is_said_with_what_is_called_alike(tmp_path: Path) -> None:
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, start="keys/voice-hotlin") as (
+            app,
+            pilot,
+        ),
+    ):
+        await until(pilot, lambda: "There is no key" in notices(app), "a word on it")
+        said = notices(app)
+        assert "There is no key “voice-hotlin”; there is voice-hotline" in said
+        name = rows(app)[listing(app).table.selected_identity or ""].key.name
+        assert f"The list is shown, the cursor is on key “{name}”." in said
+        assert not listing(app)._detail, "no detail is opened as if it had been found"
+        await pilot.press("down", "down")
+        before = listing(app).table.selected_identity
+        await go(app, pilot, "keys/nonexistent")
+        await until(pilot, lambda: "“nonexistent”" in notices(app), "a word on it")
+        assert listing(app).table.selected_identity == before
+
+
+ELSEWHERE = {"generation", "doubt", "endpoints", "model-guardrails"}
+"""Places that say it on a screen of their own."""
+RECORDED = {"alerts", "alert-rules", "alert-history", "changes"}
+"""Places that are empty where nothing is recorded."""
+
+
+@pytest.mark.parametrize(
+    "place", [entry.id for entry in ENTRIES if entry.id not in ELSEWHERE | RECORDED]
+)
+async def test_every_place_says_what_it_does_not_have(place: str, tmp_path: Path) -> None:
+    async with (
+        site() as gateway,
+        dashboard(gateway, tmp_path, start=f"{place}/zzz-nothing", loaded=False) as (app, pilot),
+    ):
+        await until(pilot, lambda: "“zzz-nothing”" in notices(app), "a word on it")
+        screen = app.navigation.screen
+        assert screen is not None
+        assert screen.resource == PARENTS.get(place, place)
+        assert not isinstance(screen, ResourceScreen) or not screen._detail
+
+
+@pytest.mark.parametrize("route", ["models/nobody/nothing", "endpoints/nobody/nothing"])
+async def test_a_model_that_no_list_has_is_asked_for_and_then_said(
+    route: str, tmp_path: Path
+) -> None:
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, start=route, loaded=False) as (app, pilot),
+    ):
+        await until(pilot, lambda: "There is no model “nobody/nothing”" in notices(app), "a word")
+        assert listing(app).resource == "endpoints"
+        assert "nobody/nothing" in line(listing(app), "crumbs")
+
+
+async def test_a_key_that_was_made_since_the_list_was_read_is_found(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        async with colleague(place) as client:
+            made = await client.keys.create(CreateKeyRequest(name="made elsewhere"))
+        await go(app, pilot, "keys/made elsewhere")
+        await selected(app, pilot, "keys", made.data.hash or "")
+
+
+async def test_several_of_a_name_are_offered(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, loaded=False) as (app, pilot):
+        async with colleague(place) as client:
+            for _ in range(2):
+                await client.keys.create(CreateKeyRequest(name="twin"))
+        await until(pilot, lambda: has_data(app), "the keys")
+        await go(app, pilot, "keys/twin")
+        await until(pilot, lambda: isinstance(app.screen, ChooseScreen), "the choice")
+        assert "2 keys are called “twin”" in shown(app)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: app.screen is listing(app), "the list")
+        assert listing(app).table.selected.key.name == "twin"
+
+
+async def test_a_filter_that_hides_the_row_is_cleared(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        table = listing(app).table
+        identity = table.identities[-1]
+        name = rows(app)[identity].key.name
+        await pilot.press("slash", *"zzznothing", "enter")
+        await until(pilot, lambda: not table.visible_count, "the filter")
+        await app.open_route(f"keys/{name}")
+        await selected(app, pilot, "keys", identity)
+        assert f"The filter hid key “{name}”: it is cleared" in notices(app)
+        assert not listing(app).query_one(FilterPrompt).display
+
+
+async def test_a_row_of_another_workspace_leaves_the_scope(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        table = listing(app).table
+        every = rows(app)
+        first, other = _of_two_workspaces(every)
+        app.narrow(first.key.workspace_id, "Narrow")
+        await until(pilot, lambda: 0 < table.total_count < len(every), "the workspace's keys")
+        await go(app, pilot, f"keys/{other.key.name}")
+        await selected(app, pilot, "keys", other.identity)
+        assert app.scope.workspace is None
+        assert f"“{other.key.name}” is not in Narrow: showing all workspaces" in notices(app)
+        app.narrow(first.key.workspace_id, "Narrow")
+        await until(pilot, lambda: 0 < table.total_count < len(every), "the workspace's keys")
+        await go(app, pilot, "keys/zzz-nothing")
+        await until(pilot, lambda: "“zzz-nothing”" in notices(app), "a word on it")
+        assert app.scope.workspace == first.key.workspace_id, "left only for what is there"
+
+
+def _of_two_workspaces(every: dict[str, Any]) -> tuple[Any, Any]:
+    named = [row.key.name for row in every.values()]
+    some = [row for row in every.values() if named.count(row.key.name) == 1]
+    return some[0], next(row for row in some if row.key.workspace_id != some[0].key.workspace_id)
+
+
+async def test_a_workspace_leads_to_its_members_and_one_of_them(tmp_path: Path) -> None:
+    async with site() as place:
+        async with dashboard(place, tmp_path, start="workspaces") as (app, pilot):
+            space = next(row for row in rows(app).values() if row.workspace.slug == "production")
+            await go(app, pilot, "members/production")
+            await until(pilot, lambda: listing(app).resource == "members", "the members")
+            await until(pilot, lambda: listing(app).table.total_count, "rows")
+            assert listing(app).parent_row == space.identity
+            identity = listing(app).table.identities[-1]
+            mail = rows(app)[identity].person.email
+        start = f"members/Production/{mail}"
+        async with dashboard(place, tmp_path, start=start, loaded=False) as (app, pilot):
+            await selected(app, pilot, "members", identity)
+            assert listing(app).parent_row == space.identity
+
+
+async def test_a_model_leads_to_one_of_its_endpoints(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start="models") as (app, pilot):
+        model = listing(app).table.identities[0]
+        name = listing(app).declared.name(rows(app)[model])
+        await go(app, pilot, f"models/{name}")
+        await until(pilot, lambda: listing(app).resource == "endpoints", "the endpoints")
+        await until(pilot, lambda: listing(app).table.total_count, "rows")
+        assert listing(app).parent_row == model
+        identity = listing(app).table.identities[-1]
+        title = listing(app).declared.name(rows(app)[identity])
+        await go(app, pilot, f"models/{model}/{title}")
+        await selected(app, pilot, "endpoints", identity)
+
+
+def test_the_command_line_takes_what_only_a_row_opens() -> None:
+    assert dashboard_command._unknown_route("members/production") is None
+    assert dashboard_command._unknown_route("members") is not None
+    assert dashboard_command._unknown_route("nothing/x") is not None
+    assert all(dashboard_command._unknown_route(place) is None for place in PLACES)
+
+
+async def test_while_the_list_cannot_be_read_it_is_said_and_looked_for_afterwards(
+    tmp_path: Path,
+) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        async with colleague(place) as client:
+            made = await client.keys.create(CreateKeyRequest(name="made elsewhere"))
+        before = listing(app).table.selected_identity
+        await place.stop()
+        await go(app, pilot, "keys/made elsewhere")
+        await until(pilot, lambda: "Keys could not be read" in notices(app), "the failure")
+        assert "“made elsewhere” is looked for once that works" in notices(app)
+        assert listing(app).table.selected_identity == before
+        await place.start()
+        await app.hub.refresh("keys")
+        await selected(app, pilot, "keys", made.data.hash or "")

@@ -1,0 +1,304 @@
+"""Journeys of a person through the dashboard, as the bytes that a terminal sends for them.
+
+Each can be typed slowly, in one piece, or cut up at random; afterwards the gateway, the screens and
+the fields must be the same. The bytes take the road of a terminal: parser, driver, the app's queue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+from textual._xterm_parser import XTermParser
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.keys import ApiKey
+from gwtui.local.journal import Journal
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.row import FieldRow
+from gwtui.ui.idle import busy_pump
+from gwtui.ui.screens.resource import ResourceScreen
+from shell_kit import Site, has_data, notices, until
+
+KEYS = {
+    "tab": "\t",
+    "shift+tab": "\x1b[Z",
+    "enter": "\r",
+    "escape": "\x1b[27u",  # as terminals send it that tell it from the start of another key
+    "up": "\x1b[A",
+    "down": "\x1b[B",
+    "right": "\x1b[C",
+    "left": "\x1b[D",
+    "end": "\x1b[F",
+    "pagedown": "\x1b[6~",
+    "backspace": "\x7f",
+    **{f"ctrl+{letter}": chr(ord(letter) - 96) for letter in "cnopsuz"},
+}
+_TOKEN = re.compile(r"<paste:([^>]*)>|<click:(\d+),(\d+)>|<([a-z+]+)>|(.)")
+
+
+def tokens(keys: str) -> list[str]:
+    """What a terminal sends for "n", "ci<tab>25", "<paste:text>" or "<click:column,row>"."""
+    return [_sent(match) for match in _TOKEN.finditer(keys)]
+
+
+def _sent(match: re.Match[str]) -> str:
+    pasted, x, y, name, sign = match.groups()
+    if pasted is not None:
+        return f"\x1b[200~{pasted}\x1b[201~"
+    if x is not None:
+        at = f"{int(x) + 1};{int(y) + 1}"
+        return f"\x1b[<0;{at}M\x1b[<0;{at}m"
+    return KEYS[name] if name is not None else sign
+
+
+@dataclass(frozen=True)
+class Journey:
+    """What is typed, from which screen on, and words that must be on the screen at the end."""
+
+    keys: str
+    start: str = "keys"
+    critical: bool = False
+    data: bool = False
+
+    @property
+    def tokens(self) -> list[str]:
+        """One for each thing that a person does."""
+        return tokens(self.keys)
+
+
+DONE = "<escape> <tab><enter>"
+"""Says of a new key that it is stored."""
+
+JOURNEYS = {
+    "new key": Journey(f"nci<tab>25<ctrl+s>v{DONE}"),
+    "new key with an expiry": Journey(f"nci-2<tab>25<tab>d<tab><tab>in 30 days<ctrl+s>{DONE}"),
+    "new key given up": Journey("ndaxy<escape>ydj"),
+    "new key kept on editing": Journey("ndaxy<escape><enter>z<tab>12"),
+    "new key in a workspace": Journey(
+        f"nin staging<tab><tab><tab><tab><tab><enter><down><enter><ctrl+s>{DONE}"
+    ),
+    "two new keys": Journey(f"none<ctrl+s>{DONE}ntwo<tab>2<ctrl+s>{DONE}"),
+    "edit a key": Journey("/airflow-prod<enter>e <ctrl+u>moved<tab><ctrl+u>7<ctrl+s>y"),
+    "disable and undo": Journey("jjxyUy"),
+    "edit and undo": Journey("je<tab><ctrl+u>11<ctrl+s>yU<enter>"),
+    "filter and open": Journey("/ci<enter>jd"),
+    "filter, clear, filter": Journey("/zzz<escape>/state:disabled<enter>j"),
+    "path to a row": Journey(":keys/airflow-prod<enter><escape>:guardrails<enter>jj"),
+    "palette": Journey("<ctrl+p>theme<enter><down><down><enter>"),
+    "palette to a form": Journey("<ctrl+p>new key<enter>from the palette<tab>3"),
+    "workspace": Journey("w<down><down><enter>j"),
+    "workspace and new key": Journey(f"w<down><enter>nscoped<ctrl+s>{DONE}"),
+    "sort": Journey("s<down><down><enter>S>"),
+    "marks": Journey(" j  A<down><escape>"),
+    "assign marked keys": Journey("  A<down><enter>y", start="keys"),
+    "new guardrail": Journey(
+        "ncapped<tab>two words<pagedown><pagedown><pagedown><ctrl+s>", start="guardrails"
+    ),
+    "guardrail with providers": Journey(
+        "npicked<pagedown><tab><tab><enter>open <enter><pagedown>9<ctrl+s>", start="guardrails"
+    ),
+    "new credential": Journey("nopenai<tab>sk-own-0123456789abcdef<tab>mine<ctrl+s>", start="byok"),
+    "pasted credential": Journey(
+        "nopenai<tab><paste:sk-own-0123456789abcdef><tab>mine<ctrl+s>", start="byok"
+    ),
+    "new workspace": Journey("nLab<tab>lab-x<tab>of ours<ctrl+s>", start="workspaces"),
+    "budgets": Journey("jb<ctrl+u>2<tab><ctrl+u>10<ctrl+s>y", start="workspaces"),
+    "delete a key": Journey("jD<tab><enter>j"),
+    "delete on a critical profile": Journey("jD<tab>prod<enter><enter>", critical=True),
+    "alert rule": Journey(":alert-rules<enter>jxn<down><ctrl+s>", data=True),
+    "tabs and back": Journey("2?<escape>5<escape>j"),
+    "raw and detail": Journey("jv<pagedown><escape>d<escape>j"),
+    "price": Journey("jp<ctrl+u>1000<tab><ctrl+u>20<escape>", start="models"),
+    "tabs before their rows": Journey("5jj4j3jjj"),
+    "replay": Journey("@3h ago<enter>,,>L@2h ago<enter>m", start="board", data=True),
+    "board": Journey("++-mzsp", start="board", data=True),
+    "clicks between keys": Journey("j<click:4,6>nclicked<tab>5"),
+}
+
+
+def cut(text: str, random: random.Random) -> list[tuple[str, float]]:
+    """The text in pieces of any length, each with the seconds of the pause behind it."""
+    pieces = []
+    while text:
+        length = random.choice((1, 1, 2, 3, 5, 8, 13, len(text)))
+        piece, text = text[:length], text[length:]
+        whole = "\x1b" not in f"{piece}{text}"[max(0, len(piece) - 8) : len(piece)]
+        pause = random.choice((0, 0, 0.001, 0.004, 0.012, 0.03, 0.08)) if whole else 0
+        pieces.append((piece, pause))
+    return pieces
+
+
+class Terminal:
+    """Feeds bytes to an app as its driver does."""
+
+    def __init__(self, app: GwtuiApp) -> None:
+        self._app = app
+        self._parser = XTermParser()
+
+    def write(self, text: str) -> None:
+        driver = self._app._driver
+        assert driver is not None
+        for event in self._parser.feed(text):
+            driver.process_message(event)
+
+
+@dataclass
+class Desk:
+    """A dashboard that a journey begins in."""
+
+    place: Site
+    app: GwtuiApp
+    pilot: Pilot[int]
+    terminal: Terminal
+
+    async def slowly(self, keys: Iterable[str]) -> None:
+        """One after the other, with a look at what each one did."""
+        for key in keys:
+            self.terminal.write(key)
+            await at_rest(self.app)
+
+    async def at_once(self, keys: Iterable[str]) -> None:
+        """Everything in one piece."""
+        self.terminal.write("".join(keys))
+        await at_rest(self.app)
+
+    async def cut_up(self, keys: Iterable[str], random: random.Random) -> None:
+        """In pieces and with pauses that have nothing to do with the keys."""
+        for piece, pause in cut("".join(keys), random):
+            self.terminal.write(piece)
+            await asyncio.sleep(pause)
+        await at_rest(self.app)
+
+    async def outcome(self) -> dict[str, Any]:
+        """What a journey leads to, of the gateway and of the screen."""
+        async with self.place.connect() as where, GatewayClient(where) as client:
+            found = {"gateway": await _gateway(client)}
+        assert "typed ahead" not in notices(self.app)
+        return found | _shown(self.app)
+
+
+@asynccontextmanager
+async def desk(place: Site, folder: Path, journey: Journey) -> AsyncIterator[Desk]:
+    """A dashboard on a gateway, with its first rows."""
+    app = GwtuiApp(
+        lambda: place.connect(critical=journey.critical),
+        clock=place.clock,
+        start=journey.start,
+        local_zone=UTC,
+        journal=Journal(folder / "journal.jsonl"),
+        data=folder / "data" if journey.data else None,
+        config=folder / "config" if journey.data else None,
+    )
+    async with app.run_test(size=(100, 30), notifications=True, tooltips=True) as pilot:
+        ready = journey.start == "board" or (lambda: has_data(app))
+        await until(pilot, ready if callable(ready) else lambda: app.session, "the first data")
+        await at_rest(app)
+        yield Desk(place, app, pilot, Terminal(app))
+
+
+async def at_rest(app: GwtuiApp, seconds: float = 60) -> None:
+    """Wait until nothing is typed ahead, handled, written or read any more."""
+    deadline, calm = time.monotonic() + seconds, 0
+    while calm < 6:
+        assert time.monotonic() < deadline, "the dashboard never came to rest"
+        await asyncio.sleep(0.005)
+        calm = calm + 1 if not _busy(app) else 0
+
+
+def _busy(app: GwtuiApp) -> bool:
+    reading = app.session is not None and any(
+        feed.watched and feed.state.refreshing for feed in app.session.hub.feeds
+    )
+    asking = [
+        worker for worker in app.workers if not worker.is_finished and worker.group == "forms"
+    ]
+    return (
+        reading
+        or app._typed.pending
+        or busy_pump(app) is not None
+        or (bool(asking) and not _asks(app))
+    )
+
+
+def _asks(app: GwtuiApp) -> bool:
+    return not isinstance(app.screen, FormScreen)
+
+
+async def _gateway(client: GatewayClient) -> dict[str, list[str]]:
+    keys = (await client.keys.list(include_disabled=True)).items
+    rails = (await client.guardrails.list()).items
+    own = (await client.byok.list()).items
+    spaces = (await client.workspaces.list()).items
+    names: dict[str | None, str | None] = {space.id: space.slug for space in spaces}
+    return {
+        "keys": _lines(
+            (
+                *(one.name, one.limit, one.limit_reset, one.disabled),
+                *_where_and_how_long(one, names),
+            )
+            for one in keys
+        ),
+        "guardrails": _lines(
+            (one.name, one.description, one.limit_usd, one.allowed_providers, one.reset_interval)
+            for one in rails
+        ),
+        "credentials": _lines((one.name, one.provider, one.disabled) for one in own),
+        "workspaces": _lines((one.name, one.slug, one.description) for one in spaces),
+    }
+
+
+def _where_and_how_long(key: ApiKey, names: Mapping[str | None, str | None]) -> Sequence[object]:
+    return names.get(key.workspace_id), key.expires_at and key.expires_at.date()
+
+
+def _lines(rows: Iterable[Sequence[object]]) -> list[str]:
+    return sorted(map(str, rows))
+
+
+def _shown(app: GwtuiApp) -> dict[str, Any]:
+    below, top = app.navigation.screen, app.screen
+    assert below is not None
+    found: dict[str, Any] = {
+        "place": below.resource,
+        "screens": [type(screen).__name__ for screen in app.screen_stack],
+        "focus": _called(top.focused),
+        "theme": app.theme,
+        "scope": app.scope_name,
+        "inputs": [_plain(one.value) for one in top.query(Input)],
+    }
+    if isinstance(below, ResourceScreen):
+        table, spec = below.table, below.declared
+        found["selected"] = None if table.selected is None else str(spec.name(table.selected))
+        found["marked"] = len(table.marked)
+        found["sorting"] = table.sorting
+        found["rows"] = table.visible_count
+        found["detail"] = below.detail_shown
+    if isinstance(top, FormScreen):
+        state = top.state
+        fields = [field.name for group in top.spec.groups for field in group.fields]
+        found["typed"] = {name: _plain(state.typed(name)) for name in fields}
+    return found
+
+
+def _plain(typed: object) -> str:
+    return typed.get_secret_value() if isinstance(typed, SecretStr) else str(typed)
+
+
+def _called(widget: Any) -> tuple[str | None, ...]:
+    if widget is None:
+        return ()
+    rows = [node for node in widget.ancestors_with_self if isinstance(node, FieldRow)]
+    return (type(widget).__name__, widget.id, *(row.field.name for row in rows))

@@ -1,0 +1,98 @@
+"""Terminal windows that change their size fast: storms, what they leave behind, and rest."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.style import Style
+from textual import events
+from textual.app import App
+from textual.drivers.headless_driver import HeadlessDriver
+from textual.geometry import Size
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from gwtui.ui.screens.too_small import SMALLEST
+
+Picture = list[list[tuple[str, Style]]]
+"""Every cell of the screen: its sign and its look."""
+
+
+class Layouts:
+    """Counts how often any screen is laid out."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+@contextmanager
+def counted_layouts() -> Iterator[Layouts]:
+    """Count while this lasts."""
+    layouts = Layouts()
+    lay_out = Screen._refresh_layout
+
+    def counting(screen: Screen[Any], *arguments: Any, **options: Any) -> None:
+        layouts.count += 1
+        lay_out(screen, *arguments, **options)
+
+    Screen._refresh_layout = counting  # type: ignore[method-assign]
+    try:
+        yield layouts
+    finally:
+        Screen._refresh_layout = lay_out  # type: ignore[method-assign]
+
+
+def resize(app: App[Any], size: Size) -> None:
+    """Tell the app that its terminal has another size, as a signal does: nothing is waited for."""
+    driver = app._driver
+    assert isinstance(driver, HeadlessDriver)
+    driver._size = size
+    app.post_message(events.Resize(size, size))
+
+
+def any_size(chance: random.Random) -> Size:
+    """Any size that a window may be dragged to, most of them too small for everything."""
+    return Size(chance.randint(10, 180), chance.randint(3, 60))
+
+
+def roomy_size(chance: random.Random) -> Size:
+    """A size that the dashboard can be drawn in."""
+    return Size(chance.randint(SMALLEST.width, 180), chance.randint(SMALLEST.height, 60))
+
+
+async def storm(app: App[Any], sizes: Sequence[Size], chance: random.Random) -> None:
+    """Go through these sizes without waiting until one is drawn; sometimes two at once."""
+    for size in sizes:
+        resize(app, size)
+        if (gap := chance.choice((None, 0, 0, 0.001, 0.004, 0.01))) is not None:
+            await asyncio.sleep(gap)
+
+
+async def rest(pilot: Pilot[Any], layouts: Layouts, *, quiet: float = 0.15) -> None:
+    """Wait until no screen is laid out any more. AssertionError when that never ends."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        await pilot.pause()
+        before = layouts.count
+        await asyncio.sleep(quiet)
+        if layouts.count == before:
+            return
+    raise AssertionError(f"layout without end: {layouts.count} so far, at {pilot.app.size}")
+
+
+def picture(app: App[Any]) -> Picture:
+    """What the screen shows."""
+    return [
+        [(sign, style or Style.null()) for text, style, _ in strip for sign in text]
+        for strip in app.screen._compositor.render_strips()
+    ]
+
+
+def words(shown: Picture) -> str:
+    """The picture without its looks."""
+    return "\n".join("".join(sign for sign, _ in line).rstrip() for line in shown)

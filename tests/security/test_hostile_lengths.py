@@ -1,0 +1,62 @@
+"""Names without an end: no screen that shows them can be scrolled sideways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hostile_site import Hostile
+from textual.widget import Widget
+
+from dashboard_kit import settled
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.resources.registry import PLACES
+from gwtui.ui.screens.reading import ReadingScreen
+
+LONG = "a" * 90 + " long name of many words " * 6 + "生" * 60
+
+OPENED = ("d", "question_mark", "ctrl+p", "w", "s", "e")
+"""Keys that open something above a list."""
+
+
+@pytest.fixture
+def place(private_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile]:
+    monkeypatch.setattr("hostile_site.text_of", lambda name, value: f"{name}{value[:8]}{LONG}")
+    site = Hostile()
+    yield site
+    site.close()
+
+
+def sideways(app: GwtuiApp) -> list[Widget]:
+    """What has a scroll bar at its foot; an answer as it came is read sideways."""
+    if isinstance(app.screen, ReadingScreen) and str(app.screen._title).startswith("Raw"):
+        return []
+    return [
+        one
+        for one in app.screen.query("*")
+        if one.show_horizontal_scrollbar and one.scrollbar_size_horizontal
+    ]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (110, 30)])
+async def test_no_screen_scrolls_sideways(size: tuple[int, int], place: Hostile) -> None:
+    app = place.app("keys")
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await settled(pilot)
+        for name in PLACES:
+            await app.open_route(name)
+            await settled(pilot)
+            assert not sideways(app), (name, "list")
+            for key in OPENED if name in ("keys", "guardrails") else ("d",):
+                screen = app.screen
+                await pilot.press(key)
+                await settled(pilot)
+                found = sideways(app)
+                assert not found, (name, key, app.screen, found)
+                for _ in range(4):
+                    if app.screen is app.navigation.screen:
+                        break
+                    await pilot.press("escape")
+                    await settled(pilot)
+                assert app.screen is screen is app.navigation.screen, (name, key, app.screen)

@@ -1,0 +1,116 @@
+"""The real program on a real terminal: what comes in one write ends as when it is typed slowly.
+
+``GWTUI_JOURNEYS=200`` types the journeys in a quarter as many random ways besides.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from journeys import JOURNEYS, cut
+from pty_terminal import PtyTerminal, pty_terminal
+
+GWTUI = [sys.executable, "-m", "gwtui", "--demo"]
+ROUNDS = int(os.environ.get("GWTUI_JOURNEYS", "4")) // 4
+SEED = int(os.environ.get("GWTUI_JOURNEYS_SEED", "1"))
+SAMPLE = ("new key", "new key given up", "filter, clear, filter")
+MORE = ("new key with an expiry", "edit a key", "disable and undo", "path to a row")
+MORE += ("palette to a form", "marks", "delete a key", "tabs and back", "raw and detail")
+EVERY = SAMPLE + MORE if "GWTUI_JOURNEYS" in os.environ else SAMPLE
+QUIET = 0.4
+pytestmark = pytest.mark.timeout(180 + 20 * ROUNDS)
+
+Way = Callable[[PtyTerminal, Sequence[str]], None]
+Outcome = tuple[list[str], list[tuple[Any, ...]]]
+_known: dict[str, Outcome] = {}
+
+
+def slowly(terminal: PtyTerminal, keys: Sequence[str]) -> None:
+    for key in keys:
+        terminal.send(key)
+        terminal.settle(QUIET)
+
+
+def at_once(terminal: PtyTerminal, keys: Sequence[str]) -> None:
+    terminal.send("".join(keys))
+
+
+def cut_up(seed: int) -> Way:
+    def send(terminal: PtyTerminal, keys: Sequence[str]) -> None:
+        for piece, pause in cut("".join(keys), random.Random(seed)):
+            terminal.send(piece)
+            time.sleep(pause)
+
+    return send
+
+
+def outcome(name: str, way: Way) -> Outcome:
+    """What the screen shows at the end, but for what the moment changes; and the keys there are."""
+    with pty_terminal([*GWTUI, "--fresh", "keys"], columns=100, rows=30) as terminal:
+        terminal.wait_for("airflow-staging", 60)
+        terminal.settle(QUIET)
+        way(terminal, JOURNEYS[name].tokens)
+        terminal.settle(1.5)
+        assert "typed ahead" not in terminal.text
+        # Notices come and go below; figures of the moment stand on the right.
+        seen = [
+            re.sub(r"\d\d:\d\d:\d\d", "", line[:34]).rstrip() for line in terminal.screen.display
+        ]
+    listed = subprocess.run(
+        [*GWTUI, "keys", "list", "--output", "json"], capture_output=True, timeout=60, check=True
+    )
+    fields = ("name", "limit", "limit_reset", "disabled")
+    keys = [tuple(key[field] for field in fields) for key in json.loads(listed.stdout)]
+    return seen[:20], sorted(keys, key=str)
+
+
+def wanted(name: str) -> Outcome:
+    if name not in _known:
+        _known[name] = outcome(name, slowly)
+    return _known[name]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_one_write_ends_as_slow_typing(name: str, private_home: Path) -> None:
+    assert outcome(name, at_once) == wanted(name)
+
+
+def test_writes_cut_up_at_random_end_as_slow_typing(private_home: Path) -> None:
+    chance = random.Random(SEED)
+    for _ in range(ROUNDS):
+        name, seed = chance.choice(EVERY), chance.randrange(1 << 30)
+        assert outcome(name, cut_up(seed)) == wanted(name), (name, seed)
+
+
+def test_the_name_and_the_limit_get_what_is_meant_for_them(private_home: Path) -> None:
+    with pty_terminal([*GWTUI, "--fresh", "keys"]) as terminal:
+        terminal.wait_for("airflow-staging", 60)
+        terminal.send("nci\t25")
+        terminal.wait_for("$25.00 in all")
+        (name,) = [line for line in terminal.screen.display if line.lstrip().startswith("Name")]
+        assert name.split()[1] == "ci"
+        terminal.send("\x03")
+        terminal.wait_for("Quit now?")
+        terminal.send("y")
+        assert terminal.wait_exit() == 0
+
+
+def test_a_terminal_that_is_gone_ends_the_program_whatever_was_typed_ahead(
+    private_home: Path,
+) -> None:
+    with pty_terminal([*GWTUI, "--fresh", "keys"]) as terminal:
+        terminal.wait_for("airflow-staging", 60)
+        terminal.send("nci\t25" + "\t" * 200)
+        terminal.hang_up()
+        terminal.process.wait(5)

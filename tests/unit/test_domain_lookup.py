@@ -1,0 +1,73 @@
+"""What a person calls something, and the row that is meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from gwtui.domain.lookup import lookup, lookup_path, nearest
+
+ROWS = (
+    ("c0ffee-1111", "ci", "CI runner"),
+    ("c0ffee-2222", "web"),
+    ("abcdef-3333", "web"),
+    ("team/a", "nested/name"),
+    ("ci", None),
+    ("", "blank"),
+)
+
+
+def names(row: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    return row
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("c0ffee-1111", ["c0ffee-1111"]),
+        ("CI runner", ["c0ffee-1111"]),
+        ("ci runner", []),
+        ("ci", ["ci"]),
+        ("web", ["c0ffee-2222", "abcdef-3333"]),
+        ("c0ffee", ["c0ffee-1111", "c0ffee-2222"]),
+        ("c0ffee-1", ["c0ffee-1111"]),
+        ("abcde", []),
+        ("abcdef", ["abcdef-3333"]),
+        ("nested/name", ["team/a"]),
+        ("", [""]),
+    ],
+)
+def test_identities_come_before_names_and_names_before_beginnings(
+    wanted: str, found: list[str]
+) -> None:
+    result = lookup(ROWS, wanted, names)
+    assert [row[0] for row in result.rows] == found
+    assert (result.found is not None) == (len(found) == 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "found", "rest"),
+    [
+        ("team/a", ["team/a"], ""),
+        ("team/a/b/c", ["team/a"], "b/c"),
+        ("nested/name/x", ["team/a"], "x"),
+        ("web/x", ["c0ffee-2222", "abcdef-3333"], "x"),
+        ("team/b", [], ""),
+    ],
+)
+def test_the_longest_beginning_of_a_path_counts(path: str, found: list[str], rest: str) -> None:
+    result = lookup_path(ROWS, path, names)
+    assert [row[0] for row in result.rows] == found
+    assert result.rest == rest
+
+
+def test_what_is_called_alike() -> None:
+    rows = [("1", "voice-hotline"), ("2", "Voice bot"), ("3", "billing"), ("4", None)]
+    assert nearest(rows, "VOICE-HOTLIN", names) == ("voice-hotline", "Voice bot")
+    assert nearest(rows, "hotline", names) == ("voice-hotline",)
+    assert nearest(rows, "voice", names) == ("Voice bot", "voice-hotline")
+    assert nearest(rows, "x", names) == ()
+    assert nearest([(f"{n}", f"team {n}") for n in range(9_000)], "team", names) == (
+        "team 9",
+        "team 8",
+        "team 7",
+    )
