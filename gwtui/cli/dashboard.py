@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import logging
 import os
 import platform
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _DEFAULT_ROUTE = "keys"
-_COLLECT_AFTER = 10_000
-"""New objects between two collections of garbage. One screen is made of thousands that stay."""
 _TEXTUAL_VARIABLES = ("TEXTUAL", "TEXTUAL_LOG", "TEXTUAL_DEBUG")
 """They make Textual write every key that is pressed, and every text that is pasted, somewhere."""
 
@@ -64,7 +61,7 @@ def _show(connect: Connect, route: str, arguments: argparse.Namespace, paths: Pa
     app = GwtuiApp(
         connect, start=route, theme=arguments.theme, data=paths.data, config=paths.config
     )
-    _spare_collector()
+    app.garbage.begin()
     _log.info("begins: gwtui %s, Python %s", __version__, platform.python_version())
     try:
         app.run(mouse=not arguments.no_mouse)
@@ -76,12 +73,6 @@ def _show(connect: Connect, route: str, arguments: argparse.Namespace, paths: Pa
             keep_report(app.crash)
     app.departure.finish()
     return status
-
-
-def _spare_collector() -> None:
-    """Keep modules out of the collections of garbage: to go through them all stops the screen."""
-    gc.freeze()
-    gc.set_threshold(_COLLECT_AFTER)
 
 
 def _usage(message: str, code: int = exits.USAGE) -> int:

@@ -18,6 +18,8 @@ from pydantic import (
 )
 
 MISSING = "missing"
+_NO_GAPS: Mapping[str, str] = {}
+"""Shared by all answers without a gap; gaps are only read."""
 
 
 def wire(
@@ -57,8 +59,9 @@ class ResponseModel(BaseModel):
     )
 
     _raw: Mapping[str, Any] = PrivateAttr(default_factory=dict)
-    _gaps: Mapping[str, str] = PrivateAttr(default_factory=dict)
+    _gaps: Mapping[str, str] = PrivateAttr(default_factory=lambda: _NO_GAPS)
     _expected: ClassVar[dict[type[ResponseModel], tuple[tuple[str, bool], ...]]] = {}
+    _names: ClassVar[dict[tuple[type[ResponseModel], int], set[str]]] = {}
 
     @property
     def raw(self) -> Mapping[str, Any]:
@@ -96,8 +99,21 @@ class ResponseModel(BaseModel):
             elif data[name] is None and not nullable:
                 gaps.setdefault(name, "null, which the contract does not allow")
         model._raw = data
-        model._gaps = gaps
+        model._gaps = gaps or _NO_GAPS
+        cls._share_field_names(model)
         return model
+
+    @classmethod
+    def _share_field_names(cls, model: Self) -> None:
+        """Let all answers with the same fields hold one set of their names.
+
+        Each would have its own, as large as the rest of it. Nothing is ever added: models of
+        answers are frozen.
+        """
+        names = model.__pydantic_fields_set__
+        shared = ResponseModel._names.setdefault((cls, len(names)), names)
+        if shared == names:
+            object.__setattr__(model, "__pydantic_fields_set__", shared)
 
     @classmethod
     def _promised(cls) -> tuple[tuple[str, bool], ...]:

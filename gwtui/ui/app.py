@@ -251,6 +251,7 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
         self.run_worker(sweep(self), group=_SEALED)
 
     def _second(self) -> None:
+        self.garbage.tick(dialog=len(self._screen_stack) > 1)
         screen = self.navigation.screen
         # At the very end the timer may fire once more, when no screen is left.
         if screen is None or not self.screen_stack or screen is not self.screen:

@@ -20,6 +20,7 @@ from textual.worker import WorkerFailed
 
 from gwtui.domain.failures import crash_report
 from gwtui.domain.safe_text import safe_text
+from gwtui.ui.garbage import Garbage
 from gwtui.ui.line_filter import ControlCharacterFilter
 from gwtui.ui.notices import Notice
 from gwtui.ui.screen_memory import Difference, ScreenMemory
@@ -39,6 +40,7 @@ class GuardedApp(App[int], inherit_bindings=False):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._on_terminal = ScreenMemory()
+        self.garbage = Garbage()
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Send only what the terminal does not show already."""
@@ -68,6 +70,8 @@ class GuardedApp(App[int], inherit_bindings=False):
 
     async def on_event(self, event: events.Event) -> None:
         """A click on what is just being taken away hits nothing: Textual finds it still painted."""
+        if isinstance(event, events.InputEvent):
+            self.garbage.touched()
         if not (isinstance(event, events.MouseEvent) and self._hits_what_goes(event)):
             await super().on_event(event)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gwtui.ui.screens.base import GatewayScreen
 
 _HISTORY = 32
-_CHILDREN = 8
+_CHILDREN = 4
 _COVERED = "Close what is open first, then go there"
 
 
@@ -119,7 +119,7 @@ class Navigation:
         screen = self._screens.get(place)
         if screen is None:
             screen = self._screens[place] = self._make(place)
-            self._app.install_screen(screen, f"{place.resource} {place.parent or ''}")
+            self._app.install_screen(screen, repr((place.resource, place.parent, place.opener)))
         self._here = place
         # Always switched, never pushed: a screen beneath would be drawn again with this one.
         await self._app.switch_screen(screen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.backoff import Restraint
@@ -23,11 +24,18 @@ T = TypeVar("T")
 READS_AT_A_TIME = 4
 """Feeds that read at the same time; more would only queue at the gateway."""
 
+MOST_PASSING = 12
+"""Feeds of one row or one moment that are kept with their values once nobody uses them."""
+
 _PAUSED_BY_HUB = "hub"
 
 
 class FeedHub:
-    """Makes feeds and holds them for as long as the connection lives."""
+    """Makes feeds and holds them for as long as the connection lives.
+
+    Of the feeds that are one of many (``passing``) it holds the last few; others live as long as
+    somebody uses them, and their values go with them.
+    """
 
     def __init__(
         self,
@@ -40,7 +48,9 @@ class FeedHub:
         self._clock = clock
         self._gate = asyncio.Semaphore(reads_at_a_time)
         self._restraint = Restraint()
-        self._feeds: dict[str, Feed[Any]] = {}
+        self._feeds: WeakValueDictionary[str, Feed[Any]] = WeakValueDictionary()
+        self._lasting: list[Feed[Any]] = []
+        self._passing: dict[str, Feed[Any]] = {}
         self._paused = False
         self._closed = False
         self.recording: Recording | None = None
@@ -55,12 +65,14 @@ class FeedHub:
         cadence: Cadence,
         *,
         outdate: Callable[[], None] = lambda: None,
+        passing: bool = False,
     ) -> Feed[T]:
         """The feed of this name, made on first demand; later calls get the same one.
 
         Names go from general to particular ("keys", "keys:WORKSPACE"), so that ``refresh`` can
         reach a family by its beginning. ``outdate`` is called when the value is said to be out of
-        date, for a ``fetch`` that remembers something. Raises RuntimeError when the hub is closed.
+        date, for a ``fetch`` that remembers something. ``passing`` says that there are any number
+        of such feeds, one for each row or moment. Raises RuntimeError when the hub is closed.
         """
         if self._closed:
             raise RuntimeError("the hub is closed")
@@ -78,7 +90,18 @@ class FeedHub:
             if self._paused:
                 known.pause(_PAUSED_BY_HUB)
             self._feeds[name] = known
+            if not passing:
+                self._lasting.append(known)
+        if passing:
+            self._hold(known)
         return cast("Feed[T]", known)
+
+    def _hold(self, feed: Feed[Any]) -> None:
+        """Keep a passing feed, and let go of those that were asked for longest ago."""
+        self._passing.pop(feed.name, None)
+        self._passing[feed.name] = feed
+        while len(self._passing) > MOST_PASSING:
+            self._passing.pop(next(iter(self._passing)))
 
     @property
     def archive(self) -> Archive | None:
@@ -93,7 +116,7 @@ class FeedHub:
 
     @property
     def feeds(self) -> tuple[Feed[Any], ...]:
-        """Every feed made so far."""
+        """Every feed that is there."""
         return tuple(self._feeds.values())
 
     @property

@@ -223,3 +223,12 @@ def test_dialects_translate_both_ways_and_leave_the_rest() -> None:
     }
     assert OPENROUTER.from_wire(wire) == ours
     assert GENERIC.to_wire(ours) is ours
+
+
+def test_answers_with_the_same_fields_share_the_names_of_these() -> None:
+    one, other = ApiKey.model_validate(FULL_KEY), ApiKey.model_validate(FULL_KEY)
+    assert one.__pydantic_fields_set__ is other.__pydantic_fields_set__
+    fewer = ApiKey.model_validate({"hash": "b", "name": "x"})
+    others = ApiKey.model_validate({"hash": "b", "label": "x"})
+    assert fewer.model_fields_set == {"hash", "name"}
+    assert others.model_fields_set == {"hash", "label"}

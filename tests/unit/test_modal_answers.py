@@ -56,6 +56,30 @@ async def test_an_answer_from_below_waits_and_leaves_what_is_above() -> None:
         assert not any(isinstance(one, ModalScreen) for one in app.screen_stack)
 
 
+@pytest.mark.parametrize("hops", range(6))
+async def test_what_is_answered_while_it_is_being_built_is_built_first(hops: int) -> None:
+    class Building(AskScreen):
+        seen = 0
+
+        def on_mount(self) -> None:
+            Building.seen = len(self.query("Button"))
+
+    answers: list[bool | None] = []
+    app = GuardedApp()
+    async with app.run_test() as pilot:
+        question = Building("early", "", safe="No", deliberate="Yes")
+        app.push_screen(question, answers.append)
+        for _ in range(hops):
+            await asyncio.sleep(0)
+        question.dismiss(True)
+        question.dismiss(False)
+        await pilot.pause()
+        await pilot.pause()
+        assert answers == [True]
+        assert question not in app.screen_stack
+        assert Building.seen == 2
+
+
 @pytest.mark.parametrize("hops", range(4))
 async def test_leaving_while_a_screen_is_being_opened_is_no_failure(hops: int) -> None:
     app = GuardedApp()

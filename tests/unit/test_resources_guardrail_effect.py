@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from guardrail_rows import DEFAULT_ID, GUARDRAIL_ID, SPACE, bindings, catalog
+from collections.abc import Iterator
+
+from guardrail_rows import DEFAULT_ID, GUARDRAIL_ID, SPACE, bindings, catalog, on_key
 from gwtui.contract.dialects import GENERIC
+from gwtui.contract.guardrails import KeyAssignment
 from gwtui.domain.catalog_view import CatalogView
 from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
 from gwtui.ui.resources.effects import EFFECT_COLUMNS, LiveEffect, model_identity
@@ -66,3 +69,19 @@ def test_the_effect_beside_a_form_is_worked_out_again_only_for_other_rules() -> 
     note = live.note(values)
     assert note is not None
     assert note.text.startswith("1 of 2 models keep an endpoint, 1 could not be read")
+
+
+def test_binding_many_keys_reads_the_assignments_once() -> None:
+    class Counted(tuple[KeyAssignment, ...]):
+        read = 0
+
+        def __iter__(self) -> Iterator[KeyAssignment]:
+            Counted.read += 1
+            return super().__iter__()
+
+    known = bindings(keys=Counted((on_key(),)))
+    for number in range(200):
+        binding_of(f"{number:064x}", WORKSPACE_ID, known)
+        known.of(GUARDRAIL_ID)
+    assert binding_of("a" * 64, WORKSPACE_ID, known).target == GUARDRAIL_ID
+    assert Counted.read <= 2

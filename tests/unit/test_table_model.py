@@ -357,3 +357,31 @@ def check(table: TableModel[Thing]) -> None:
         assert table.order[table.cursor] == table.selected_identity
         assert table.selected is not None
     assert set(table.marked) == table.marks
+
+
+def test_the_same_rows_again_are_not_looked_at_one_by_one() -> None:
+    asked: list[str] = []
+
+    def identity(thing: Thing) -> str:
+        asked.append(thing.id)
+        return thing.id
+
+    table: TableModel[Thing] = TableModel(COLUMNS, identity, Wall(), {})
+    rows = tuple(things(20))
+    table.show(rows)
+    table.show(rows)
+    assert len(asked) == 20
+    table.show(tuple(things(20)))
+    assert len(asked) == 40
+
+
+def test_rows_prepared_for_another_order_are_shown_in_the_one_that_is_wanted() -> None:
+    table = model(things(5))
+    prepared = table.prepare(tuple(things(9)))
+    table.sort_by("name", True)
+    table.adopt(prepared)
+    assert [*table.order] == [one.id for one in reversed(things(9))]
+    same = table.prepare(tuple(things(9)))
+    table.show(tuple(things(3)))
+    table.adopt(same)
+    assert table.total == 9

@@ -14,7 +14,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.watch import cadence
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import FeedState
-from gwtui.watch.hub import READS_AT_A_TIME, FeedHub
+from gwtui.watch.hub import MOST_PASSING, READS_AT_A_TIME, FeedHub
 
 CADENCE = Cadence(10, stale_after=45)
 
@@ -217,3 +217,21 @@ async def test_a_person_may_still_ask_while_feeds_are_held_back(
     other = hub.feed("keys", gateway.fetch("keys", time), CADENCE)
     assert (await other.refresh()).value == 1
     assert [name for name, _ in gateway.at] == ["credits", "keys"]
+
+
+async def test_of_feeds_that_are_one_of_many_only_the_last_and_the_used_are_kept(
+    hub: FeedHub,
+) -> None:
+    async def fetch(_client: GatewayClient) -> int:
+        return 1
+
+    lasting = [hub.feed(f"lasting:{number}", fetch, CADENCE).name for number in range(30)]
+    used = hub.feed("row:used", fetch, CADENCE, passing=True)
+    leave = used.watch(lambda _state: None)
+    for number in range(100):
+        hub.feed(f"row:{number}", fetch, CADENCE, passing=True)
+    names = {feed.name for feed in hub.feeds}
+    assert names >= {*lasting, "row:used", "row:99"}
+    assert len(names) <= len(lasting) + 1 + MOST_PASSING
+    assert hub.feed("row:used", fetch, CADENCE, passing=True) is used
+    leave()

@@ -47,4 +47,5 @@ def evidence_feed(hub: FeedHub, journal: Journal, plan: str, reach: timedelta) -
         intent = next((one for one in found if one.id == plan), None)
         return intent, {} if intent is None else makers(journal.entries())
 
-    return hub.feed(f"{FEED}:{plan}:{reach.total_seconds():.0f}", fetch, cadence.KEYS)
+    name = f"{FEED}:{plan}:{reach.total_seconds():.0f}"
+    return hub.feed(name, fetch, cadence.KEYS, passing=True)

@@ -94,7 +94,12 @@ def activity_feed(hub: FeedHub, scope: Scope) -> Feed[Activity]:
     if key is not None:
         workspace = None  # a key is in one workspace only
     name = ":".join(["activity", workspace or "", *([key] if key else [])])
-    return hub.feed(name, lambda client: fetch_activity(client, workspace, key), cadence.ACTIVITY)
+    return hub.feed(
+        name,
+        lambda client: fetch_activity(client, workspace, key),
+        cadence.ACTIVITY,
+        passing=True,
+    )
 
 
 def user_activity_feed(hub: FeedHub, user: str) -> Feed[Activity]:
@@ -103,6 +108,7 @@ def user_activity_feed(hub: FeedHub, user: str) -> Feed[Activity]:
         f"activity:user:{user}",
         lambda client: fetch_activity(client, None, None, user),
         cadence.ACTIVITY,
+        passing=True,
     )
 
 
@@ -142,6 +148,7 @@ def key_activity_feed(hub: FeedHub, scope: Scope) -> Feed[KeyActivity]:
         f"activity-keys:{workspace or ''}",
         lambda client: fetch_key_activity(client, workspace),
         cadence.ACTIVITY,
+        passing=True,
     )
 
 

@@ -55,7 +55,7 @@ def _feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[DayRow]]:
     if scope.parent is not None:
         scope = Scope(parent=scope.parent)  # a key is in one workspace only
     name = f"activity:rows:{scope.workspace or ''}:{scope.parent or ''}"
-    return hub.feed(name, lambda client: _fetch(client, scope), cadence.ACTIVITY)
+    return hub.feed(name, lambda client: _fetch(client, scope), cadence.ACTIVITY, passing=True)
 
 
 def _count(

@@ -72,7 +72,8 @@ def _spent_feed(hub: FeedHub, scope: Scope) -> Feed[Figures]:
     async def fetch(client: GatewayClient) -> Figures:
         return await figures_of(client, await client.workspaces.get(workspace_id))
 
-    return hub.feed(f"workspaces:figures:{workspace_id}", fetch, cadence.WORKSPACES)
+    name = f"workspaces:figures:{workspace_id}"
+    return hub.feed(name, fetch, cadence.WORKSPACES, passing=True)
 
 
 def _workspace(scope: Scope) -> str:

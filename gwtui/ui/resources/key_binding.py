@@ -18,15 +18,12 @@ def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Binding
     """The guardrails on a key, from a reading of the whole account."""
     rows = bindings.guardrails or {}
     own_id = bindings.by_key().get(key_hash or "")
-    default = next(
-        (
-            row
-            for row in rows.values()
-            if row.is_default and row.workspace is not None and row.workspace.id == workspace_id
-        ),
-        None,
+    return KeyBinding(
+        own_id,
+        rows.get(own_id or ""),
+        bindings.default_of(workspace_id),
+        known=bindings.keys is not None,
     )
-    return KeyBinding(own_id, rows.get(own_id or ""), default, known=bindings.keys is not None)
 
 
 def own_name(binding: KeyBinding) -> str | None:

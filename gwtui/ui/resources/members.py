@@ -104,6 +104,7 @@ def members_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[MemberRow]]:
         f"members:{workspace_id}",
         lambda client: fetch_members(client, workspace_id),
         cadence.WORKSPACES,
+        passing=True,
     )
 
 

@@ -22,6 +22,7 @@ from gwtui.ui.frame_facts import header_facts
 from gwtui.ui.health import skewed
 from gwtui.ui.in_doubt import reminder
 from gwtui.ui.messages import FeedChanged
+from gwtui.ui.paint_caches import release
 from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.state_words import freshness, in_sentence, say_unconnected, say_without_value
 from gwtui.ui.subscriptions import FeedUse, Subscriptions
@@ -255,6 +256,8 @@ class GatewayScreen(TerminalSized[None]):
     def on_screen_suspend(self) -> None:
         """Leave the feeds."""
         self._subscriptions.close()
+        if self not in self.app.screen_stack:  # another took its place; a dialog only covers it
+            release(self)
         # One paint of what comes next, instead of one for each step of its laying out.
         self.app.delay_update()
 

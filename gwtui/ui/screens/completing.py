@@ -6,15 +6,19 @@ filtering need every row's: then all of them are read, at the pace that their co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.ui.resources.spec import Completion, Scope
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.feed import FeedState
+from gwtui.watch.feeds.fetching import AT_ONCE, beside
 
 if TYPE_CHECKING:
+    from gwtui.ui.screens.base import GatewayScreen
+    from gwtui.ui.widgets.table import ResourceTable
+    from gwtui.ui.widgets.table.model import Prepared
     from gwtui.watch.hub import FeedHub
 
 T = TypeVar("T")
@@ -24,19 +28,24 @@ FEW = 15
 
 
 class Completing(Generic[T]):
-    """Knows which further feeds a list needs now, and completes its rows with what they gave."""
+    """Knows which further feeds a list needs now, and completes its rows with what they gave.
 
-    def __init__(self, completion: Completion[T]) -> None:
+    Without a ``completion`` there are none, and rows stay as they are.
+    """
+
+    def __init__(self, completion: Completion[T] | None) -> None:
         self._completion = completion
         self._whole: Any | None = None
         self._parts: dict[str, Any] = {}
+        self._made: tuple[Sequence[T], Any, Sequence[T]] = ((), None, ())
 
     def needs(self, rows: Mapping[str, T], in_view: Sequence[str], *, every: bool) -> Sequence[str]:
         """The rows to be read one by one, by identity; none where all are read at once.
 
         ``every`` says that what is asked of the list takes every row's figures.
         """
-        if self._completion.one is None or every or len(rows) <= FEW:
+        completion = self._completion
+        if completion is None or completion.one is None or every or len(rows) <= FEW:
             return ()
         return tuple(identity for identity in in_view if identity in rows)
 
@@ -44,6 +53,8 @@ class Completing(Generic[T]):
         self, hub: FeedHub, scope: Scope, one_by_one: Mapping[str, T], changed: Any
     ) -> list[FeedUse]:
         """The feeds to watch; ``changed`` is called after one gave something new."""
+        if self._completion is None:
+            return []
         one = self._completion.one
         if one is None or not one_by_one:
             return [(self._completion.feed(hub, scope), partial(self._take, changed))]
@@ -54,17 +65,29 @@ class Completing(Generic[T]):
             if feed is not None
         ]
 
-    def complete(self, rows: Sequence[T]) -> Sequence[T]:
-        """The rows with what is known of them by now."""
-        known = self._whole
+    @property
+    def known(self) -> Any | None:
+        """What was read by now; None before anything was."""
         if self._parts:
-            known = {**(self._whole or {}), **self._parts}
-        if known is None:
+            return {**(self._whole or {}), **self._parts}
+        return self._whole
+
+    def complete(self, rows: Sequence[T], known: Any | None) -> Sequence[T]:
+        """The rows with what is ``known`` of them; the same rows with the same are not made anew.
+
+        It may run in another thread, one call at a time.
+        """
+        completion = self._completion
+        if completion is None or known is None:
             return rows
-        return [self._completion.complete(row, known) for row in rows]
+        of, by, made = self._made
+        if of is not rows or by is not known:
+            made = tuple(completion.complete(row, known) for row in rows)
+            self._made = rows, known, made
+        return made
 
     def _take(self, changed: Any, state: FeedState[Any]) -> None:
-        if state.value is not None:
+        if state.value is not None and (state.value is not self._whole or self._parts):
             self._whole = state.value
             # What was read row by row is older now, or of rows that are gone.
             self._parts.clear()
@@ -74,3 +97,58 @@ class Completing(Generic[T]):
         if state.value is not None and self._parts.get(identity) is not state.value:
             self._parts[identity] = state.value
             changed()
+
+
+class Preparing(Generic[T]):
+    """Brings the rows of a list into its table, completed with what is known of them.
+
+    A few are shown at once. Many are completed, compared and put in order in a thread,
+    one list after the other; rows that a newer reading replaced meanwhile are skipped.
+    ``shown`` is called after rows were shown.
+    """
+
+    def __init__(
+        self,
+        screen: GatewayScreen,
+        table: ResourceTable[T],
+        completing: Completing[T],
+        shown: Callable[[], None],
+    ) -> None:
+        self._screen = screen
+        self._table = table
+        self._completing = completing
+        self._shown = shown
+        self._next: Sequence[T] | None = None
+        self._working = False
+
+    @property
+    def first(self) -> bool:
+        """Whether rows are being prepared while none were ever shown."""
+        return self._working and not self._table.total_count
+
+    def show(self, rows: Sequence[T]) -> None:
+        """Show these rows as soon as they are prepared."""
+        self._next = rows
+        if self._working:
+            return
+        if len(rows) > AT_ONCE:
+            self._working = True
+            self._screen.run_worker(self._show_all(), group="rows")
+        else:
+            self._next = None
+            self._table.adopt(self._prepared(rows, self._completing.known))
+            self._shown()
+
+    async def _show_all(self) -> None:
+        try:
+            while self._next is not None:
+                rows, self._next = self._next, None
+                work = partial(self._prepared, rows, self._completing.known)
+                self._table.adopt(await beside(len(rows), work))
+                self._shown()
+        finally:
+            self._working = False
+        self._screen.refresh_frame()
+
+    def _prepared(self, rows: Sequence[T], known: Any | None) -> Prepared[T]:
+        return self._table.prepare(self._completing.complete(rows, known))

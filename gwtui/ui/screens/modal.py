@@ -35,18 +35,22 @@ class Answered(ModalScreen[Result], TerminalSized[Result]):
     _waiting: tuple[Result | None] | None = None
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
-        """Close with this result: now, or as soon as nothing stands above; the first one counts."""
+        """Close with this result: now, or once it is open and nothing stands above.
+
+        The first result counts. A screen that is closed while it is being built would find itself
+        without its parts.
+        """
         stack = self.app.screen_stack
         if self not in stack:
             return AwaitComplete()
-        if stack[-1] is self:
+        if stack[-1] is self and self.is_mounted:
             return super().dismiss(result if self._waiting is None else self._waiting[0])
         if self._waiting is None:
             self._waiting = (result,)
         return AwaitComplete()
 
     def on_screen_resume(self) -> None:
-        """Nothing stands above any more: what was answered meanwhile holds."""
+        """It is open, and nothing stands above: what was answered meanwhile holds."""
         if self._waiting is not None:
             self.dismiss()
 

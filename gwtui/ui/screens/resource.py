@@ -19,7 +19,7 @@ from gwtui.ui.commands import by_id, offered
 from gwtui.ui.context import Marks
 from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.screens.base import GatewayScreen
-from gwtui.ui.screens.completing import Completing
+from gwtui.ui.screens.completing import Completing, Preparing
 from gwtui.ui.screens.seeking import Seeking
 from gwtui.ui.state_words import in_sentence
 from gwtui.ui.subscriptions import FeedUse
@@ -71,7 +71,7 @@ class ResourceScreen(GatewayScreen):
         self._parent_name = parent_name or safe_text(parent or "", 60)
         self.opener = opener
         self._rows: Sequence[Any] | None = None
-        self._completing = None if spec.completion is None else Completing(spec.completion)
+        self._completing = Completing(spec.completion)
         self._followed: Sequence[str] = ()
         """The rows that are completed one by one."""
         self._wanted: str | None = None
@@ -86,6 +86,7 @@ class ResourceScreen(GatewayScreen):
         self.table: ResourceTable[Any] = ResourceTable(
             spec.columns, spec.identity, lambda: self.now, facets=spec.facets, can_mark=True
         )
+        self._preparing = Preparing(self, self.table, self._completing, self._shown)
 
     # Hooks of the frame -----------------------------------------------------------------------
 
@@ -104,7 +105,7 @@ class ResourceScreen(GatewayScreen):
         """The resource's own feed and what completes it, in the scope of app and opened row."""
         scope = replace(self.gwtui.scope, parent=self.parent_row)
         uses: list[FeedUse] = [(self.declared.feed(hub, scope), self._show)]
-        if self._completing is not None and self._needs_rows():
+        if self._needs_rows():
             rows = self._by_identity()
             followed = {identity: rows[identity] for identity in self._followed if identity in rows}
             uses += self._completing.uses(hub, scope, followed, self._show_rows)
@@ -114,6 +115,12 @@ class ResourceScreen(GatewayScreen):
         """Whether what completes the rows can be told; where it is all at once, it always can."""
         completion = self.declared.completion
         return completion is None or completion.one is None or self._rows is not None
+
+    def deciding_state(self) -> FeedState[Any] | None:
+        """As ever; a long list that is read but not prepared yet is still being loaded."""
+        if self._preparing.first:
+            return FeedState()
+        return super().deciding_state()
 
     def empty_text(self) -> str | None:
         """What to do when there is no row, or none that the filter lets through."""
@@ -143,10 +150,10 @@ class ResourceScreen(GatewayScreen):
         if self.declared.scoped and self.gwtui.scope_name is not None:
             parts.append(toned(f"only {self.gwtui.scope_name}", "accent"))
         count = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
-        parts.append(toned(f"{count} {self._noun(total)}"))
+        parts.append(toned(f"{count} {_noun(self.declared, total)}"))
         if table.marked:
             parts.append(toned(f"{len(table.marked)} marked", "accent"))
-        parts.append(toned(f"by {self._sorting()}", "muted"))
+        parts.append(toned(f"by {_sorted_by(table, self.declared)}", "muted"))
         return parts
 
     def tick(self, now: datetime) -> None:
@@ -215,7 +222,7 @@ class ResourceScreen(GatewayScreen):
         own = self.states[:1]
         first = any(state.fetched_at is None and state.error is None for state in own)
         wanted = self._wanted is not None and any(state.refreshing for state in own)
-        return first or wanted or self.table.is_filtering
+        return first or wanted or self._preparing.first or self.table.is_filtering
 
     def awaits(self, event: events.Event) -> bool:
         """Whether an input is meant for a row: not what is typed into a line or leads elsewhere."""
@@ -285,12 +292,10 @@ class ResourceScreen(GatewayScreen):
         self._seeking.look_in(state)
 
     def _show_rows(self) -> None:
-        rows = self._rows
-        if rows is None:
-            return
-        if self._completing is not None:
-            rows = self._completing.complete(rows)
-        self.table.show(rows)
+        if self._rows is not None:
+            self._preparing.show(self._rows)
+
+    def _shown(self) -> None:
         self._select_wanted()
         self._refresh_detail(self.now)
 
@@ -300,7 +305,7 @@ class ResourceScreen(GatewayScreen):
     def _follow_view(self, *, again: bool = False) -> None:
         """Read what completes the rows that are in view now; ``again`` whatever was in view."""
         completion = self.declared.completion
-        if completion is None or completion.one is None or self._completing is None:
+        if completion is None or completion.one is None:
             return
         table = self.table
         every = bool(self.query_one(FilterPrompt).text) or table.sorting[0] in completion.columns
@@ -400,10 +405,12 @@ class ResourceScreen(GatewayScreen):
         if self._wanted is not None and self.table.select(self._wanted):
             self._wanted = None
 
-    def _noun(self, count: int) -> str:
-        return self.declared.singular if count == 1 else in_sentence(self.declared.title)
 
-    def _sorting(self) -> str:
-        column, descending = self.table.sorting
-        title = next((c.title for c in self.declared.columns if c.id == column), column)
-        return f"{in_sentence(title)} {'▼' if descending else '▲'}"
+def _noun(spec: ResourceSpec[Any], count: int) -> str:
+    return spec.singular if count == 1 else in_sentence(spec.title)
+
+
+def _sorted_by(table: ResourceTable[Any], spec: ResourceSpec[Any]) -> str:
+    column, descending = table.sorting
+    title = next((c.title for c in spec.columns if c.id == column), column)
+    return f"{in_sentence(title)} {'▼' if descending else '▲'}"

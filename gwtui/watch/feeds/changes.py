@@ -84,7 +84,8 @@ def changes_feed(hub: FeedHub, between: Between) -> Feed[Sequence[ChangeRow]]:
 
     end = "now" if between.until is None else between.until.isoformat()
     kind = "each" if between.each else "net"
-    return hub.feed(f"changes:{kind}:{between.since.isoformat()}:{end}", fetch, CADENCE)
+    name = f"changes:{kind}:{between.since.isoformat()}:{end}"
+    return hub.feed(name, fetch, CADENCE, passing=True)
 
 
 def rows_between(reader: HistoryReader, between: Between, until: datetime) -> tuple[ChangeRow, ...]:

@@ -97,4 +97,5 @@ def endpoints_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[EndpointRow]]:
         f"endpoints:{model_id}",
         lambda client: fetch_endpoints(client, model_id),
         cadence.ENDPOINTS,
+        passing=True,
     )

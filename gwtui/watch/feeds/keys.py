@@ -11,7 +11,7 @@ from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_of_workspaces, open_workspaces
+from gwtui.watch.feeds.fetching import beside, fetch_of_workspaces, open_workspaces
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.scope import Scope
 from gwtui.watch.hub import FeedHub
@@ -86,16 +86,25 @@ async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[K
     listed = await fetch_of_workspaces(
         known, workspace, lambda identity: client.keys.list(workspace_id=identity)
     )
-    rows: dict[str, KeyRow] = {}
-    for workspace_id, keys in listed:
-        for key in keys:
-            row = KeyRow(key, known.get(key.workspace_id or workspace_id or ""))
-            rows.setdefault(row.identity, row)
-    return tuple(rows.values())
+
+    def rows_of() -> Sequence[KeyRow]:
+        rows: dict[str, KeyRow] = {}
+        for workspace_id, keys in listed:
+            for key in keys:
+                row = KeyRow(key, known.get(key.workspace_id or workspace_id or ""))
+                rows.setdefault(row.identity, row)
+        return tuple(rows.values())
+
+    return await beside(sum(len(keys) for _, keys in listed), rows_of)
 
 
 def keys_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[KeyRow]]:
     """The keys feed of a scope: "keys" for all workspaces, "keys:ID" for one."""
     workspace = scope.workspace
     name = "keys" if workspace is None else f"keys:{workspace}"
-    return hub.feed(name, lambda client: fetch_keys(client, workspace), cadence.KEYS)
+    return hub.feed(
+        name,
+        lambda client: fetch_keys(client, workspace),
+        cadence.KEYS,
+        passing=workspace is not None,
+    )

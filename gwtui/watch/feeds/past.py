@@ -60,7 +60,7 @@ def _feed(
         except HistoryError as error:
             raise GatewayError(str(error)) from None
 
-    return hub.feed(name, fetch, CADENCE)
+    return hub.feed(name, fetch, CADENCE, passing=True)
 
 
 def _from_file(path: Path, question: Callable[[HistoryReader], T], nothing: T) -> T:

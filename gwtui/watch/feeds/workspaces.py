@@ -62,7 +62,9 @@ def figures_of_feed(hub: FeedHub, space: Workspace) -> Feed[Figures] | None:
         return None
     # Whether BYOK counts decides what is spent: with another answer it is another reading.
     name = f"workspaces:figures:{space.id}:{space.include_byok_in_budgets}"
-    return hub.feed(name, lambda client: figures_of(client, space), cadence.WORKSPACES)
+    return hub.feed(
+        name, lambda client: figures_of(client, space), cadence.WORKSPACES, passing=True
+    )
 
 
 def by_interval(budgets: Sequence[Budget]) -> Mapping[str, Budget]:

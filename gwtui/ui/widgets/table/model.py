@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -23,6 +24,19 @@ T = TypeVar("T")
 _OPERATORS = (":", "=", "!=", "<", ">")
 _KEY_PRESS = 0.025
 """Seconds that the filter may take before what it found so far is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared(Generic[T]):
+    """Another list of items, merged with those that were there and put in order."""
+
+    source: Sequence[T]
+    before: Mapping[str, T]
+    items: dict[str, T]
+    same: bool
+    """Whether nothing is different from ``before``."""
+    sorting: tuple[str, bool] | None
+    order: Sequence[str]
 
 
 class TableModel(Generic[T]):
@@ -52,6 +66,7 @@ class TableModel(Generic[T]):
         self.marks: set[str] = set()
         self._identity = identity
         self._facets = facets
+        self._source: Sequence[T] = ()
         self._filter_text = ""
         """The query that narrows the rows now."""
         self._kinds = filter_kinds(self.columns, facets)
@@ -108,6 +123,8 @@ class TableModel(Generic[T]):
     @property
     def marked(self) -> tuple[str, ...]:
         """Marked identities in sorted order, those hidden by the filter included."""
+        if not self.marks:
+            return ()
         return tuple(identity for identity in self._sorted if identity in self.marks)
 
     def index_of(self, identity: str) -> int | None:
@@ -122,7 +139,13 @@ class TableModel(Generic[T]):
         An item equal to the one already there is not replaced, so that what is known about it
         stays known.
         """
-        before = self._items
+        return self.adopt(self.prepare(items))
+
+    def prepare(self, items: Sequence[T]) -> Prepared[T]:
+        """What takes long about ``show``; changes nothing, and may run in another thread."""
+        before, sorting = self._items, self.sorting
+        if items is self._source and isinstance(items, tuple):
+            return Prepared(items, before, before, True, sorting, self._sorted)
         fresh = self._keyed(items)
         same = len(fresh) == len(before)
         for identity, item in fresh.items():
@@ -131,12 +154,21 @@ class TableModel(Generic[T]):
                 fresh[identity] = old
             else:
                 same = False
-        if same and list(fresh) == list(before):
+        same = same and list(fresh) == list(before)
+        order = self._sorted if same else self._in_order(fresh, sorting)
+        return Prepared(items, before, fresh, same, sorting, order)
+
+    def adopt(self, prepared: Prepared[T]) -> Lost | None:
+        """Show what was prepared."""
+        self._source = prepared.source
+        if prepared.same and prepared.before is self._items:
             return None
-        self._items = fresh
-        self._haystacks.keep_only(fresh)
-        self.marks &= fresh.keys()
-        self._sort()
+        self._items = prepared.items
+        self._haystacks.keep_only(prepared.items)
+        self.marks &= prepared.items.keys()
+        self._sorted = prepared.order
+        if prepared.sorting != self.sorting:  # somebody chose another order meanwhile
+            self._sort()
         self._match()
         return self._arrange()
 
@@ -249,15 +281,15 @@ class TableModel(Generic[T]):
         return keyed
 
     def _sort(self) -> None:
-        if self.sorting is None:
-            self._sorted = list(self._items)
-            return
-        column, descending = self.sorting
+        self._sorted = self._in_order(self._items, self.sorting)
+
+    def _in_order(self, items: Mapping[str, T], sorting: tuple[str, bool] | None) -> Sequence[str]:
+        if sorting is None:
+            return list(items)
+        column, descending = sorting
         value = next(known.sort for known in self.columns if known.id == column)
         now = self.now()
-        self._sorted = ordered(
-            self._items.items(), lambda item: value(item, now), descending=descending
-        )
+        return ordered(items.items(), lambda item: value(item, now), descending=descending)
 
     def _match(self) -> None:
         """Look at every row again, as far as the time of one key press allows."""

@@ -13,7 +13,7 @@ from textual.timer import Timer
 
 from gwtui.ui.resources.row_fields import Facets
 from gwtui.ui.widgets.table import keys, messages
-from gwtui.ui.widgets.table.model import TableModel
+from gwtui.ui.widgets.table.model import Prepared, TableModel
 from gwtui.ui.widgets.table.selection import Lost
 from gwtui.ui.widgets.table.view import HEADER, TableView
 
@@ -135,7 +135,15 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
 
     def show(self, items: Sequence[T]) -> None:
         """Show another list of items, repainting the cells that differ."""
-        self._follow(lambda: self.model.show(items))
+        self.adopt(self.prepare(items))
+
+    def prepare(self, items: Sequence[T]) -> Prepared[T]:
+        """What takes long about showing a long list; it may be done in another thread."""
+        return self.model.prepare(items)
+
+    def adopt(self, prepared: Prepared[T]) -> None:
+        """Show what was prepared, repainting the cells that differ."""
+        self._follow(lambda: self.model.adopt(prepared))
         self._work_later()
 
     def filter_by(self, text: str) -> str | None:

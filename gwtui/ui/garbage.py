@@ -1,0 +1,94 @@
+"""How the program keeps its memory small while it runs for days.
+
+Unreachable objects are looked for as soon as there may be many, and at a bounded cost.
+
+A screen and its widgets refer to each other, so that a closed one stays in memory until the
+interpreter's collector goes through every object. By itself it does so when a quarter as many
+objects are new as there are: closed dialogs pile up to tens of megabytes before.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import time
+from collections.abc import Callable
+
+from gwtui.ui.paint_caches import release_closed
+
+_NEW = 10_000
+"""New objects between two collections of the newest, which the interpreter does by itself."""
+_NEVER = 1_000_000
+_MANY = 3
+"""Rounds of ``_NEW`` that do not wait for a rest: a large form has as many objects."""
+_REST = 1.0
+"""Seconds without a key or the mouse after which nobody is kept waiting."""
+_SHARE = 30
+"""A collection that took a second of computing is followed by so many seconds without one."""
+_ROWS = 100_000
+"""New objects that all live on are the rows of a large account: they are not looked at again."""
+_LONG_REST = 60.0
+_M_ARENA_MAX = -8
+"""The GNU C library's name for the number of heaps beside the one of the main thread."""
+
+
+class Garbage:
+    """Collects unreachable objects of the whole program; does nothing before ``begin``."""
+
+    def __init__(
+        self,
+        monotonic: Callable[[], float] = time.monotonic,
+        computed: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self._monotonic = monotonic
+        self._computed = computed
+        self._begun = self._spared = False
+        self._touched_at = self._due = monotonic()
+
+    def begin(self) -> None:
+        """Take over from the interpreter; what is loaded by now is not looked at again."""
+        _use_one_heap()
+        gc.freeze()
+        gc.set_threshold(_NEW, _NEVER, _NEVER)
+        self._begun = True
+
+    def touched(self) -> None:
+        """Somebody pressed a key or moved the mouse."""
+        self._touched_at = self._monotonic()
+
+    def tick(self, *, dialog: bool = False) -> bool:
+        """Collect when it is worth it and not too soon; whether it was done.
+
+        ``dialog`` says that one is open: it must not be spared later, for it will be closed.
+        """
+        now = self._monotonic()
+        if not self._begun or now < self._due:
+            return False
+        rounds = gc.get_count()[1]
+        rest = now - self._touched_at
+        if self._spared and rest >= _LONG_REST:
+            self._spared = False
+            gc.unfreeze()
+        elif rounds < (1 if rest >= _REST else _MANY):
+            return False
+        living = rounds * _NEW - self._collect()
+        if living >= _ROWS and not dialog:
+            # Rows hold no rings: those that are replaced are freed without the collector.
+            gc.freeze()
+            self._spared = True
+        return True
+
+    def _collect(self) -> int:
+        started = self._computed()
+        release_closed()
+        found = gc.collect()
+        self._due = self._monotonic() + (self._computed() - started) * _SHARE
+        return found
+
+
+def _use_one_heap() -> None:
+    """Let all threads share the C library's heap; each would keep megabytes of its own."""
+    try:
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+    except (OSError, AttributeError):
+        return  # another C library

@@ -1,0 +1,104 @@
+"""What is not shown is let go of: painted lines, closed dialogs, feeds of single rows."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
+
+from gwtui.ui.garbage import Garbage
+from shell_kit import dashboard, listing, shown, site, until
+
+
+def painted(screen: Screen[Any]) -> int:
+    """Lines that are kept of a screen's widgets."""
+    widgets = {*screen.walk_children(Widget), *screen._compositor.widgets, screen}
+    return sum(len(one._styles_cache._cache) + len(one._render_cache.lines) for one in widgets)
+
+
+async def test_a_screen_that_is_left_keeps_no_painted_lines(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+        keys = listing(app)
+        await until(pilot, lambda: keys.table.visible_count, "the keys")
+        await pilot.press("down", "down")
+        await pilot.pause()
+        before = shown(app)
+        assert painted(keys) > 24
+        await app.open_route("providers")
+        await until(pilot, lambda: listing(app).table.visible_count, "the providers")
+        await until(pilot, lambda: not painted(keys), "the painted lines to be let go of")
+        await app.open_route("keys")
+        await until(pilot, lambda: painted(keys), "the keys again")
+        await pilot.pause()
+        assert shown(app) == before
+
+
+async def test_a_dialog_above_takes_nothing_from_the_screen_beneath(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+        keys = listing(app)
+        await until(pilot, lambda: keys.table.visible_count, "the keys")
+        await pilot.press("question_mark")
+        await until(pilot, lambda: app.screen is not keys, "the help")
+        await pilot.pause()
+        assert painted(keys) > 24
+
+
+async def test_closed_dialogs_leave_no_painted_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("freeze", "set_threshold"):
+        monkeypatch.setattr(gc, name, lambda *_counts: None)
+    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+        screen = listing(app)
+        garbage = Garbage(computed=lambda: 0.0)
+        garbage.begin()
+
+        async def strips_after(dialogs: int) -> int:
+            for _ in range(dialogs):
+                await pilot.press("question_mark")
+                await until(pilot, lambda: app.screen is not screen, "the help")
+                await pilot.press("escape")
+                await until(pilot, lambda: app.screen is screen, "the list")
+            monkeypatch.setattr(gc, "get_count", lambda: (0, 100, 0))
+            assert garbage.tick()
+            return sum(type(one) is Strip for one in gc.get_objects())
+
+        first = await strips_after(4)
+        assert await strips_after(12) < first + 100
+
+
+async def test_the_endpoints_of_many_models_are_not_all_kept(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start="models") as (app, pilot):
+        models = listing(app)
+        await until(pilot, lambda: models.table.visible_count, "the models")
+        identities = tuple(models.table.identities)
+        assert len(identities) > 20
+        for identity in identities:
+            await app.navigation.open_child(models.declared, identity)
+            await pilot.pause()
+            await app.navigation.back()
+        await pilot.pause()
+        opened = [feed for feed in app.hub.feeds if feed.name.startswith("endpoints:")]
+        assert 1 <= len(opened) <= 16
+
+
+async def test_a_row_can_be_opened_from_two_lists(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start="models") as (app, pilot):
+        models = listing(app)
+        await until(pilot, lambda: models.table.visible_count, "the models")
+        identity = models.table.identities[0]
+        await app.navigation.open_child(models.declared, identity)
+        first = app.navigation.screen
+        await app.open_route("user-models")
+        own = listing(app)
+        await until(pilot, lambda: own.table.visible_count, "the models of the key")
+        await app.navigation.open_child(own.declared, identity)
+        second = app.navigation.screen
+        assert second is not first
+        assert second is not None
+        assert second.crumbs()[0] == own.declared.title

@@ -1,0 +1,77 @@
+"""A large account on a real terminal: keys are answered while its rows are read and after.
+
+``GWTUI_TEST_KEYS=100000`` makes the account as large as the largest that is known; by default it
+has as many keys as make anything quadratic stand out.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from large_account import key_name, make
+from pty_terminal import PtyTerminal, pty_terminal
+
+DOWN, ESCAPE = "\x1b[B", "\x1b"
+GWTUI = [sys.executable, "-m", "gwtui"]
+KEYS = int(os.environ.get("GWTUI_TEST_KEYS", "12000"))
+READING = 60 + KEYS / 50
+"""Seconds within which the rows are there on a busy machine."""
+
+
+@pytest.fixture
+def gateway(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """The base URL of a gateway with so many keys, and a key that may manage them."""
+    database = tmp_path / "large.sqlite3"
+    make(database, KEYS)
+    issue = [*GWTUI, "gateway", "issue-key", "--management", "--database", str(database)]
+    key = subprocess.run(issue, capture_output=True, text=True, check=True).stdout.strip()
+    serve = [*GWTUI, "gateway", "serve", "--port", "0", "--database", str(database)]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip(), key
+        process.terminate()
+
+
+def answered_in(terminal: PtyTerminal, key: str, text: str) -> float:
+    """Seconds from a key to the first screen that shows ``text``."""
+    started = time.monotonic()
+    terminal.send(key)
+    terminal.wait_for(text, 30)
+    return time.monotonic() - started
+
+
+def opened_and_closed(terminal: PtyTerminal) -> float:
+    """Seconds that the help takes to come; it is closed again."""
+    took = answered_in(terminal, "?", "Help ·")
+    terminal.send(ESCAPE)
+    terminal.wait_gone("Help ·", 30)
+    return took
+
+
+@pytest.mark.timeout(240 + KEYS / 25)
+def test_keys_are_answered_whatever_the_account_holds(gateway: tuple[str, str]) -> None:
+    base_url, key = gateway
+    command = [*GWTUI, "--base-url", base_url, "keys"]
+    with pty_terminal(command, environment={"GWTUI_TOKEN": key}) as terminal:
+        terminal.wait_for("Loading keys", 60)
+        reference = opened_and_closed(terminal)
+        slowest = 0.0
+        deadline = time.monotonic() + READING
+        while key_name(0) not in terminal.text:
+            assert time.monotonic() < deadline, "the rows never came"
+            slowest = max(slowest, opened_and_closed(terminal))
+        for step in range(24):
+            slowest = max(slowest, answered_in(terminal, DOWN, f"▌ {key_name(step + 1)}"))
+            terminal.pump(0.5)
+        slowest = max(slowest, answered_in(terminal, "3", "models"), opened_and_closed(terminal))
+        slowest = max(slowest, answered_in(terminal, "2", f"{KEYS:,} keys"))
+        assert slowest < 3 + 10 * reference
+        terminal.send("q")
+        assert terminal.wait_exit(20) == 0

@@ -1,0 +1,112 @@
+"""Unreachable objects are collected soon, seldom enough, and rather while nobody types."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import dataclass
+
+import pytest
+
+from gwtui.ui.garbage import Garbage
+
+
+@dataclass
+class Collector:
+    """Stands in for the interpreter's collector."""
+
+    rounds: int = 0
+    """Collections of the newest objects since the last one of all."""
+    garbage: int = 0
+    """Unreachable objects among them."""
+    cost: float = 0.05
+    now: float = 1_000.0
+    computed: float = 0.0
+    done: int = 0
+    frozen: int = 0
+
+    def collect(self) -> int:
+        self.done += 1
+        self.computed += self.cost
+        found = min(self.garbage, self.rounds * 10_000)
+        self.rounds = 0
+        return found
+
+    def freeze(self) -> None:
+        self.frozen += 1
+
+    def unfreeze(self) -> None:
+        self.frozen -= 1
+
+
+@pytest.fixture
+def collector(monkeypatch: pytest.MonkeyPatch) -> Collector:
+    stand_in = Collector()
+    monkeypatch.setattr(gc, "collect", stand_in.collect)
+    monkeypatch.setattr(gc, "freeze", stand_in.freeze)
+    monkeypatch.setattr(gc, "unfreeze", stand_in.unfreeze)
+    monkeypatch.setattr(gc, "set_threshold", lambda *_counts: None)
+    monkeypatch.setattr(gc, "get_count", lambda: (0, stand_in.rounds, 0))
+    return stand_in
+
+
+def garbage_of(collector: Collector) -> Garbage:
+    made = Garbage(lambda: collector.now, lambda: collector.computed)
+    made.begin()
+    made.touched()
+    return made
+
+
+def test_nothing_is_collected_before_it_begins(collector: Collector) -> None:
+    collector.rounds = 100
+    assert not Garbage(lambda: collector.now).tick()
+    assert collector.done == 0
+
+
+def test_a_few_new_objects_wait_for_a_rest_many_do_not(collector: Collector) -> None:
+    garbage = garbage_of(collector)
+    collector.rounds = 1
+    assert not garbage.tick()
+    collector.now += 2
+    assert garbage.tick()
+    garbage.touched()
+    collector.rounds = 3
+    collector.now += 10
+    garbage.touched()
+    assert garbage.tick()
+
+
+def test_without_new_objects_there_is_nothing_to_do(collector: Collector) -> None:
+    garbage = garbage_of(collector)
+    collector.now += 3_600
+    assert not garbage.tick()
+
+
+def test_what_takes_long_is_done_seldom(collector: Collector) -> None:
+    garbage = garbage_of(collector)
+    collector.cost = 0.1
+    for _ in range(60):
+        collector.rounds = 50
+        collector.now += 1
+        garbage.tick()
+    assert 10 <= collector.done <= 20
+    assert collector.computed <= 60 * 0.04
+
+
+def test_the_rows_of_a_large_account_are_looked_at_once(collector: Collector) -> None:
+    garbage = garbage_of(collector)
+    begun = collector.frozen
+    collector.rounds, collector.garbage = 50, 480_000
+    assert garbage.tick()
+    assert collector.frozen == begun, "most of it was garbage"
+    collector.now += 40
+    collector.cost, collector.rounds, collector.garbage = 1.0, 50, 0
+    garbage.touched()
+    assert garbage.tick(dialog=True)
+    assert collector.frozen == begun, "the objects of an open dialog will be garbage"
+    collector.now, collector.rounds = collector.now + 40, 50
+    garbage.touched()
+    assert garbage.tick()
+    assert collector.frozen == begun + 1
+    collector.now += 120
+    assert garbage.tick(), "nobody is there: what was spared is looked at, too"
+    assert collector.done == 4
