@@ -16,20 +16,6 @@ import httpx
 from pydantic import SecretStr
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gwtui.actions import (
-    assignment_plans,
-    budget_plans,
-    byok_plans,
-    generation_plans,
-    guardrail_plans,
-    key_plans,
-    member_plans,
-    organization_plans,
-    workspace_plans,
-)
-from gwtui.actions.guardrail_plans import Reach
-from gwtui.actions.plan import Plan
-from gwtui.actions.workspace_plans import WorkspaceContents
 from gwtui.client.connection import Connection
 from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
@@ -48,11 +34,23 @@ from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.members import ChangeMembersRequest
 from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from gwtui.crud.plan import Plan
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator import build_world
 from gwtui.embedded.simulator.generations import latest_requests
+from gwtui.resources.assignments import plans as assignment_plans
+from gwtui.resources.budgets import plans as budget_plans
+from gwtui.resources.byok import plans as byok_plans
+from gwtui.resources.generations import plans as generation_plans
+from gwtui.resources.guardrails import plans as guardrail_plans
+from gwtui.resources.guardrails.plans import Reach
+from gwtui.resources.keys import plans as key_plans
+from gwtui.resources.members import plans as member_plans
+from gwtui.resources.organization import plans as organization_plans
+from gwtui.resources.workspaces import plans as workspace_plans
+from gwtui.resources.workspaces.plans import WorkspaceContents
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)

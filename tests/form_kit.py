@@ -12,11 +12,11 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from gwtui.actions.plan import Outcome
 from gwtui.contract.request import RequestModel
-from gwtui.ui.forms.fields import Facts, FormSpec
+from gwtui.crud.form import Facts, FormSpec
+from gwtui.crud.plan import Outcome
+from gwtui.resources.keys.form import create_form
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.key_form import create_form
 from gwtui.ui.styles import style_sheets
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
 

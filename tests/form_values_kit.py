@@ -9,7 +9,7 @@ from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrail_rules import guardrail_problems
 from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
-from gwtui.ui.forms.fields import (
+from gwtui.crud.form import (
     CustomFilterField,
     Facts,
     FieldGroup,

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gwtui.contract.keys import ApiKey
-from gwtui.ui.forms.fields import Facts
-from gwtui.ui.forms.key_form import create_form, edit_form
+from gwtui.crud.form import Facts
+from gwtui.resources.keys.form import create_form, edit_form
 from gwtui.ui.forms.state import FormState
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
-from gwtui.actions.plan import Plan
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.request import RequestModel
+from gwtui.crud.plan import Plan
 
 
 class Recorder:

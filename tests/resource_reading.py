@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, ResourceSpec
+from gwtui.crud.resource import Cell, DetailRow, DetailTable, ResourceSpec
 
 
 def cell_of(spec: ResourceSpec[Any], column_id: str, item: Any, now: datetime) -> Cell:

@@ -20,14 +20,14 @@ from textual.screen import Screen
 import gwtui.ui
 from board_kit import Filled, at_rest
 from dashboard_kit import MOMENT, Demo, settled
-from gwtui.actions.books import Books
-from gwtui.actions.key_plans import plan_create
-from gwtui.actions.plan import Consent
 from gwtui.client.connection import Connection
 from gwtui.client.errors import NoAnswerError
 from gwtui.contract.keys import CreateKeyRequest
+from gwtui.crud.plan import Consent
+from gwtui.crud.write_log import Books
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
+from gwtui.resources.keys.plans import plan_create
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.notice import NoticeScreen

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from textual.app import App, ComposeResult
 from textual.message import Message
 
-from gwtui.ui.resources.spec import Cell, Column, Tone
+from gwtui.crud.resource import Cell, Column, Tone
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
 from gwtui.ui.widgets.table import (
     CountsChanged,

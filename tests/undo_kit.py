@@ -12,19 +12,6 @@ import httpx
 from pydantic import SecretStr
 
 from fault_world import NOW, FaultWorld
-from gwtui.actions import (
-    assignment_plans,
-    budget_series,
-    byok_plans,
-    guardrail_plans,
-    key_plans,
-    member_plans,
-    organization_plans,
-    workspace_plans,
-)
-from gwtui.actions.guardrail_plans import Reach
-from gwtui.actions.plan import Plan, bundle
-from gwtui.actions.undo import Done, UndoList, each_back
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
@@ -35,6 +22,17 @@ from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailReq
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.organization import UpdateOrganizationSettingsRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from gwtui.crud.plan import Plan, bundle
+from gwtui.crud.undo import Done, UndoList, each_back
+from gwtui.resources.assignments import plans as assignment_plans
+from gwtui.resources.budgets import plans as budget_series
+from gwtui.resources.byok import plans as byok_plans
+from gwtui.resources.guardrails import plans as guardrail_plans
+from gwtui.resources.guardrails.plans import Reach
+from gwtui.resources.keys import plans as key_plans
+from gwtui.resources.members import plans as member_plans
+from gwtui.resources.organization import plans as organization_plans
+from gwtui.resources.workspaces import plans as workspace_plans
 
 Look = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
 Make = Callable[[FaultWorld], Plan[Any]]

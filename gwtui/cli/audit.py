@@ -88,7 +88,7 @@ def _one(found: list[AuditEntry], form: str) -> int:
         _WRITERS[form](found)
         return exits.OK
     from gwtui.cli.lists.detail import print_detail  # noqa: PLC0415 - loads the declaration
-    from gwtui.ui.resources.audit import AUDIT  # noqa: PLC0415
+    from gwtui.resources.audit import AUDIT  # noqa: PLC0415
 
     for entry in found:
         print_detail(AUDIT, entry, datetime.now(UTC))

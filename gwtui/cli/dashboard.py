@@ -90,7 +90,7 @@ def _contradiction(arguments: argparse.Namespace) -> str | None:
 
 def _unknown_route(route: str) -> str | None:
     """A message when the first part of a route is no resource."""
-    from gwtui.ui.resources.registry import PARENTS, PLACES  # noqa: PLC0415 - later
+    from gwtui.resources.registry import PARENTS, PLACES  # noqa: PLC0415 - later
 
     first, _, path = route.strip("/").partition("/")
     if first in PLACES or (first in PARENTS and path):

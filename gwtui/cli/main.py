@@ -82,7 +82,7 @@ def _refuse_mistyped(first: str) -> None:
 
     Raises CommandError.
     """
-    from gwtui.ui.resources.registry import PLACES  # noqa: PLC0415 - only for a word
+    from gwtui.resources.registry import PLACES  # noqa: PLC0415 - only for a word
 
     place = first.partition("/")[0]
     known = [*COMMANDS, *RESOURCES, *PLACES]

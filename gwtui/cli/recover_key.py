@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from gwtui.actions.sealed_keys import what_else
 from gwtui.cli import exits
 from gwtui.cli.new_value import print_value
 from gwtui.cli.output import OutputLostError, narrate
@@ -17,6 +16,7 @@ from gwtui.domain.times import utc
 from gwtui.local.paths import Paths, ensure_private
 from gwtui.local.seal import SealedKey
 from gwtui.local.sealed_keys import SealedKeys, sealed_keys
+from gwtui.resources.keys.sealed import what_else
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -31,89 +31,104 @@ class Resource:
     by_id: bool = False
 
 
-_DECLARED = "gwtui.ui.resources"
-_CHANGES = "gwtui.cli.changes"
-
 RESOURCES: dict[str, Resource] = {
     resource.id: resource
     for resource in (
-        Resource("credits", "the account's balance", f"{_DECLARED}.credits:CREDITS", single=True),
-        Resource("keys", "API keys", f"{_DECLARED}.keys:KEYS", f"{_CHANGES}.keys"),
-        Resource("key", "the key in use", f"{_DECLARED}.this_key:THIS_KEY", single=True),
+        Resource(
+            "credits",
+            "the account's balance",
+            "gwtui.resources.credits.resource:CREDITS",
+            single=True,
+        ),
+        Resource(
+            "keys", "API keys", "gwtui.resources.keys.resource:KEYS", "gwtui.cli.changes.keys"
+        ),
+        Resource("key", "the key in use", "gwtui.resources.keys.current:THIS_KEY", single=True),
         Resource(
             "workspaces",
             "workspaces",
-            f"{_DECLARED}.workspaces:WORKSPACES",
-            f"{_CHANGES}.workspaces",
+            "gwtui.resources.workspaces.resource:WORKSPACES",
+            "gwtui.cli.changes.workspaces",
         ),
         Resource(
             "budgets",
             "budgets of a workspace",
-            f"{_DECLARED}.budgets:BUDGETS",
-            f"{_CHANGES}.budgets",
+            "gwtui.resources.budgets.resource:BUDGETS",
+            "gwtui.cli.changes.budgets",
             parent="workspace",
         ),
         Resource(
             "members",
             "members of a workspace",
-            f"{_DECLARED}.members:MEMBERS",
-            f"{_CHANGES}.members",
+            "gwtui.resources.members.resource:MEMBERS",
+            "gwtui.cli.changes.members",
             parent="workspace",
         ),
-        Resource("organization", "people", f"{_DECLARED}.organization:ORGANIZATION"),
+        Resource("organization", "people", "gwtui.resources.organization.resource:ORGANIZATION"),
         Resource(
             "settings",
             "settings of the organization",
-            f"{_DECLARED}.settings:SETTINGS",
-            f"{_CHANGES}.settings",
+            "gwtui.resources.organization.settings:SETTINGS",
+            "gwtui.cli.changes.settings",
             single=True,
         ),
         Resource(
             "guardrails",
             "guardrails",
-            f"{_DECLARED}.guardrails:GUARDRAILS",
-            f"{_CHANGES}.guardrails",
+            "gwtui.resources.guardrails.resource:GUARDRAILS",
+            "gwtui.cli.changes.guardrails",
         ),
         Resource(
             "assignments",
             "what guardrails are assigned to",
-            f"{_DECLARED}.assignments:ASSIGNMENTS",
+            "gwtui.resources.assignments.resource:ASSIGNMENTS",
             parent="guardrail",
             any_parent=True,
         ),
-        Resource("byok", "provider credentials", f"{_DECLARED}.byok:BYOK", f"{_CHANGES}.byok"),
-        Resource("models", "the catalog", f"{_DECLARED}.models:MODELS"),
-        Resource("user-models", "models of the key in use", f"{_DECLARED}.models:USER_MODELS"),
+        Resource(
+            "byok",
+            "provider credentials",
+            "gwtui.resources.byok.resource:BYOK",
+            "gwtui.cli.changes.byok",
+        ),
+        Resource("models", "the catalog", "gwtui.resources.models.resource:MODELS"),
+        Resource(
+            "user-models", "models of the key in use", "gwtui.resources.models.resource:USER_MODELS"
+        ),
         Resource(
             "endpoints",
             "endpoints of a model",
-            f"{_DECLARED}.endpoints:ENDPOINTS",
+            "gwtui.resources.models.endpoints:ENDPOINTS",
             parent="model",
         ),
         Resource(
             "model-guardrails",
             "what guardrails leave of a model",
-            f"{_DECLARED}.model_guardrails:MODEL_GUARDRAILS",
+            "gwtui.resources.guardrails.on_model:MODEL_GUARDRAILS",
             parent="model",
         ),
-        Resource("zdr", "models under zero data retention", f"{_DECLARED}.zdr:ZDR", brief=True),
-        Resource("providers", "providers", f"{_DECLARED}.providers:PROVIDERS"),
+        Resource(
+            "zdr", "models under zero data retention", "gwtui.resources.models.zdr:ZDR", brief=True
+        ),
+        Resource("providers", "providers", "gwtui.resources.models.providers:PROVIDERS"),
         Resource(
             "activity",
             "what was used, day by day",
-            f"{_DECLARED}.activity_days:ACTIVITY_DAYS",
+            "gwtui.resources.activity.days:ACTIVITY_DAYS",
             parent="key",
             any_parent=True,
         ),
         Resource(
             "generation",
             "a request by the id that its answer named",
-            f"{_DECLARED}.one_generation:ONE_GENERATION",
-            f"{_CHANGES}.generation",
+            "gwtui.resources.generations.resource:ONE_GENERATION",
+            "gwtui.cli.changes.generation",
             by_id=True,
         ),
         Resource(
-            "recovery", "writes of which nobody knows the outcome", f"{_DECLARED}.doubts:DOUBTS"
+            "recovery",
+            "writes of which nobody knows the outcome",
+            "gwtui.resources.recovery.resource:DOUBTS",
         ),
     )
 }

@@ -26,7 +26,7 @@ async def next_measure(context: ActionContext) -> None:
 
 async def open_ranked(context: ActionContext) -> None:
     """Go to the selected model, provider, workspace or key."""
-    from gwtui.ui.resources.activity import OTHERS, Ranked  # noqa: PLC0415
+    from gwtui.resources.activity.resource import OTHERS, Ranked  # noqa: PLC0415
     from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415
 
     screen, one = context.screen, context.target
@@ -48,7 +48,7 @@ async def open_ranked(context: ActionContext) -> None:
 
 async def activity_of_key(context: ActionContext) -> None:
     """What the selected key did."""
-    from gwtui.ui.resources.keys import KEYS  # noqa: PLC0415
+    from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415
     from gwtui.watch.feeds.keys import KeyRow  # noqa: PLC0415
 
     row = cast("KeyRow", context.target)
@@ -59,14 +59,14 @@ async def activity_of_key(context: ActionContext) -> None:
 
 
 async def _open_activity(context: ActionContext, key_hash: str, name: str) -> None:
-    from gwtui.ui.resources.keys import KEYS  # noqa: PLC0415
+    from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415
 
     await context.app.navigation.open_child(KEYS, key_hash, "activity", name=name)
 
 
 async def activity_of_person(context: ActionContext) -> None:
     """What the keys did that the selected person made."""
-    from gwtui.ui.resources.organization import ORGANIZATION, PersonRow  # noqa: PLC0415
+    from gwtui.resources.organization.resource import ORGANIZATION, PersonRow  # noqa: PLC0415
 
     row = cast("PersonRow", context.target)
     if row.person.id:

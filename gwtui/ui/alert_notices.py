@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from gwtui.ui.resources.alert_words import counted, loud
+from gwtui.resources.alerts.resource import counted, loud
 from gwtui.watch.feeds.alerts import alert_history_feed, alerts_feed
 
 if TYPE_CHECKING:
+    from gwtui.crud.resource import Cell
     from gwtui.local.alert_file import AlertEffects
+    from gwtui.resources.session import Session
     from gwtui.ui.app import GwtuiApp
-    from gwtui.ui.resources.spec import Cell
-    from gwtui.ui.session import Session
     from gwtui.watch.alerts.model import Alert, AlertEvent
     from gwtui.watch.feed import FeedState
 

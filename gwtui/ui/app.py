@@ -14,8 +14,9 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
-from gwtui.actions.action import APP, Action
+from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.resources.session import Link, Session
 from gwtui.ui import in_doubt
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.connecting import Connecting
@@ -28,7 +29,6 @@ from gwtui.ui.messages import LookInto
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
-from gwtui.ui.session import Link, Session
 from gwtui.ui.styles import frame_sheet, further_sheets
 from gwtui.ui.terminal_modes import give_back
 from gwtui.ui.terminal_size import TerminalSizedApp
@@ -38,9 +38,9 @@ from gwtui.ui.typed_ahead import ACTIONS
 from gwtui.watch.feeds.scope import Scope
 
 if TYPE_CHECKING:
-    from gwtui.actions.road import WriteRoad
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
+    from gwtui.crud.executor import WriteRoad
     from gwtui.local.journal import Journal
     from gwtui.ui.alert_notices import AlertNotices
     from gwtui.watch.hub import FeedHub

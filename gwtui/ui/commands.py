@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from gwtui.actions import registry
-from gwtui.actions.action import APP, Action
-from gwtui.ui.resources.registry import KEYS, PLACES, TABS, TITLES
+from gwtui.crud.action import APP, Action
+from gwtui.resources import actions as registry
+from gwtui.resources.registry import KEYS, PLACES, TABS, TITLES
 
 _GO = "go."
 _NUMBER_KEYS = 9

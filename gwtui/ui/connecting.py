@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.domain.clock import Clock
-from gwtui.ui.session import Link, Session, open_session, reason
+from gwtui.resources.session import Link, Session, open_session, reason
 from gwtui.watch.feeds.scope import Scope
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Connecting:
 
     async def _learn_rights(self, session: Session) -> None:
         """Read once what the key in use may do; a reading that fails changes nothing."""
-        from gwtui.ui.resources.current_key import current_key_feed  # noqa: PLC0415
+        from gwtui.resources.keys.current import current_key_feed  # noqa: PLC0415
 
         before = session.gateway.gate.closed
         await current_key_feed(session.hub, Scope()).refresh()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gwtui.crud.resource import ResourceSpec
     from gwtui.ui.app import GwtuiApp
-    from gwtui.ui.resources.spec import ResourceSpec
     from gwtui.ui.screens.base import GatewayScreen
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from rich.cells import cell_len
 from textual.content import Content
 
+from gwtui.crud.resource import Cell, DetailRow, DetailTable, ResourceSpec, Section
 from gwtui.ui.fitting import fit
-from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, ResourceSpec, Section
 from gwtui.ui.tones import cell_content, toned
 
 _LABEL = 22

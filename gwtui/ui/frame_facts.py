@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from gwtui.domain.safe_text import safe_text
+from gwtui.resources.registry import SHORT_TITLES, TABS, TITLES
 from gwtui.ui.commands import place_actions, tab_of
 from gwtui.ui.keys import shown
-from gwtui.ui.resources.registry import SHORT_TITLES, TABS, TITLES
 from gwtui.ui.widgets.header import CRITICAL, HeaderFacts, Tab
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from gwtui.resources.registry import PLACES
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.help_lines import help_lines
 from gwtui.ui.palette import PaletteScreen
-from gwtui.ui.resources.registry import PLACES
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.screens.reading import ReadingScreen
@@ -67,8 +67,8 @@ async def open_goto(context: ActionContext) -> None:
 
 async def choose_workspace(context: ActionContext) -> None:
     """Narrow the lists to one workspace, or to none."""
-    from gwtui.ui.resources import cells  # noqa: PLC0415
-    from gwtui.ui.resources.workspaces import workspaces_feed  # noqa: PLC0415
+    from gwtui.crud import cells  # noqa: PLC0415
+    from gwtui.resources.workspaces.resource import workspaces_feed  # noqa: PLC0415
 
     app = context.app
     if app.session is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, partial
 
-from gwtui.actions.action import Action
+from gwtui.crud.action import Action
 from gwtui.ui.commands import place_actions, tab_of
 from gwtui.ui.context import ActionContext, Handler
 
@@ -65,6 +65,7 @@ def patient() -> Mapping[str, Handler]:
         general_actions,
         generation_actions,
         list_actions,
+        model_actions,
     )
     from gwtui.ui.forms import (  # noqa: PLC0415
         alert_actions,
@@ -81,7 +82,6 @@ def patient() -> Mapping[str, Handler]:
         undo_actions,
         workspace_actions,
     )
-    from gwtui.ui.resources import model_actions  # noqa: PLC0415
 
     return {
         **general_actions.PATIENT,

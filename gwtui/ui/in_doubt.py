@@ -11,8 +11,8 @@ from gwtui.ui.screens.ask import AskScreen
 
 if TYPE_CHECKING:
     from gwtui.local.journal import OpenIntent
+    from gwtui.resources.session import Session
     from gwtui.ui.app import GwtuiApp
-    from gwtui.ui.session import Session
 
 PLACE = "recovery"
 _SHOWN = frozenset({PLACE, "doubt"})

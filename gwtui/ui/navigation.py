@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gwtui.crud.resource import ResourceSpec
     from gwtui.ui.app import GwtuiApp
-    from gwtui.ui.resources.spec import ResourceSpec
     from gwtui.ui.screens.base import GatewayScreen
 
 _HISTORY = 32
@@ -83,7 +84,7 @@ class Navigation:
         A path with a name does what Enter on that row does, once the list is read; where there is
         no such row the list stays and says so.
         """
-        from gwtui.ui.resources.registry import PARENTS, PLACES, RESOURCES  # noqa: PLC0415
+        from gwtui.resources.registry import PARENTS, PLACES, RESOURCES  # noqa: PLC0415
 
         if self.covered:
             return _COVERED
@@ -126,16 +127,15 @@ class Navigation:
         await self._forget_children()
 
     def _make(self, place: Place) -> GatewayScreen:
-        from gwtui.ui.resources.registry import RESOURCES, SCREENS  # noqa: PLC0415
+        from gwtui.resources.registry import RESOURCES, SCREENS  # noqa: PLC0415
         from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - after the first paint
 
-        if place.parent is None and place.resource in SCREENS:
-            return SCREENS[place.resource]()
+        special: Callable[..., GatewayScreen] | None = SCREENS.get(place.resource)
+        if special is not None and place.parent is None:
+            return special()
         opener = None if place.opener is None else RESOURCES[place.opener]
-        if place.resource in SCREENS:
-            return SCREENS[place.resource](
-                parent=place.parent, parent_name=place.name, opener=opener
-            )
+        if special is not None:
+            return special(parent=place.parent, parent_name=place.name, opener=opener)
         return ResourceScreen(
             RESOURCES[place.resource],
             parent=place.parent,

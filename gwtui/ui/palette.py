@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from gwtui.actions.action import Action
+from gwtui.crud.action import Action
 from gwtui.ui.fitting import fit
 from gwtui.ui.keys import shown
 from gwtui.ui.screens.modal import Modal

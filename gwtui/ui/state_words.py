@@ -8,8 +8,8 @@ from typing import Any
 from textual.content import Content
 
 from gwtui.domain.times import age
+from gwtui.resources.session import Link
 from gwtui.ui.health import clock_time, next_try, trouble
-from gwtui.ui.session import Link
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.state_panel import StatePanel
 from gwtui.watch.feed import FeedState

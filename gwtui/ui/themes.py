@@ -1,6 +1,6 @@
 """The colours. Every theme sets the same meanings, each legible on every background of the frame.
 
-``tone-*`` variables are the colours of :data:`gwtui.ui.resources.spec.Tone`; a test keeps each of
+``tone-*`` variables are the colours of :data:`gwtui.crud.resource.Tone`; a test keeps each of
 them at a contrast of 4.5 to 1 or more on background, surface and panel.
 """
 

@@ -10,7 +10,7 @@ from textual.content import Content
 from gwtui.domain.cells import Tone
 
 if TYPE_CHECKING:
-    from gwtui.ui.resources.spec import Cell
+    from gwtui.crud.resource import Cell
 
 STYLES: Mapping[Tone, str] = {
     "plain": "$tone-plain",

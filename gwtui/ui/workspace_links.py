@@ -32,7 +32,7 @@ async def show_people(context: ActionContext) -> None:
 
 async def go_to(context: ActionContext, resource: str, space: Workspace) -> None:
     """Narrow the lists to a workspace and go to one of them."""
-    from gwtui.ui.resources.workspace_row import shown_name  # noqa: PLC0415
+    from gwtui.resources.workspaces.view import shown_name  # noqa: PLC0415
 
     context.app.narrow(space.id, shown_name(space))
     await context.app.open_route(resource)
@@ -40,7 +40,7 @@ async def go_to(context: ActionContext, resource: str, space: Workspace) -> None
 
 def workspace_of(context: ActionContext) -> Workspace | None:
     """The workspace that was selected at the key press; says so when it has no id."""
-    from gwtui.ui.resources.workspace_row import WorkspaceRow  # noqa: PLC0415
+    from gwtui.resources.workspaces.view import WorkspaceRow  # noqa: PLC0415
 
     space = cast("WorkspaceRow", context.target).workspace
     if space.id:

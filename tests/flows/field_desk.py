@@ -9,10 +9,10 @@ from textual import events
 from textual.pilot import Pilot
 
 from form_kit import HostApp, ScriptedSubmit, form, shown, until
-from gwtui.actions.plan import Applied
 from gwtui.client import errors
 from gwtui.contract.guardrails import UpdateGuardrailRequest
-from gwtui.ui.forms.fields import FormField, FormSpec, PickOption
+from gwtui.crud.form import FormField, FormSpec, PickOption
+from gwtui.crud.plan import Applied
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 

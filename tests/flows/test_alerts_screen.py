@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from gwtui.crud.resource import Cell
 from gwtui.domain.alert_rules import AlertRule
 from gwtui.local.alert_file import load_alerts
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.alert_screen import AlertRuleScreen, preview_cell
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.resources.spec import Cell
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.choose import ChooseScreen
 from gwtui.ui.terminal_title import TerminalTitle

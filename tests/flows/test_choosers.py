@@ -10,12 +10,8 @@ from field_desk import Desk, models, one
 from textual.widgets import OptionList
 
 from form_kit import FACTS, HostApp, ScriptedSubmit, shown, until
-from gwtui.actions.plan import Applied
 from gwtui.contract.workspaces import CreateWorkspaceRequest
-from gwtui.ui.forms.builtin_filters import BuiltinsScreen
-from gwtui.ui.forms.conflict import ConflictScreen, Dispute, SideEditor
-from gwtui.ui.forms.editors import ChoiceEditor, PickEditor
-from gwtui.ui.forms.fields import (
+from gwtui.crud.form import (
     FilterListField,
     FormField,
     FormSpec,
@@ -23,8 +19,12 @@ from gwtui.ui.forms.fields import (
     MultiPickField,
     ThreeWayField,
 )
+from gwtui.crud.plan import Applied
+from gwtui.resources.keys.form import create_form
+from gwtui.ui.forms.builtin_filters import BuiltinsScreen
+from gwtui.ui.forms.conflict import ConflictScreen, Dispute, SideEditor
+from gwtui.ui.forms.editors import ChoiceEditor, PickEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.key_form import create_form
 from gwtui.ui.forms.model_field import FindScreen, ModelEditor
 from gwtui.ui.forms.pick import PickScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gwtui.actions.registry import for_scope
 from gwtui.client.errors import NoAnswerError, ReadOnlyError
 from gwtui.client.keys import KeysService
 from gwtui.contract.keys import CreateKeyRequest
+from gwtui.resources.actions import for_scope
 from shell_kit import dashboard, has_data, notices, shown, site, until
 
 WHY = "this key is not a management key"

@@ -11,15 +11,15 @@ import pytest
 from pydantic import SecretStr
 from textual.screen import Screen
 
-from gwtui.actions.key_plans import plan_create
-from gwtui.actions.plan import Consent, Plan, Unknown
-from gwtui.actions.road import WriteRoad
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
+from gwtui.crud.executor import WriteRoad
+from gwtui.crud.plan import Consent, Plan, Unknown
 from gwtui.embedded.faults import Switchboard
 from gwtui.local.audit import AuditLog
 from gwtui.local.journal import Journal
 from gwtui.local.sealed_keys import sealed_keys
+from gwtui.resources.keys.plans import plan_create
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen

@@ -8,13 +8,13 @@ import pytest
 from field_desk import HOSTILE, MADE, Desk, one
 
 from form_kit import until
-from gwtui.actions.plan import Refused
 from gwtui.client import errors
 from gwtui.contract.dialects import OPENROUTER
+from gwtui.crud.form import CustomFilterField, FilterListField
+from gwtui.crud.plan import Refused
+from gwtui.resources.guardrails.form import BuiltinRow, CustomRow
 from gwtui.ui.forms.builtin_filters import BuiltinsScreen
 from gwtui.ui.forms.custom_filters import FiltersScreen
-from gwtui.ui.forms.fields import CustomFilterField, FilterListField
-from gwtui.ui.forms.filter_rows import BuiltinRow, CustomRow
 from gwtui.ui.forms.pattern_tester import PatternTester
 from gwtui.ui.forms.text_area import LinesEditor
 

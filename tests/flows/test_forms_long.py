@@ -6,8 +6,7 @@ from field_desk import Desk, models, one
 
 from form_kit import until
 from gwtui.contract.workspaces import CreateWorkspaceRequest
-from gwtui.ui.forms.editors import ChoiceEditor, TickEditor
-from gwtui.ui.forms.fields import (
+from gwtui.crud.form import (
     FieldGroup,
     FormField,
     FormSpec,
@@ -17,6 +16,7 @@ from gwtui.ui.forms.fields import (
     TextAreaField,
     ThreeWayField,
 )
+from gwtui.ui.forms.editors import ChoiceEditor, TickEditor
 from gwtui.ui.forms.progress import ProgressLine
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.text_area import LinesEditor

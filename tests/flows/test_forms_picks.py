@@ -9,7 +9,7 @@ from field_desk import HOSTILE, Desk, models, one, refuse
 
 from form_kit import until
 from gwtui.contract.workspaces import CreateWorkspaceRequest
-from gwtui.ui.forms.fields import FormField, FormSpec, ModelField, MultiPickField, PickOption
+from gwtui.crud.form import FormField, FormSpec, ModelField, MultiPickField, PickOption
 from gwtui.ui.forms.model_field import FindScreen, ModelEditor
 from gwtui.ui.forms.pick import PickScreen
 from gwtui.ui.screens.ask import AskScreen

@@ -8,10 +8,10 @@ from pydantic import SecretStr
 from textual.widgets import Input
 
 from form_kit import until
-from gwtui.actions.plan import Refused
 from gwtui.client import errors
 from gwtui.contract.byok import CreateByokRequest
-from gwtui.ui.forms.fields import FormField, FormSpec, SecretField
+from gwtui.crud.form import FormField, FormSpec, SecretField
+from gwtui.crud.plan import Refused
 from gwtui.ui.forms.secret_field import SecretEditor
 
 CREDENTIAL = FormSpec(

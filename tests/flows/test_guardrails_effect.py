@@ -11,8 +11,8 @@ import pytest
 
 from guardrail_desk import GuardrailDesk, guardrail_desk
 from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
+from gwtui.resources.guardrails.effect import progress_of
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.resources.catalog_view import progress_of
 from gwtui.ui.screens.remaining import RemainingScreen
 from gwtui.watch.feeds.fetching import CONCURRENCY
 from shell_kit import line, listing, until

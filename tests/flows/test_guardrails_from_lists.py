@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from guardrail_desk import GuardrailDesk, guardrail_desk
+from gwtui.resources.keys.resource import own_cell
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.model_field import FindScreen
-from gwtui.ui.resources.key_binding import own_cell
 from shell_kit import listing, until
 
 APPROVED = "Approved models"

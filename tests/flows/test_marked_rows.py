@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from gwtui.actions.action import APP, Action
-from gwtui.actions.registry import ACTIONS
+from gwtui.crud.action import APP, Action
 from gwtui.local.journal import Journal
+from gwtui.resources.actions import ACTIONS
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered
 from gwtui.ui.context import ActionContext, Marks

@@ -12,8 +12,8 @@ import pytest
 from gwtui.cli import dashboard as dashboard_command
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest
+from gwtui.resources.registry import ENTRIES, PARENTS, PLACES
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.resources.registry import ENTRIES, PARENTS, PLACES
 from gwtui.ui.screens.choose import ChooseScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.prompt import FilterPrompt

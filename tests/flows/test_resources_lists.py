@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from gwtui.crud.resource import Scope
+from gwtui.crud.schema_gaps import every_gap, every_unknown
 from gwtui.domain.key_state import key_state
 from gwtui.domain.uptime import verdict
-from gwtui.ui.resources.gaps import every_gap, every_unknown
-from gwtui.ui.resources.keys import fetch_keys
-from gwtui.ui.resources.registry import RESOURCES, SCREENS, TABS
-from gwtui.ui.resources.spec import Scope
+from gwtui.resources.keys.resource import fetch_keys
+from gwtui.resources.registry import RESOURCES, SCREENS, TABS
 from gwtui.ui.widgets.detail import DetailPane
 from shell_kit import dashboard, line, listing, shown, site, until
 

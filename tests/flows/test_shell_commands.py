@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from gwtui.actions.action import APP, LIST
-from gwtui.actions.registry import ACTIONS, for_scope
+from gwtui.crud.action import APP, LIST
+from gwtui.resources.actions import ACTIONS, for_scope
+from gwtui.resources.registry import RESOURCES, TABS
 from gwtui.ui import handlers
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered, place_actions
 from gwtui.ui.help_lines import help_lines
 from gwtui.ui.keys import shown_all
 from gwtui.ui.palette import PaletteScreen, matching
-from gwtui.ui.resources.registry import RESOURCES, TABS
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.widgets.prompt import QuietInput
 from shell_kit import dashboard, has_data, listing, notices, shown, site, until

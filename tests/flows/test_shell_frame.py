@@ -13,12 +13,12 @@ from textual.color import Color
 from textual.content import Content
 from textual.theme import Theme
 
-from gwtui.actions.action import APP, LIST
+from gwtui.crud.action import APP, LIST
 from gwtui.domain.failures import crash_report
+from gwtui.resources.registry import RESOURCES, SHORT_TITLES, TITLES
+from gwtui.resources.registry import TABS as TABS_OF_THE_DASHBOARD
 from gwtui.ui.commands import offered
 from gwtui.ui.line_filter import ControlCharacterFilter
-from gwtui.ui.resources.registry import RESOURCES, SHORT_TITLES, TITLES
-from gwtui.ui.resources.registry import TABS as TABS_OF_THE_DASHBOARD
 from gwtui.ui.screens.too_small import TooSmallScreen
 from gwtui.ui.themes import THEMES
 from gwtui.ui.widgets.footer import footer_parts
@@ -283,7 +283,7 @@ async def test_a_defect_ends_the_program_with_that_report(
 def test_the_dashboard_loads_nothing_heavy_before_its_first_paint() -> None:
     heavy = ("httpx", "keyring", "starlette", "uvicorn", "sqlite3", "gwtui.embedded")
     code = (
-        "import sys, gwtui.ui.app, gwtui.ui.resources.registry;"
+        "import sys, gwtui.ui.app, gwtui.resources.registry;"
         f"print([name for name in {heavy!r} if name in sys.modules])"
     )
     done = subprocess.run(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gwtui.ui.resources.spec import ResourceSpec
+from gwtui.crud.resource import ResourceSpec
 from gwtui.ui.screens.reading import ReadingScreen
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.prompt import FilterPrompt

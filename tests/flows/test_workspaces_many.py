@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.workspaces import CreateWorkspaceRequest
+from gwtui.resources.workspaces.view import WorkspaceRow
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.resources.workspace_row import WorkspaceRow
 from gwtui.watch.feeds.workspaces import figures_feed
 from shell_kit import Site, dashboard, listing, site, until
 

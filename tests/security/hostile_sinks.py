@@ -13,16 +13,18 @@ from rich.style import Style
 
 from gwtui.client.errors import GatewayError
 from gwtui.contract.dialects import GENERIC
+from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Scope, Section
 from gwtui.domain.guardrail_effect import effect_on_catalog, restrictions_of
+from gwtui.resources.activity import resource as activity
+from gwtui.resources.credits import balance, spending
+from gwtui.resources.generations import resource as generation
+from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, catalog_feed, model_identity
+from gwtui.resources.guardrails.resource import GUARDRAILS
+from gwtui.resources.keys import current as current_key
+from gwtui.resources.keys.resource import keys_feed
+from gwtui.resources.registry import PARENTS, RESOURCES
 from gwtui.ui.detail_lines import section_lines
 from gwtui.ui.raw_json import raw_lines
-from gwtui.ui.resources import activity, balance, current_key, generation, spending
-from gwtui.ui.resources.catalog_view import catalog_feed
-from gwtui.ui.resources.effects import EFFECT_COLUMNS, model_identity
-from gwtui.ui.resources.guardrails import GUARDRAILS
-from gwtui.ui.resources.keys import keys_feed
-from gwtui.ui.resources.registry import PARENTS, RESOURCES
-from gwtui.ui.resources.spec import Column, DetailRow, ResourceSpec, Scope, Section
 from gwtui.ui.screens.remaining_lines import model_lines
 from gwtui.ui.widgets.table.layout import arrange
 from gwtui.ui.widgets.table.model import TableModel

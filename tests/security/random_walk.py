@@ -18,7 +18,8 @@ from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.widgets import Button
 
-from gwtui.actions import registry
+from gwtui.resources import actions as registry
+from gwtui.resources.registry import PARENTS, PLACES
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered
 from gwtui.ui.forms.confirm import ConfirmScreen
@@ -28,7 +29,6 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.opening import ValueScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.resources.registry import PARENTS, PLACES
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.resource import ResourceScreen
 

@@ -17,13 +17,16 @@ from hostile_values import hostile_answer
 from hostile_witness import HARMLESS, Witness
 
 from form_kit import HostApp, shown
-from gwtui.actions import byok_plans, guardrail_words, key_plans, workspace_plans
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.workspaces import Workspace
+from gwtui.resources.byok import plans as byok_plans
+from gwtui.resources.guardrails import fields as guardrail_words
+from gwtui.resources.keys import plans as key_plans
+from gwtui.resources.workspaces import plans as workspace_plans
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute, SideEditor
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)

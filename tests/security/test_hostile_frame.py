@@ -20,18 +20,18 @@ from textual.content import Content
 from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.contract.activity import GenerationContent
+from gwtui.crud.form import PickOption, no_choices
+from gwtui.crud.resource import Scope
 from gwtui.local.audit import AuditEntry, FieldChange
+from gwtui.resources.alerts.history import ALERT_HISTORY
+from gwtui.resources.alerts.resource import ALERTS
+from gwtui.resources.audit import AUDIT
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms import byok_actions, workspace_actions
-from gwtui.ui.forms.fields import PickOption, no_choices
 from gwtui.ui.forms.guardrail_choices import sources as guardrail_sources
 from gwtui.ui.forms.search import Offer, option_line, title_width
 from gwtui.ui.frame_facts import header_facts
 from gwtui.ui.health import Health, trouble
-from gwtui.ui.resources.alert_history import ALERT_HISTORY
-from gwtui.ui.resources.alerts import ALERTS
-from gwtui.ui.resources.audit import AUDIT
-from gwtui.ui.resources.spec import Scope
 from gwtui.ui.screens.content_lines import content_lines
 from gwtui.ui.terminal_title import TerminalTitle
 from gwtui.ui.widgets.header import header_parts

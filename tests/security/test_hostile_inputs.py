@@ -17,17 +17,17 @@ from textual.app import App, ComposeResult
 from textual.widgets import Input
 
 from form_kit import FACTS, HostApp, ScriptedSubmit, form, shown, until
-from gwtui.actions.plan import Outcome, Refused
 from gwtui.client.errors import NotSentError
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.request import RequestModel
+from gwtui.crud.plan import Outcome, Refused
 from gwtui.domain.safe_text import safe_characters
+from gwtui.resources.keys.form import edit_form as key_form
+from gwtui.resources.workspaces.form import Catalog
+from gwtui.resources.workspaces.form import edit_form as workspace_form
 from gwtui.ui.forms.editors import ChoiceEditor, PickEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.key_form import edit_form as key_form
 from gwtui.ui.forms.text_area import LinesEditor
-from gwtui.ui.forms.workspace_form import Catalog
-from gwtui.ui.forms.workspace_form import edit_form as workspace_form
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
 from gwtui.ui.widgets.prompt import GotoPrompt
 from resource_samples import NOW, key, workspace

@@ -10,8 +10,8 @@ from hostile_site import Hostile
 from textual.widget import Widget
 
 from dashboard_kit import settled
+from gwtui.resources.registry import PLACES
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.resources.registry import PLACES
 from gwtui.ui.screens.reading import ReadingScreen
 
 LONG = "a" * 90 + " long name of many words " * 6 + "生" * 60

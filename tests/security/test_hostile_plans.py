@@ -19,17 +19,17 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+import gwtui.actions
 import pytest
 from hostile_sinks import dangerous
 from hostile_strings import CORPUS, HUGE, SMALL
 from hostile_values import hostile_answer
 from pydantic import SecretStr, ValidationError
 
-import gwtui.actions
-from gwtui.actions.plan import Plan
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
+from gwtui.crud.plan import Plan
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.journal import Entry, Journal
 

@@ -24,8 +24,8 @@ import gwtui.ui.guarded
 from dashboard_kit import settled
 from form_kit import shown
 from gwtui.contract.budgets import PutBudgetRequest
+from gwtui.resources.registry import PLACES
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.resources.registry import PLACES
 
 FULL = os.environ.get("GWTUI_HOSTILE") == "full"
 EVERYTHING = ("v", "ctrl+p", "w", "s", "n", "e", "x", "D", "b", "R", "a", "o", "p", "m")

@@ -26,18 +26,14 @@ from pydantic import SecretStr, ValidationError
 from secret_world import logging_into, minting_marked
 from sentinels import FORMS, MARKED, files, leaks, marked, representations, told
 
-from gwtui.actions.byok_plans import plan_create as plan_store
-from gwtui.actions.byok_plans import plan_rotate
-from gwtui.actions.key_plans import plan_create
-from gwtui.actions.plan import Applied, Consent, Plan, Refused, Unknown
-from gwtui.actions.road import WriteRoad
-from gwtui.actions.sealed_keys import with_sealing
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Patience, Transport
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest, ExternalUserRequest
+from gwtui.crud.executor import WriteRoad
+from gwtui.crud.plan import Applied, Consent, Plan, Refused, Unknown
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.faults.kinds import KINDS
@@ -46,6 +42,10 @@ from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.journal import Journal
 from gwtui.local.seal import SealedKey
 from gwtui.local.sealed_keys import SealedKeys, sealed_keys
+from gwtui.resources.byok.plans import plan_create as plan_store
+from gwtui.resources.byok.plans import plan_rotate
+from gwtui.resources.keys.plans import plan_create
+from gwtui.resources.keys.sealed import with_sealing
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)

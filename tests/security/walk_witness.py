@@ -11,8 +11,8 @@ import pytest
 from pydantic import BaseModel
 from walk_site import WalkSite
 
-from gwtui.actions.plan import Applied, Consent, Outcome, Plan
-from gwtui.actions.road import WriteRoad
+from gwtui.crud.executor import WriteRoad
+from gwtui.crud.plan import Applied, Consent, Outcome, Plan
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.context import ActionContext
 from gwtui.ui.forms import writing

@@ -16,14 +16,6 @@ import pytest
 from pydantic import SecretStr
 
 from fault_world import CLOCK, NOW, PLANS, FaultWorld
-from gwtui.actions.byok_plans import plan_rotate
-from gwtui.actions.doubts.evidence import Evidence
-from gwtui.actions.doubts.look import Look
-from gwtui.actions.doubts.looking import look_into, makers
-from gwtui.actions.doubts.nearness import REACHES, Window, near
-from gwtui.actions.key_plans import plan_create, plan_update
-from gwtui.actions.plan import Applied, Consent, Plan, Unknown
-from gwtui.actions.road import WriteRoad
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
@@ -31,8 +23,14 @@ from gwtui.client.skew import ClockSkew
 from gwtui.client.transport import Transport
 from gwtui.contract.budgets import Budget
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
+from gwtui.crud.executor import WriteRoad
+from gwtui.crud.plan import Applied, Consent, Plan, Unknown
 from gwtui.domain.cells import UNKNOWN
 from gwtui.local.journal import Journal
+from gwtui.resources.byok.plans import plan_rotate
+from gwtui.resources.keys.plans import plan_create, plan_update
+from gwtui.resources.recovery.evidence import REACHES, Evidence, Look, Window, near
+from gwtui.resources.recovery.inspection import look_into, makers
 
 HAPPENED, DID_NOT = "502-after", "502"
 CREATIONS = {"createKey", "createWorkspace", "createGuardrail", "createByok"}

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from fault_world import CLOCK, PLANS, Effect, FaultWorld
-from gwtui.actions.plan import Applied, Consent, Refused, Unknown
-from gwtui.actions.road import WriteRoad
 from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Patience, Transport
+from gwtui.crud.executor import WriteRoad
+from gwtui.crud.plan import Applied, Consent, Refused, Unknown
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.embedded.routes import OPERATIONS

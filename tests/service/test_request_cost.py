@@ -21,9 +21,9 @@ from gwtui.client.errors import NotFoundError, ServerError
 from gwtui.client.gate import WriteGate
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.skew import ClockSkew
-from gwtui.ui.resources.organization import ORGANIZATION
-from gwtui.ui.resources.spec import Scope
-from gwtui.ui.resources.workspaces import WORKSPACES
+from gwtui.crud.resource import Scope
+from gwtui.resources.organization.resource import ORGANIZATION
+from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.guardrails import bindings_feed, guardrails_feed

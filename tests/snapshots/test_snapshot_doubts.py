@@ -13,16 +13,16 @@ from pydantic import SecretStr
 
 from dashboard_kit import MOMENT, Demo, pressing
 from founded import no_chance
-from gwtui.actions.key_plans import plan_create, plan_update
-from gwtui.actions.plan import Consent, Plan
-from gwtui.actions.road import WriteRoad
 from gwtui.client.connection import Connection
 from gwtui.client.errors import NoAnswerError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
+from gwtui.crud.executor import WriteRoad
+from gwtui.crud.plan import Consent, Plan
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
+from gwtui.resources.keys.plans import plan_create, plan_update
 
 SnapCompare = Callable[..., bool]
 

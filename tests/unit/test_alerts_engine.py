@@ -20,7 +20,7 @@ from gwtui.contract.dialects import GENERIC
 from gwtui.contract.models import Endpoint
 from gwtui.domain.alert_rules import CreditsRule
 from gwtui.local.alert_file import put_rule
-from gwtui.ui.resources.alert_rules import state_cell
+from gwtui.resources.alerts.rules import state_cell
 from gwtui.watch.alerts.derived import guarded
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.alerts.present import alert_events, present_alerts

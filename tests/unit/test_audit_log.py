@@ -15,17 +15,17 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from gwtui.actions import byok_plans
-from gwtui.actions.plan import Applied, Change, Consent, Plan, Refused
-from gwtui.actions.road import WriteRoad
 from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.byok import ByokCredential
+from gwtui.crud.executor import WriteRoad
+from gwtui.crud.plan import Applied, Change, Consent, Plan, Refused
 from gwtui.domain.clock import Clock
 from gwtui.local.audit import AuditEntry, AuditLog, FieldChange, Operator
 from gwtui.local.journal import Journal
+from gwtui.resources.byok import plans as byok_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW)

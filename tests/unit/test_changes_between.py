@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gwtui.ui.resources.change_words import change_words, field_words, value_words
-from gwtui.ui.resources.changes import COLUMNS, difference
+from gwtui.resources.changes import COLUMNS, change_words, difference, field_words, value_words
 from gwtui.watch.feeds.changes import Between, ChangeRow, rows_between
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
 from history_kit import START, Desk, desk, minutes

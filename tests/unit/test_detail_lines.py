@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from gwtui.contract.pricing import Pricing
+from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
+from gwtui.resources.models.prices import price_table
 from gwtui.ui.detail_lines import section_lines
-from gwtui.ui.resources.prices import price_table
-from gwtui.ui.resources.spec import Cell, DetailRow, DetailTable, Section
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

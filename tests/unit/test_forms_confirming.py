@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, shown, until
-from gwtui.actions.guardrail_words import in_words
-from gwtui.actions.plan import Change, Plan
+from gwtui.crud.plan import Change, Plan
 from gwtui.domain.diffs import ThreeWayField
+from gwtui.resources.guardrails.fields import in_words
+from gwtui.resources.keys.form import create_form
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.editing import Editing
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.key_form import create_form
 from gwtui.ui.screens.ask import AskScreen
 
 SIZES = [(80, 24), (120, 40)]

@@ -12,12 +12,17 @@ from form_kit import FACTS, SPACE
 from gwtui.contract.dialects import GENERIC, OPENROUTER, Dialect
 from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
 from gwtui.contract.models import Model
-from gwtui.ui.forms.fields import FormSpec, PickOption
-from gwtui.ui.forms.filter_rows import BuiltinRow, CustomRow
+from gwtui.crud.form import FormSpec, PickOption
+from gwtui.resources.guardrails.effect import LiveEffect
+from gwtui.resources.guardrails.form import (
+    BuiltinRow,
+    CustomRow,
+    GuardrailSources,
+    create_form,
+    edit_form,
+)
 from gwtui.ui.forms.guardrail_choices import model_options
-from gwtui.ui.forms.guardrail_form import GuardrailSources, create_form, edit_form
 from gwtui.ui.forms.state import FormState
-from gwtui.ui.resources.effects import LiveEffect
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from resource_samples import workspace
 

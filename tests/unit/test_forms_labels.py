@@ -6,7 +6,7 @@ import pytest
 
 from form_kit import FACTS, HostApp, ScriptedSubmit
 from gwtui.contract.organization import UpdateOrganizationSettingsRequest
-from gwtui.ui.forms.fields import FormField, FormSpec
+from gwtui.crud.form import FormField, FormSpec
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 

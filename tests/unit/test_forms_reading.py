@@ -9,8 +9,8 @@ import pytest
 
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.contract.request import field_rules
+from gwtui.crud.form import FormField
 from gwtui.domain.diffs import ABSENT
-from gwtui.ui.forms.fields import FormField
 from gwtui.ui.forms.reading import parse_usd, to_typed, to_value
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)

@@ -10,12 +10,12 @@ import pytest
 from textual.screen import Screen
 
 from form_kit import FACTS, HostApp, ScriptedSubmit, form, shown, until
-from gwtui.actions.plan import Applied, Refused, Unknown
 from gwtui.client import errors
 from gwtui.contract.keys import ApiKey
+from gwtui.crud.plan import Applied, Refused, Unknown
+from gwtui.resources.keys.form import create_form, edit_form
 from gwtui.ui.forms.editors import ChoiceEditor, PickEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.key_form import create_form, edit_form
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.too_small import TooSmallScreen

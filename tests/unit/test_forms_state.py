@@ -9,13 +9,13 @@ from decimal import Decimal
 import pytest
 from pydantic import Field, SecretStr
 
-from gwtui.actions.key_plans import plan_create
 from gwtui.contract.keys import CreateKeyRequest, ExternalUserRequest, UpdateKeyRequest
 from gwtui.contract.request import RequestModel
 from gwtui.contract.scalars import Usd
+from gwtui.crud.form import Facts, FormField, FormSpec
 from gwtui.domain.diffs import ABSENT
-from gwtui.ui.forms.fields import Facts, FormField, FormSpec
-from gwtui.ui.forms.key_form import create_form, edit_form
+from gwtui.resources.keys.form import create_form, edit_form
+from gwtui.resources.keys.plans import plan_create
 from gwtui.ui.forms.state import FormState
 from key_form_kit import FACTS, NOW, SPACE, TOKYO, api_key, body, creating, replace_none
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gwtui.contract.keys import UpdateKeyRequest
-from gwtui.ui.forms.key_form import edit_form
+from gwtui.resources.keys.form import edit_form
 from gwtui.ui.forms.state import NOTHING_CHANGED
 from key_form_kit import NOW, api_key, body, editing, replace_none
 

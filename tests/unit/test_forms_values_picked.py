@@ -9,8 +9,8 @@ from pydantic import SecretStr
 
 from form_values_kit import FACTS, body, guardrail, problem
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
+from gwtui.crud.form import FormField, FormSpec, MultiPickField, SecretField
 from gwtui.domain.diffs import ABSENT
-from gwtui.ui.forms.fields import FormField, FormSpec, MultiPickField, SecretField
 from gwtui.ui.forms.reading import UNSAID
 from gwtui.ui.forms.state import FormState
 

@@ -13,12 +13,14 @@ from gwtui.contract.activity import ActivityRow, Generation
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.keys import CurrentKey
 from gwtui.contract.models import Endpoint, Model
+from gwtui.crud.resource import DetailRow, Section
 from gwtui.domain.catalog_view import CatalogView, Offers
-from gwtui.ui.resources import activity, current_key, generation, zdr
-from gwtui.ui.resources.byok import BYOK
-from gwtui.ui.resources.byok_row import ByokRow
-from gwtui.ui.resources.spec import DetailRow, Section
-from gwtui.ui.resources.zdr import ZDR, ZdrRow
+from gwtui.resources.activity import resource as activity
+from gwtui.resources.byok.resource import BYOK, ByokRow
+from gwtui.resources.generations import resource as generation
+from gwtui.resources.keys import current as current_key
+from gwtui.resources.models import zdr
+from gwtui.resources.models.zdr import ZDR, ZdrRow
 from gwtui.ui.state_words import in_sentence
 from resource_reading import cell_of, every_text, notes_of, rows_of
 from resource_samples import HOSTILE, nulls

@@ -11,17 +11,17 @@ import pytest
 from pydantic import SecretStr
 
 from fake_clock import FakeClock
-from gwtui.actions import byok_plans
-from gwtui.actions.plan import Applied, Consent, Plan
-from gwtui.actions.road import WriteRoad
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.providers import Provider
 from gwtui.contract.request import MASK
+from gwtui.crud.executor import WriteRoad
+from gwtui.crud.plan import Applied, Consent, Plan
 from gwtui.domain.diffs import three_way
 from gwtui.local.journal import Journal
+from gwtui.resources.byok import plans as byok_plans
 from plan_kit import changes, everything_said, sent
 
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"

@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.actions import assignment_plans, guardrail_plans, guardrail_words
-from gwtui.actions.guardrail_plans import Reach
 from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
 from gwtui.contract.dialects import GENERIC, OPENROUTER, Dialect
 from gwtui.contract.guardrails import (
@@ -25,6 +23,10 @@ from gwtui.contract.guardrails import (
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.diffs import three_way
+from gwtui.resources.assignments import plans as assignment_plans
+from gwtui.resources.guardrails import fields as guardrail_words
+from gwtui.resources.guardrails import plans as guardrail_plans
+from gwtui.resources.guardrails.plans import Reach
 from plan_kit import changes, sent
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)

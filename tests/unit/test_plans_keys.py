@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import pytest
 
-from gwtui.actions import key_plans as keys
-from gwtui.actions import registry
-from gwtui.actions.action import LIST
-from gwtui.actions.plan import Change, Plan
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest
+from gwtui.crud.action import LIST
+from gwtui.crud.plan import Change, Plan
+from gwtui.resources import actions as registry
+from gwtui.resources.keys import plans as keys
 from gwtui.ui.handlers import immediate, patient
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gwtui.actions.guardrail_words import in_words, labels
-from gwtui.actions.plan import Change
-from gwtui.actions.wording import both_sides, changes, first_values, workspace_in_words
 from gwtui.contract.content_filters import CustomFilterRequest
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import UpdateGuardrailRequest
+from gwtui.crud.plan import Change
+from gwtui.crud.text import both_sides, changes, first_values, workspace_in_words
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
+from gwtui.resources.guardrails.fields import in_words, labels
 
 WORDS = in_words(datetime(2026, 11, 21, 7, 0, tzinfo=UTC), {})
 MODELS = [f"author/model-{number}" for number in range(40)]

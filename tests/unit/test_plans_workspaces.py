@@ -12,16 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_clock import FakeClock
-from gwtui.actions import (
-    budget_plans,
-    member_plans,
-    organization_plans,
-    wording,
-    workspace_plans,
-)
-from gwtui.actions.plan import Consent, Refused
-from gwtui.actions.road import WriteRoad
-from gwtui.actions.workspace_plans import WorkspaceContents
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.budgets import Budget, PutBudgetRequest
@@ -30,8 +20,16 @@ from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.members import OrganizationMember, WorkspaceMember
 from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
+from gwtui.crud import text as wording
+from gwtui.crud.executor import WriteRoad
+from gwtui.crud.plan import Consent, Refused
 from gwtui.domain.diffs import three_way
 from gwtui.local.journal import Journal
+from gwtui.resources.budgets import plans as budget_plans
+from gwtui.resources.members import plans as member_plans
+from gwtui.resources.organization import plans as organization_plans
+from gwtui.resources.workspaces import plans as workspace_plans
+from gwtui.resources.workspaces.plans import WorkspaceContents
 from plan_kit import changes, sent
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)

@@ -16,9 +16,9 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from gwtui.crud.sparkline import sparkline
 from gwtui.domain.money import usd
 from gwtui.ui.board.uptime_blocks import STATES
-from gwtui.ui.sparkline import sparkline
 from gwtui.ui.widgets.lines import difference
 from gwtui.ui.widgets.plot import (
     SPANS,

@@ -12,8 +12,8 @@ from gwtui.contract.activity import ActivityRow
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.activity import tally
-from gwtui.ui.resources import activity
-from gwtui.ui.resources.activity import (
+from gwtui.resources.activity import resource as activity
+from gwtui.resources.activity.resource import (
     OTHERS,
     Activity,
     KeyActivity,

@@ -9,9 +9,9 @@ import pytest
 from gwtui.contract.models import Model
 from gwtui.contract.providers import Provider
 from gwtui.contract.workspaces import Workspace
-from gwtui.ui.resources.models import MODELS
-from gwtui.ui.resources.providers import PROVIDERS
-from gwtui.ui.resources.workspaces import WORKSPACES, WorkspaceRow
+from gwtui.resources.models.providers import PROVIDERS
+from gwtui.resources.models.resource import MODELS
+from gwtui.resources.workspaces.resource import WORKSPACES, WorkspaceRow
 from resource_reading import cell_of, rows_of, sort_of, tables_of
 from resource_samples import NOW, model, nulls, provider, workspace
 

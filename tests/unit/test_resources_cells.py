@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from gwtui.ui.resources import cells
-from gwtui.ui.resources.spec import Cell
+from gwtui.crud import cells
+from gwtui.crud.resource import Cell
 
 
 @pytest.mark.parametrize(

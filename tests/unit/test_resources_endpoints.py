@@ -7,9 +7,9 @@ from decimal import Decimal
 import pytest
 
 from gwtui.contract.models import Endpoint
-from gwtui.ui.resources.endpoints import COLUMNS, ENDPOINTS
-from gwtui.ui.resources.endpoints import rows_of as endpoint_rows
-from gwtui.ui.resources.spec import Scope
+from gwtui.crud.resource import Scope
+from gwtui.resources.models.endpoints import COLUMNS, ENDPOINTS
+from gwtui.resources.models.endpoints import rows_of as endpoint_rows
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
 from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of, tables_of

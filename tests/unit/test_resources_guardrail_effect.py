@@ -9,9 +9,8 @@ from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import KeyAssignment
 from gwtui.domain.catalog_view import CatalogView
 from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
-from gwtui.ui.resources.effects import EFFECT_COLUMNS, LiveEffect, model_identity
-from gwtui.ui.resources.key_binding import binding_of, own_cell
-from gwtui.ui.resources.keys import KEYS, KeyRow
+from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, LiveEffect, model_identity
+from gwtui.resources.keys.resource import KEYS, KeyRow, binding_of, own_cell
 from resource_reading import cell_of, rows_of
 from resource_samples import NOW, WORKSPACE_ID, key
 

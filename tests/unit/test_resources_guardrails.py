@@ -22,11 +22,10 @@ from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.members import OrganizationMember
 from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
-from gwtui.ui.resources.assignments import ASSIGNMENTS, AssignmentRow
-from gwtui.ui.resources.guardrails import COLUMNS, GUARDRAILS
-from gwtui.ui.resources.key_binding import binding_of
-from gwtui.ui.resources.keys import KEYS, KeyRow
-from gwtui.ui.resources.model_guardrails import MODEL_GUARDRAILS, OnModel
+from gwtui.resources.assignments.resource import ASSIGNMENTS, AssignmentRow
+from gwtui.resources.guardrails.on_model import MODEL_GUARDRAILS, OnModel
+from gwtui.resources.guardrails.resource import COLUMNS, GUARDRAILS
+from gwtui.resources.keys.resource import KEYS, KeyRow, binding_of
 from gwtui.watch.feeds.guardrails import Bound, GuardrailRow
 from resource_reading import cell_of, every_text, notes_of, rows_of, section_of, sort_of, tables_of
 from resource_samples import HOSTILE, NOW, WORKSPACE_ID, key, nulls

@@ -15,14 +15,14 @@ from gwtui.contract.members import OrganizationMember, WorkspaceMember
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.providers import Provider
 from gwtui.contract.workspaces import Workspace
-from gwtui.ui.resources.endpoints import ENDPOINTS, rows_of
-from gwtui.ui.resources.keys import KEYS, KeyRow
-from gwtui.ui.resources.members import MEMBERS, MemberRow
-from gwtui.ui.resources.models import MODELS
-from gwtui.ui.resources.organization import ORGANIZATION, Belonging, PersonRow
-from gwtui.ui.resources.providers import PROVIDERS
-from gwtui.ui.resources.workspace_row import Figures
-from gwtui.ui.resources.workspaces import WORKSPACES, WorkspaceRow
+from gwtui.resources.keys.resource import KEYS, KeyRow
+from gwtui.resources.members.resource import MEMBERS, MemberRow
+from gwtui.resources.models.endpoints import ENDPOINTS, rows_of
+from gwtui.resources.models.providers import PROVIDERS
+from gwtui.resources.models.resource import MODELS
+from gwtui.resources.organization.resource import ORGANIZATION, Belonging, PersonRow
+from gwtui.resources.workspaces.resource import WORKSPACES, WorkspaceRow
+from gwtui.resources.workspaces.view import Figures
 from gwtui.watch.feeds.endpoints import EndpointRow
 from resource_reading import every_text
 from resource_samples import (

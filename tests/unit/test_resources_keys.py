@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from gwtui.contract.keys import ApiKey
-from gwtui.ui.resources.keys import COLUMNS, KEYS, KeyRow
+from gwtui.resources.keys.resource import COLUMNS, KEYS, KeyRow
 from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
 from resource_samples import NOW, WORKSPACE_ID, key, nulls, wire_time, workspace
 

@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 from gwtui.domain.pricing import Usage
-from gwtui.ui.resources.endpoints import rows_of
-from gwtui.ui.resources.quotes import (
+from gwtui.resources.models.endpoints import rows_of
+from gwtui.resources.models.quotes import (
     OFFER_COLUMNS,
     Offer,
     compare,

@@ -8,8 +8,8 @@ import sys
 import pytest
 from textual.screen import Screen
 
-from gwtui.ui.resources.registry import ENTRIES, RESOURCES, SCREENS, TABS, TITLES, Entry
-from gwtui.ui.resources.spec import ResourceSpec
+from gwtui.crud.resource import ResourceSpec
+from gwtui.resources.registry import ENTRIES, RESOURCES, SCREENS, TABS, TITLES, Entry
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)

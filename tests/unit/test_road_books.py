@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from gwtui.actions import generation_plans
-from gwtui.actions.books import NOT_WRITTEN, Books, reason
-from gwtui.actions.plan import Change, Consent, Plan
 from gwtui.client.connection import Connection
 from gwtui.client.errors import NoAnswerError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.activity import FeedbackRequest
+from gwtui.crud.plan import Change, Consent, Plan
+from gwtui.crud.write_log import NOT_WRITTEN, Books, reason
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import DIED, Entry, Journal
+from gwtui.resources.generations import plans as generation_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 

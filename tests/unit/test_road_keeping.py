@@ -11,10 +11,10 @@ from typing import Any, cast
 
 import pytest
 
-from gwtui.actions.plan import Applied, Consent, Outcome, Plan
-from gwtui.actions.road import WriteRoad
 from gwtui.client.connection import Connection
 from gwtui.client.errors import NoAnswerError
+from gwtui.crud.executor import WriteRoad
+from gwtui.crud.plan import Applied, Consent, Outcome, Plan
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
 from gwtui.local.seal import SealError

@@ -12,12 +12,12 @@ from typing import Any, cast
 import pytest
 
 import gwtui
-from gwtui.actions.plan import Applied, Consent, Plan, Refused, Unknown, bundle
-from gwtui.actions.road import WriteRoad
 from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.request import Problem
+from gwtui.crud.executor import WriteRoad
+from gwtui.crud.plan import Applied, Consent, Plan, Refused, Unknown, bundle
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Entry, Journal
 

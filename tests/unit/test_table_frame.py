@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
+from gwtui.crud.resource import Cell
 from gwtui.ui.fitting import fit
-from gwtui.ui.resources.spec import Cell
 from gwtui.ui.widgets.table.frame import Frame, Row, Span, changed
 from gwtui.ui.widgets.table.layout import GUTTER, arrange
 from gwtui.ui.widgets.table.model import TableModel

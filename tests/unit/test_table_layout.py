@@ -7,7 +7,7 @@ from datetime import datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.ui.resources.spec import Cell, Column
+from gwtui.crud.resource import Cell, Column
 from gwtui.ui.widgets.table.layout import GAP, GUTTER, Layout, arrange
 
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gwtui.crud.resource import Cell, Column
 from gwtui.domain.ordering import ordered
-from gwtui.ui.resources.spec import Cell, Column
 from gwtui.ui.widgets.table.model import TableModel
 from gwtui.ui.widgets.table.selection import nearest
 from table_kit import COLUMNS, MOMENT, Thing, Wall, things

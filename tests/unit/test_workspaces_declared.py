@@ -12,10 +12,10 @@ from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.members import OrganizationMember, WorkspaceMember
 from gwtui.domain.workspace_spend import KeyCount, spent, spent_by_interval
-from gwtui.ui.resources.members import MEMBERS, MemberRow, keys_of
-from gwtui.ui.resources.organization import ORGANIZATION, Belonging, PersonRow
-from gwtui.ui.resources.workspace_row import WorkspaceRow, tightest
-from gwtui.ui.resources.workspaces import WORKSPACES
+from gwtui.resources.members.resource import MEMBERS, MemberRow, keys_of
+from gwtui.resources.organization.resource import ORGANIZATION, Belonging, PersonRow
+from gwtui.resources.workspaces.resource import WORKSPACES
+from gwtui.resources.workspaces.view import WorkspaceRow, tightest
 from gwtui.watch.feeds.workspaces import Figures, by_interval
 from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of
 from resource_samples import NOW, key, wire_time, workspace

@@ -11,19 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from form_kit import FACTS
-from gwtui.actions.budget_series import (
-    BYOK,
-    conflicts,
-    known_limits,
-    plan_series,
-    together,
-)
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget, budget_conflict
 from gwtui.contract.workspaces import SLUG, Workspace
 from gwtui.domain.slugs import slug_of
-from gwtui.ui.forms.budget_form import budgets_form
+from gwtui.resources.budgets.form import budgets_form
+from gwtui.resources.budgets.plans import BYOK, conflicts, known_limits, plan_series, together
+from gwtui.resources.workspaces.form import Catalog, create_form, edit_form
 from gwtui.ui.forms.state import FormState
-from gwtui.ui.forms.workspace_form import Catalog, create_form, edit_form
 from resource_samples import NOW, workspace
 
 SPENT = {

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gwtui.actions.budget_series import BudgetLimits, known_limits, plan_series, together
-from gwtui.actions.plan import Plan
-from gwtui.actions.uses import budget_uses, items_soon
 from gwtui.cli.changes.change import Change, NothingToDoError, Operand
 from gwtui.cli.changes.desk import Desk, tell_left_alone
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.contract.budgets import BUDGET_INTERVALS
+from gwtui.crud.plan import Plan
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.suggestions import among
+from gwtui.resources.budgets.plans import BudgetLimits, known_limits, plan_series, together
+from gwtui.resources.uses import budget_uses, items_soon
 
 _WORKSPACE = Operand("workspace", "its id, slug or name")
 _INTERVALS = Operand("interval", f"which ones: {', '.join(BUDGET_INTERVALS)}", many=True)

@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gwtui.actions.byok_plans import (
+from gwtui.cli.changes.change import Change, NothingToDoError, Operand
+from gwtui.cli.changes.desk import Desk
+from gwtui.cli.exits import USAGE, CommandError
+from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
+from gwtui.crud.plan import Plan
+from gwtui.resources.byok.plans import (
     EDITABLE,
     check_provider,
     known_values,
@@ -18,14 +23,9 @@ from gwtui.actions.byok_plans import (
     plan_update,
     shown_name,
 )
-from gwtui.actions.plan import Plan
-from gwtui.actions.uses import Uses, credential_uses, items_soon
-from gwtui.cli.changes.change import Change, NothingToDoError, Operand
-from gwtui.cli.changes.desk import Desk
-from gwtui.cli.exits import USAGE, CommandError
-from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
-from gwtui.ui.resources.byok import BYOK, names_feed
-from gwtui.ui.resources.providers import providers_feed
+from gwtui.resources.byok.resource import BYOK, names_feed
+from gwtui.resources.models.providers import providers_feed
+from gwtui.resources.uses import Uses, credential_uses, items_soon
 from gwtui.watch.feeds.scope import Scope
 
 _CREDENTIAL = Operand("id", "its id, how that begins, or its name")

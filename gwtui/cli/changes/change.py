@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gwtui.actions.plan import Plan
     from gwtui.cli.changes.desk import Desk
     from gwtui.contract.request import RequestModel
+    from gwtui.crud.plan import Plan
 
 
 class NothingToDoError(Exception):

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gwtui.actions.plan import Applied, Plan, Refused, Unknown
 from gwtui.cli import exits
 from gwtui.cli.asking import NoAnswerGivenError, read_secret
 from gwtui.cli.changes.change import Change, NothingToDoError
@@ -40,13 +39,14 @@ from gwtui.cli.resources import Resource
 from gwtui.cli.running import run_async
 from gwtui.contract.dialects import DIALECTS
 from gwtui.contract.keys import CreatedKey
+from gwtui.crud.plan import Applied, Plan, Refused, Unknown
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.paths import Paths
 
 if TYPE_CHECKING:
     from gwtui.contract.request import RequestModel
-    from gwtui.ui.session import Session
+    from gwtui.resources.session import Session
 
 _LOOK = "It is not sent again: look at what is there before you try again."
 _SCOPE = "workspace_id"
@@ -139,7 +139,7 @@ class ChangeVerb:
         connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
-            from gwtui.ui.session import open_session  # noqa: PLC0415 - only what is needed
+            from gwtui.resources.session import open_session  # noqa: PLC0415 - only what is needed
 
             async with (
                 connect() as connection,
@@ -239,8 +239,8 @@ def _refuse_early(model: type[RequestModel], given: Mapping[str, Any]) -> None:
 
 async def _learn_rights(session: Session) -> None:
     """Whose key it is, for the audit log, and whether it may change anything at all."""
-    from gwtui.ui.resources.current_key import current_key_feed  # noqa: PLC0415
-    from gwtui.ui.resources.spec import Scope  # noqa: PLC0415
+    from gwtui.crud.resource import Scope  # noqa: PLC0415
+    from gwtui.resources.keys.current import current_key_feed  # noqa: PLC0415
 
     await current_key_feed(session.hub, Scope()).refresh()
 

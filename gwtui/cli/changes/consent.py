@@ -10,11 +10,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gwtui.actions.plan import Consent, ConsentKind, Plan
 from gwtui.cli.asking import await_line
 from gwtui.cli.changes.telling import plan_lines
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.output import narrate_lines
+from gwtui.crud.plan import Consent, ConsentKind, Plan
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection

@@ -17,12 +17,12 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import RequestModel
 from gwtui.contract.workspaces import Workspace
+from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.diffs import ABSENT
-from gwtui.ui.resources.spec import ResourceSpec, Scope
 from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, default_workspace_id, workspaces_feed
 
 if TYPE_CHECKING:
-    from gwtui.ui.session import Session
+    from gwtui.resources.session import Session
 
 R = TypeVar("R", bound=RequestModel)
 T = TypeVar("T")

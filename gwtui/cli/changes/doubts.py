@@ -8,7 +8,7 @@ from gwtui.cli.output import narrate
 from gwtui.watch.feeds.doubts import doubts_feed
 
 if TYPE_CHECKING:
-    from gwtui.ui.session import Session
+    from gwtui.resources.session import Session
 
 
 async def tell_doubts(session: Session) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gwtui.actions.generation_plans import plan_feedback
-from gwtui.actions.plan import Plan
 from gwtui.cli.changes.change import Change, Operand
 from gwtui.cli.changes.desk import Desk
 from gwtui.contract.activity import FeedbackRequest
+from gwtui.crud.plan import Plan
+from gwtui.resources.generations.plans import plan_feedback
 
 
 async def _feedback(desk: Desk) -> Plan[None]:

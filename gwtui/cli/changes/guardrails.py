@@ -6,23 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from gwtui.actions.assignment_plans import (
-    plan_assign_keys,
-    plan_assign_members,
-    plan_unassign_keys,
-    plan_unassign_members,
-)
-from gwtui.actions.guardrail_plans import (
-    Reach,
-    plan_create,
-    plan_delete,
-    plan_first_update,
-    plan_update,
-)
-from gwtui.actions.guardrail_words import editable, known_values
-from gwtui.actions.plan import Plan, bundle_alike
-from gwtui.actions.undo import each_back
-from gwtui.actions.uses import guardrail_bindings, people_names
 from gwtui.cli.changes.change import Change, NothingToDoError, Operand
 from gwtui.cli.changes.desk import Desk
 from gwtui.cli.changes.members import find_person
@@ -32,10 +15,27 @@ from gwtui.cli.lists.lookup import find
 from gwtui.contract.dialects import DIALECTS
 from gwtui.contract.guardrail_rules import never_sent
 from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
-from gwtui.ui.resources.guardrail_row import display_name
-from gwtui.ui.resources.guardrails import GUARDRAILS
-from gwtui.ui.resources.keys import KEYS
-from gwtui.ui.resources.people import shown_person
+from gwtui.crud.plan import Plan, bundle_alike
+from gwtui.crud.undo import each_back
+from gwtui.resources.assignments.plans import (
+    plan_assign_keys,
+    plan_assign_members,
+    plan_unassign_keys,
+    plan_unassign_members,
+)
+from gwtui.resources.guardrails.fields import editable, known_values
+from gwtui.resources.guardrails.plans import (
+    Reach,
+    plan_create,
+    plan_delete,
+    plan_first_update,
+    plan_update,
+)
+from gwtui.resources.guardrails.resource import GUARDRAILS
+from gwtui.resources.guardrails.view import display_name
+from gwtui.resources.keys.resource import KEYS
+from gwtui.resources.organization.resource import shown_person
+from gwtui.resources.uses import guardrail_bindings, people_names
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
 
 _GUARDRAIL = Operand("id", "its id, how that begins, or its name")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from gwtui.actions.key_plans import shown_name
-from gwtui.actions.plan import Applied, Plan
 from gwtui.cli import exits
 from gwtui.cli.changes.telling import outcome_json
 from gwtui.cli.new_value import print_value
 from gwtui.cli.output import OutputLostError, narrate, print_json
 from gwtui.contract.keys import CreatedKey
+from gwtui.crud.plan import Applied, Plan
 from gwtui.domain.times import utc
 from gwtui.local.sealed_keys import SealedKeys
+from gwtui.resources.keys.plans import shown_name
 
 
 def hand_over(

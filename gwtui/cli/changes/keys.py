@@ -6,7 +6,11 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from gwtui.actions.key_plans import (
+from gwtui.cli.changes.change import Change, NothingToDoError, Operand
+from gwtui.cli.changes.desk import Desk
+from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest
+from gwtui.crud.plan import Plan
+from gwtui.resources.keys.plans import (
     EDITABLE,
     known_values,
     plan_create,
@@ -15,13 +19,9 @@ from gwtui.actions.key_plans import (
     plan_update,
     shown_name,
 )
-from gwtui.actions.plan import Plan
-from gwtui.actions.sealed_keys import with_sealing
-from gwtui.actions.uses import key_uses
-from gwtui.cli.changes.change import Change, NothingToDoError, Operand
-from gwtui.cli.changes.desk import Desk
-from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest
-from gwtui.ui.resources.keys import KEYS
+from gwtui.resources.keys.resource import KEYS
+from gwtui.resources.keys.sealed import with_sealing
+from gwtui.resources.uses import key_uses
 
 _KEY = Operand("id", "its hash, how that begins, or its name")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from gwtui.actions.member_plans import plan_add, plan_remove
-from gwtui.actions.plan import Plan
-from gwtui.actions.uses import items_soon
 from gwtui.cli.changes.change import Change, NothingToDoError, Operand
 from gwtui.cli.changes.desk import Desk
 from gwtui.cli.lists.lookup import find
 from gwtui.contract.members import OrganizationMember
-from gwtui.ui.resources.people import shown_person
+from gwtui.crud.plan import Plan
+from gwtui.resources.members.plans import plan_add, plan_remove
+from gwtui.resources.organization.resource import shown_person
+from gwtui.resources.uses import items_soon
 
 _WORKSPACE = Operand("workspace", "its id, slug or name")
 _PEOPLE = Operand("person", "user id, mail address or name", many=True)

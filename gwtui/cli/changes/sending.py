@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from gwtui.actions.plan import Applied, Consent, Outcome, Plan
 from gwtui.cli.output import narrate
+from gwtui.crud.plan import Applied, Consent, Outcome, Plan
 
 if TYPE_CHECKING:
-    from gwtui.actions.road import WriteRoad
+    from gwtui.crud.executor import WriteRoad
 
 PATIENCE = 20.0
 """Seconds that a request under way gets for its answer after the person interrupted."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gwtui.actions.organization_plans import LABELS, known_values, plan_update
-from gwtui.actions.plan import Plan
 from gwtui.cli.changes.change import Change
 from gwtui.cli.changes.desk import Desk
 from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
+from gwtui.crud.plan import Plan
+from gwtui.resources.organization.plans import LABELS, known_values, plan_update
 
 
 async def _update(desk: Desk) -> Plan[OrganizationSettings]:

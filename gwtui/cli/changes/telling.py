@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gwtui.actions.plan import Applied, Outcome, Plan, Refused
 from gwtui.contract.response import ResponseModel
+from gwtui.crud.plan import Applied, Outcome, Plan, Refused
 from gwtui.domain.exact_json import masked
 from gwtui.domain.safe_text import safe_line
 

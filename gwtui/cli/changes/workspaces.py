@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from gwtui.actions.plan import Plan
-from gwtui.actions.uses import workspace_contents, workspace_uses
-from gwtui.actions.workspace_plans import (
+from gwtui.cli.changes.change import Change, Operand
+from gwtui.cli.changes.desk import Desk
+from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
+from gwtui.crud.plan import Plan
+from gwtui.resources.uses import workspace_contents, workspace_uses
+from gwtui.resources.workspaces.plans import (
     EDITABLE,
     known_values,
     plan_create,
     plan_delete,
     plan_update,
 )
-from gwtui.cli.changes.change import Change, Operand
-from gwtui.cli.changes.desk import Desk
-from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, default_workspace_id
 
 _WORKSPACE = Operand("id", "its id, slug or name")

@@ -21,8 +21,8 @@ from gwtui.cli.output import FORMS, add_output_option, narrate, print_json, prin
 from gwtui.cli.reach import add_demo_option, reach
 from gwtui.cli.resources import Resource
 from gwtui.cli.running import reading_hub, run_async
+from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.local.paths import Paths
-from gwtui.ui.resources.spec import ResourceSpec, Scope
 from gwtui.watch.feed import Feed
 
 _MACHINE = ("json", "ndjson")

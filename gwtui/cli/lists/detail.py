@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from gwtui.cli.output import data_on_stdout
-from gwtui.ui.resources.spec import DetailRow, DetailTable, ResourceSpec
+from gwtui.crud.resource import DetailRow, DetailTable, ResourceSpec
 
 _INDENT = "  "
 _GAP = "  "

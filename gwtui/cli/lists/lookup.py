@@ -9,10 +9,10 @@ from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.reading import Readings
 from gwtui.cli.resources import Parent
 from gwtui.contract.workspaces import Workspace
+from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.lookup import Names, lookup, nearest
 from gwtui.domain.safe_text import safe_line
-from gwtui.ui.resources.spec import ResourceSpec, Scope
 from gwtui.watch.feeds.workspaces import workspaces_feed
 
 T = TypeVar("T")
@@ -61,10 +61,10 @@ async def find_parent(readings: Readings, kind: Parent, wanted: str) -> str:
     if kind == "workspace":
         return (await find_workspace(readings, wanted)).id or ""
     if kind == "key":
-        from gwtui.ui.resources.keys import KEYS  # noqa: PLC0415 - only where it is asked for
+        from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415 - only where it is asked for
 
         return await _found(readings, KEYS, wanted)
-    from gwtui.ui.resources.guardrails import GUARDRAILS  # noqa: PLC0415
+    from gwtui.resources.guardrails.resource import GUARDRAILS  # noqa: PLC0415
 
     return await _found(readings, GUARDRAILS, wanted)
 

@@ -10,11 +10,10 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import narrate
+from gwtui.crud.resource import Column, ResourceSpec, RowFields, filter_kinds, row_text
 from gwtui.domain.filters import Query, parse
 from gwtui.domain.ordering import ordered
 from gwtui.domain.suggestions import among, did_you_mean
-from gwtui.ui.resources.row_fields import RowFields, filter_kinds, row_text
-from gwtui.ui.resources.spec import Column, ResourceSpec
 
 ALL = "all"
 

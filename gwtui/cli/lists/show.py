@@ -10,9 +10,9 @@ from typing import Any
 
 from gwtui.cli.lists.query import ListQuery
 from gwtui.cli.output import cell_width, print_csv, print_json, print_ndjson, print_table
+from gwtui.crud.resource import Column, ResourceSpec
 from gwtui.domain.cells import UNKNOWN, SortValue
 from gwtui.domain.exact_json import masked
-from gwtui.ui.resources.spec import Column, ResourceSpec
 
 _GAP = 2
 _NOT_READ = frozenset({"", UNKNOWN, "…", "reading…"})

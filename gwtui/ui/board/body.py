@@ -12,7 +12,8 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
-from gwtui.ui.ascii_terminal import ascii_only
+from gwtui.local.ascii_terminal import ascii_only
+from gwtui.resources.alerts.resource import alerts_line
 from gwtui.ui.board.asking import Answers, Asking, Wish
 from gwtui.ui.board.changes_panel import ChangesPanel
 from gwtui.ui.board.credits_panel import CreditsPanel
@@ -28,7 +29,6 @@ from gwtui.ui.board.replaying import Replay
 from gwtui.ui.board.request_words import requests_part
 from gwtui.ui.board.seeing import LiveSight
 from gwtui.ui.board.view import View
-from gwtui.ui.resources.alert_words import alerts_line
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned

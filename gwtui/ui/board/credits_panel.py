@@ -8,13 +8,13 @@ from typing import Any
 from textual.app import ComposeResult
 from textual.content import Content
 
+from gwtui.crud.resource import Cell
 from gwtui.domain import money
 from gwtui.domain.runway import Outlook
-from gwtui.ui.board.credits_words import burn_cells, left_cells, runway_cells, short_runway
+from gwtui.resources.credits.balance import Line as Words
+from gwtui.resources.credits.text import burn_cells, left_cells, runway_cells, short_runway
 from gwtui.ui.board.panel import Panel, Question
 from gwtui.ui.board.view import View
-from gwtui.ui.resources.balance import Line as Words
-from gwtui.ui.resources.spec import Cell
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import Figure, Line, PlotView

@@ -7,13 +7,13 @@ from datetime import datetime
 from decimal import Decimal
 
 from gwtui.contract.models import Endpoint
+from gwtui.crud import cells
+from gwtui.crud.columns import figure_column, text_column
+from gwtui.crud.resource import Cell, Column, SortValue
+from gwtui.crud.sparkline import sparkline
+from gwtui.resources.models.endpoint_detail import percentile
+from gwtui.resources.models.prices import per_million, per_million_cell
 from gwtui.ui.board.endpoint_line import EndpointLine
-from gwtui.ui.resources import cells
-from gwtui.ui.resources.columns import figure_column, text_column
-from gwtui.ui.resources.endpoint_detail import percentile
-from gwtui.ui.resources.prices import per_million, per_million_cell
-from gwtui.ui.resources.spec import Cell, Column, SortValue
-from gwtui.ui.sparkline import sparkline
 from gwtui.watch.board.questions import SPARK_SLOTS
 
 _SEVERITY = {"bad": 0, "warn": 1, "muted": 2, "plain": 3, "accent": 3, "good": 3}

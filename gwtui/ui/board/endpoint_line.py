@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from gwtui.crud import cells
+from gwtui.crud.resource import Cell
 from gwtui.domain import times
 from gwtui.domain.uptime import verdict
-from gwtui.ui.resources import cells
-from gwtui.ui.resources.spec import Cell
 from gwtui.watch.board.questions import direction
 from gwtui.watch.board.sight import Seen
 from gwtui.watch.feeds.endpoints import EndpointRow

@@ -11,12 +11,12 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
+from gwtui.crud.resource import Tone
 from gwtui.domain import money, times
 from gwtui.ui.board.endpoint_line import EndpointLine
 from gwtui.ui.board.panel import Panel, Question
 from gwtui.ui.board.uptime_blocks import STATES, blocks_of
 from gwtui.ui.board.view import View
-from gwtui.ui.resources.spec import Tone
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import Figure, Line, PlotView, legend, timeline

@@ -8,13 +8,13 @@ from typing import Any
 
 from textual.app import ComposeResult
 
+from gwtui.crud import cells
+from gwtui.crud.columns import figure_column, text_column, usd_column
+from gwtui.crud.resource import Cell, Column, SortValue
 from gwtui.domain import times
+from gwtui.resources.workspaces.view import share_tone
 from gwtui.ui.board.panel import Panel
 from gwtui.ui.board.view import View
-from gwtui.ui.resources import cells
-from gwtui.ui.resources.columns import figure_column, text_column, usd_column
-from gwtui.ui.resources.spec import Cell, Column, SortValue
-from gwtui.ui.resources.workspace_row import share_tone
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import ResourceTable

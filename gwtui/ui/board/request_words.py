@@ -13,7 +13,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.ui.tones import toned
 
 if TYPE_CHECKING:
-    from gwtui.ui.session import Session
+    from gwtui.resources.session import Session
     from gwtui.watch.feed import Feed
 
 _NAME = 34

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic import ValidationError
 
-from gwtui.actions.plan import Applied, Outcome, Refused
 from gwtui.client.errors import GatewayError
 from gwtui.contract.request import RequestModel, problems
+from gwtui.crud.form import PickOption
+from gwtui.crud.plan import Applied, Outcome, Refused
 from gwtui.domain.alert_rules import KINDS, AlertRule
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import utc
@@ -21,16 +22,15 @@ from gwtui.local.alert_file import (
     put_rule,
     remove_rule,
 )
-from gwtui.ui.context import ActionContext, Handler
-from gwtui.ui.forms.alert_form import (
+from gwtui.resources.alerts.form import (
     EffectsRequest,
     SilenceRequest,
     effects_form,
     rule_form,
     silence_form,
 )
+from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.alert_screen import AlertRuleScreen
-from gwtui.ui.forms.fields import PickOption
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.writing import covered, plain_facts, select
 from gwtui.ui.screens.ask import AskScreen

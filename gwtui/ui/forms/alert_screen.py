@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator, Callable
 from textual import work
 from textual.content import Content
 
+from gwtui.crud.form import Facts, FormSpec
+from gwtui.crud.resource import Cell
 from gwtui.domain.alert_rules import AlertRule
 from gwtui.domain.times import DAY, age
-from gwtui.ui.forms.fields import Facts, FormSpec
 from gwtui.ui.forms.form_screen import FormScreen, Submit
-from gwtui.ui.resources.spec import Cell
 from gwtui.ui.tones import cell_content
 from gwtui.watch.alerts.preview import Preview
 from gwtui.watch.history.errors import HistoryError

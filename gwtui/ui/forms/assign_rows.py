@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
-from gwtui.actions.assignment_plans import plan_assign_keys, plan_assign_members
-from gwtui.actions.plan import Plan
-from gwtui.actions.wording import Names, count
 from gwtui.contract.guardrails import Guardrail
+from gwtui.crud.form import PickOption
+from gwtui.crud.plan import Plan
+from gwtui.crud.text import Names, count
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.assignments.plans import plan_assign_keys, plan_assign_members
+from gwtui.resources.guardrails.view import display_name, shown_name
+from gwtui.resources.members.resource import MemberRow
+from gwtui.resources.organization.resource import PersonRow, shown_person
 from gwtui.ui.context import ActionContext, Handler
-from gwtui.ui.forms.fields import PickOption
 from gwtui.ui.forms.model_field import FindScreen
 from gwtui.ui.forms.search import NAMED, Offer
 from gwtui.ui.forms.writing import confirm_and_tell, covered, read_again
-from gwtui.ui.resources.guardrail_row import display_name, shown_name
-from gwtui.ui.resources.members import MemberRow
-from gwtui.ui.resources.organization import PersonRow
-from gwtui.ui.resources.people import shown_person
 from gwtui.watch.feeds.guardrails import FEEDS, Bindings, GuardrailRow, bindings_feed
 from gwtui.watch.feeds.keys import KeyRow
 

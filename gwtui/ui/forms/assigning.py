@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from gwtui.actions.assignment_plans import plan_assign_keys, plan_assign_members
-from gwtui.actions.plan import Outcome, Plan, Refused
-from gwtui.actions.wording import Names, several
 from gwtui.client.errors import NotSentError
 from gwtui.contract.guardrails import AssignKeysRequest, AssignMembersRequest, Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.members import OrganizationMember
 from gwtui.contract.request import RequestModel
+from gwtui.crud.form import Facts, FormSpec, MultiPickField, PickOption
+from gwtui.crud.plan import Outcome, Plan, Refused
+from gwtui.crud.resource import Cell
+from gwtui.crud.text import Names, several
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.assignments.plans import plan_assign_keys, plan_assign_members
+from gwtui.resources.guardrails.view import display_name, shown_name
+from gwtui.resources.keys.resource import fetch_keys
+from gwtui.resources.organization.resource import shown_person
 from gwtui.ui.context import ActionContext
-from gwtui.ui.forms.fields import Facts, FormSpec, MultiPickField, PickOption
 from gwtui.ui.forms.writing import carry_out, confirm
-from gwtui.ui.resources.guardrail_row import display_name, shown_name
-from gwtui.ui.resources.keys import fetch_keys
-from gwtui.ui.resources.people import shown_person
-from gwtui.ui.resources.spec import Cell
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
 
 _NAME = 60

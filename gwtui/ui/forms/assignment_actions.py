@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from gwtui.actions.assignment_plans import (
-    plan_unassign_keys,
-    plan_unassign_members,
-)
-from gwtui.actions.plan import Applied, Plan, Refused, Unknown, bundle_alike
-from gwtui.actions.undo import each_back
-from gwtui.actions.wording import Names, count
 from gwtui.contract.guardrails import (
     Guardrail,
     KeyAssignment,
     MemberAssignment,
 )
+from gwtui.crud.plan import Applied, Plan, Refused, Unknown, bundle_alike
+from gwtui.crud.text import Names, count
+from gwtui.crud.undo import each_back
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.assignments.plans import plan_unassign_keys, plan_unassign_members
+from gwtui.resources.assignments.resource import AssignmentRow, fetch_people
+from gwtui.resources.guardrails.view import shown_name
+from gwtui.resources.organization.resource import shown_person
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.assigning import Assigning
 from gwtui.ui.forms.form_screen import FormScreen
@@ -32,9 +32,6 @@ from gwtui.ui.forms.writing import (
     tell_lost,
 )
 from gwtui.ui.guardrail_links import say_not_made
-from gwtui.ui.resources.assignments import AssignmentRow, fetch_people
-from gwtui.ui.resources.guardrail_row import shown_name
-from gwtui.ui.resources.people import shown_person
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow
 
 

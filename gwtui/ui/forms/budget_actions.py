@@ -7,23 +7,17 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from gwtui.actions.budget_series import (
-    LABELS,
-    in_words,
-    known_limits,
-    plan_series,
-    together,
-)
-from gwtui.actions.plan import Applied, Plan
-from gwtui.actions.uses import Uses, budget_uses, items_soon
-from gwtui.actions.workspace_plans import shown_name
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.budgets import Budget
 from gwtui.contract.workspaces import Workspace
+from gwtui.crud.plan import Applied, Plan
 from gwtui.domain.workspace_spend import spent_by_interval
+from gwtui.resources.budgets.form import Spent, budgets_form
+from gwtui.resources.budgets.plans import LABELS, in_words, known_limits, plan_series, together
+from gwtui.resources.uses import Uses, budget_uses, items_soon
+from gwtui.resources.workspaces.plans import shown_name
 from gwtui.ui.context import ActionContext, Handler
-from gwtui.ui.forms.budget_form import Spent, budgets_form
 from gwtui.ui.forms.editing import Editing
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.writing import (

@@ -11,7 +11,14 @@ from dataclasses import replace
 from functools import partial
 from typing import cast
 
-from gwtui.actions.byok_plans import (
+from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
+from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
+from gwtui.contract.request import RequestModel
+from gwtui.crud.form import Facts, FormSpec, PickOption
+from gwtui.crud.plan import Applied, Outcome, Refused
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.byok.form import ByokSources, create_form, edit_form, rotate_form
+from gwtui.resources.byok.plans import (
     LABELS,
     check_provider,
     in_words,
@@ -23,16 +30,14 @@ from gwtui.actions.byok_plans import (
     plan_update,
     shown_name,
 )
-from gwtui.actions.plan import Applied, Outcome, Refused
-from gwtui.actions.uses import Uses, credential_uses, items_soon
-from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
-from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
-from gwtui.contract.request import RequestModel
-from gwtui.domain.safe_text import safe_line
+from gwtui.resources.byok.resource import FEEDS, ByokRow, names_feed
+from gwtui.resources.keys.resource import fetch_keys
+from gwtui.resources.models.providers import providers_feed
+from gwtui.resources.models.resource import models_feed
+from gwtui.resources.organization.resource import shown_person
+from gwtui.resources.uses import Uses, credential_uses, items_soon
 from gwtui.ui.context import ActionContext, Handler
-from gwtui.ui.forms.byok_form import ByokSources, create_form, edit_form, rotate_form
 from gwtui.ui.forms.editing import Editing
-from gwtui.ui.forms.fields import Facts, FormSpec, PickOption
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.forms.writing import (
     carry_out,
@@ -49,12 +54,6 @@ from gwtui.ui.forms.writing import (
     value_soon,
     workspace_facts,
 )
-from gwtui.ui.resources.byok import FEEDS, names_feed
-from gwtui.ui.resources.byok_row import ByokRow
-from gwtui.ui.resources.keys import fetch_keys
-from gwtui.ui.resources.models import models_feed
-from gwtui.ui.resources.people import shown_person
-from gwtui.ui.resources.providers import providers_feed
 
 _NAME = 60
 

@@ -11,10 +11,10 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from gwtui.actions.plan import Change, Plan
+from gwtui.crud.plan import Change, Plan
+from gwtui.crud.resource import Tone
 from gwtui.domain.cells import UNKNOWN
 from gwtui.ui.forms.editors import Edited, Entered, TextEditor
-from gwtui.ui.resources.spec import Tone
 from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.folding import FoldingScroll

@@ -14,8 +14,8 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.widgets import Button, Static
 
+from gwtui.crud.resource import Tone
 from gwtui.ui.forms.editors import ChoiceEditor, Entered
-from gwtui.ui.resources.spec import Tone
 from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.folding import FoldingScroll

@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from gwtui.actions.plan import Consent, Outcome, Plan, Refused
-from gwtui.actions.uses import Uses
-from gwtui.actions.wording import both_sides
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.request import RequestModel
+from gwtui.crud.plan import Consent, Outcome, Plan, Refused
+from gwtui.crud.text import both_sides
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
+from gwtui.resources.uses import Uses
 from gwtui.ui.context import ActionContext
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.writing import carry_out, confirm

@@ -14,9 +14,9 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input
 
+from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.forms.reading import Typed
-from gwtui.ui.resources.spec import Cell, Tone
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.tones import toned
 from gwtui.ui.typed_ahead import OPENING
@@ -347,7 +347,7 @@ class PickEditor(OpensByTyping, can_focus=True):
         return await self.app.push_screen_wait(screen)
 
     async def _found(self) -> str | None:
-        from gwtui.ui.forms.fields import PickOption  # noqa: PLC0415 - these import this module
+        from gwtui.crud.form import PickOption  # noqa: PLC0415 - these import this module
         from gwtui.ui.forms.model_field import FindScreen  # noqa: PLC0415
         from gwtui.ui.forms.search import Offer  # noqa: PLC0415
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from gwtui.actions.generation_plans import CATEGORIES, LABELS, plan_feedback
-from gwtui.actions.plan import Applied, Outcome
 from gwtui.contract.activity import FeedbackRequest, Generation
 from gwtui.contract.request import RequestModel
+from gwtui.crud.form import FormField, FormSpec, TextAreaField
+from gwtui.crud.plan import Applied, Outcome
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.generations.plans import CATEGORIES, LABELS, plan_feedback
 from gwtui.ui.context import ActionContext, Handler
-from gwtui.ui.forms.fields import FormField, FormSpec, TextAreaField
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.writing import carry_out, plain_facts, submitted
 

@@ -13,12 +13,12 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from gwtui.actions.plan import Applied, Outcome, Refused, Unknown
-from gwtui.actions.wording import sentence
 from gwtui.client.errors import InvalidRequestError
 from gwtui.contract.request import RequestModel, problems
+from gwtui.crud.form import Facts, FormSpec, row_id
+from gwtui.crud.plan import Applied, Outcome, Refused, Unknown
+from gwtui.crud.text import sentence
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.forms.fields import Facts, FormSpec, row_id
 from gwtui.ui.forms.progress import ProgressLine
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.state import FormState

@@ -6,27 +6,29 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, cast
 
-from gwtui.actions.guardrail_plans import (
+from gwtui.client.errors import NotFoundError
+from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
+from gwtui.contract.request import RequestModel
+from gwtui.crud.form import Facts, FormSpec
+from gwtui.crud.plan import Applied, Outcome, Plan
+from gwtui.domain.guardrail_effect import restrictions_of
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.guardrails.effect import NamedRestrictions
+from gwtui.resources.guardrails.fields import in_words, known_values, labels
+from gwtui.resources.guardrails.form import create_form, edit_form
+from gwtui.resources.guardrails.plans import (
     Reach,
     plan_create,
     plan_delete,
     plan_first_update,
     plan_update,
 )
-from gwtui.actions.guardrail_words import in_words, known_values, labels
-from gwtui.actions.plan import Applied, Outcome, Plan
-from gwtui.actions.uses import guardrail_bindings, people_names
-from gwtui.client.errors import NotFoundError
-from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
-from gwtui.contract.request import RequestModel
-from gwtui.domain.guardrail_effect import restrictions_of
-from gwtui.domain.safe_text import safe_line
+from gwtui.resources.guardrails.view import display_name, shown_name
+from gwtui.resources.uses import guardrail_bindings, people_names
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.editing import Editing
-from gwtui.ui.forms.fields import Facts, FormSpec
 from gwtui.ui.forms.form_screen import Submit
 from gwtui.ui.forms.guardrail_choices import sources
-from gwtui.ui.forms.guardrail_form import create_form, edit_form
 from gwtui.ui.forms.guardrail_screen import GuardrailFormScreen
 from gwtui.ui.forms.writing import (
     carry_out,
@@ -41,8 +43,6 @@ from gwtui.ui.forms.writing import (
     workspace_facts,
 )
 from gwtui.ui.guardrail_links import say_not_made
-from gwtui.ui.resources.effects import NamedRestrictions
-from gwtui.ui.resources.guardrail_row import display_name, shown_name
 from gwtui.ui.screens.remaining import RemainingScreen
 from gwtui.watch.feeds.guardrails import FEEDS, Bindings, GuardrailRow, bindings_feed
 

@@ -6,15 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from gwtui.contract.models import Model
 from gwtui.contract.providers import Provider
+from gwtui.crud.form import PickOption
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.guardrails.effect import LiveEffect, catalog_feed
+from gwtui.resources.guardrails.form import GuardrailSources
+from gwtui.resources.models.providers import providers_feed
+from gwtui.resources.models.resource import models_feed
 from gwtui.ui.context import ActionContext
-from gwtui.ui.forms.fields import PickOption
-from gwtui.ui.forms.guardrail_form import GuardrailSources
 from gwtui.ui.forms.writing import value_now
-from gwtui.ui.resources.catalog_view import catalog_feed
-from gwtui.ui.resources.effects import LiveEffect
-from gwtui.ui.resources.models import models_feed
-from gwtui.ui.resources.providers import providers_feed
 
 _TITLE = 60
 

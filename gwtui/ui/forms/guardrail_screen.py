@@ -8,11 +8,11 @@ from textual.binding import Binding, BindingType
 
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import Guardrail
+from gwtui.crud.form import Facts, FormSpec
 from gwtui.domain.clock import Clock
 from gwtui.domain.guardrail_effect import restrictions_of
-from gwtui.ui.forms.fields import Facts, FormSpec
+from gwtui.resources.guardrails.effect import NamedRestrictions
 from gwtui.ui.forms.form_screen import FormScreen, Submit
-from gwtui.ui.resources.effects import NamedRestrictions
 from gwtui.ui.screens.remaining import RemainingScreen
 from gwtui.watch.hub import FeedHub
 

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import cast
 
-from gwtui.actions.key_plans import (
+from gwtui.contract.keys import ApiKey, CreatedKey, UpdateKeyRequest
+from gwtui.crud.plan import Applied
+from gwtui.resources.keys.form import create_form, edit_form
+from gwtui.resources.keys.plans import (
     LABELS,
     in_words,
     known_values,
@@ -15,13 +18,11 @@ from gwtui.actions.key_plans import (
     plan_update,
     shown_name,
 )
-from gwtui.actions.plan import Applied
-from gwtui.actions.uses import Uses, key_uses
-from gwtui.contract.keys import ApiKey, CreatedKey, UpdateKeyRequest
+from gwtui.resources.keys.resource import KeyRow
+from gwtui.resources.uses import Uses, key_uses
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.editing import Editing
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.key_form import create_form, edit_form
 from gwtui.ui.forms.new_key import Making
 from gwtui.ui.forms.writing import (
     confirm_and_tell,
@@ -32,7 +33,6 @@ from gwtui.ui.forms.writing import (
     select,
     workspace_facts,
 )
-from gwtui.ui.resources.keys import KeyRow
 
 FEEDS = "keys"
 """The feeds that a write to a key makes out of date begin so."""

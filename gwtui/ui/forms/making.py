@@ -7,11 +7,7 @@ from functools import partial
 from pydantic import SecretStr
 from textual.widget import Widget
 
-from gwtui.domain.safe_text import safe_line
-from gwtui.ui.forms.builtin_filters import BuiltinsEditor
-from gwtui.ui.forms.custom_filters import FiltersEditor
-from gwtui.ui.forms.editors import ChoiceEditor, PickEditor, TextEditor
-from gwtui.ui.forms.fields import (
+from gwtui.crud.form import (
     CustomFilterField,
     FilterListField,
     FormField,
@@ -21,6 +17,10 @@ from gwtui.ui.forms.fields import (
     TextAreaField,
     ThreeWayField,
 )
+from gwtui.domain.safe_text import safe_line
+from gwtui.ui.forms.builtin_filters import BuiltinsEditor
+from gwtui.ui.forms.custom_filters import FiltersEditor
+from gwtui.ui.forms.editors import ChoiceEditor, PickEditor, TextEditor
 from gwtui.ui.forms.model_field import ModelEditor
 from gwtui.ui.forms.pick import PicksEditor
 from gwtui.ui.forms.reading import UNSAID, Typed

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from gwtui.actions.member_plans import plan_add, plan_remove
-from gwtui.actions.plan import Applied, Outcome, Plan, Refused, Unknown, bundle_alike
-from gwtui.actions.undo import each_back
-from gwtui.actions.workspace_plans import shown_name
 from gwtui.client.errors import GatewayError, NotSentError
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.members import MAX_MEMBERS, ChangeMembersRequest, OrganizationMember
 from gwtui.contract.request import RequestModel
 from gwtui.contract.workspaces import Workspace
+from gwtui.crud.form import FormSpec, MultiPickField, PickOption
+from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown, bundle_alike
+from gwtui.crud.undo import each_back
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.members.plans import plan_add, plan_remove
+from gwtui.resources.members.resource import MemberRow
+from gwtui.resources.organization.resource import full_name, role_cell, shown_person
+from gwtui.resources.workspaces.plans import shown_name
 from gwtui.ui.context import ActionContext, Handler
-from gwtui.ui.forms.fields import FormSpec, MultiPickField, PickOption
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.notice import NoticeScreen
 from gwtui.ui.forms.writing import (
@@ -31,8 +33,6 @@ from gwtui.ui.forms.writing import (
     say_done,
     tell_lost,
 )
-from gwtui.ui.resources.members import MemberRow
-from gwtui.ui.resources.people import full_name, role_cell, shown_person
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.workspace_links import go_to
 

@@ -9,12 +9,12 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.suggester import Suggester
 
+from gwtui.crud.form import ModelField, PickOption
+from gwtui.crud.resource import Cell
 from gwtui.domain.suggestions import did_you_mean
 from gwtui.ui.forms.editors import Hinted, TextEditor
-from gwtui.ui.forms.fields import ModelField, PickOption
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.search import Offer, SearchScreen, option_line, title_width
-from gwtui.ui.resources.spec import Cell
 from gwtui.ui.typed_ahead import OPENING
 
 

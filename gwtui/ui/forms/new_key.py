@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import cast
 
-from gwtui.actions.key_plans import plan_create, shown_name
-from gwtui.actions.plan import Applied, Outcome, Plan, Refused
-from gwtui.actions.sealed_keys import with_sealing
 from gwtui.client.errors import NotSentError
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.contract.request import RequestModel
+from gwtui.crud.plan import Applied, Outcome, Plan, Refused
+from gwtui.resources.keys.plans import plan_create, shown_name
+from gwtui.resources.keys.sealed import with_sealing
 from gwtui.ui.context import ActionContext
 from gwtui.ui.forms.notice import NoticeScreen
 from gwtui.ui.forms.secret import SecretScreen, Shelter

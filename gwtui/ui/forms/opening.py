@@ -12,9 +12,9 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button
 
+from gwtui.crud.resource import Cell
 from gwtui.ui.forms.editors import ChoiceEditor, Edited
 from gwtui.ui.forms.reading import Typed
-from gwtui.ui.resources.spec import Cell
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.modal import Answered
 from gwtui.ui.tones import toned

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gwtui.actions.organization_plans import LABELS, in_words, known_values, plan_update
-from gwtui.actions.plan import Applied
 from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
+from gwtui.crud.form import FormField, FormSpec
+from gwtui.crud.plan import Applied
+from gwtui.resources.organization.plans import LABELS, in_words, known_values, plan_update
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.editing import Editing
-from gwtui.ui.forms.fields import FormField, FormSpec
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.writing import (
     covered,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from gwtui.ui.forms.fields import FieldGroup
+from gwtui.crud.form import FieldGroup
 from gwtui.ui.forms.state import FormState, Tally
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import Part, PartsLine

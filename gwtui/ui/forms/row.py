@@ -12,12 +12,12 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from gwtui.crud.form import FormField
+from gwtui.crud.resource import Cell
 from gwtui.ui.forms.editors import Edited, Entered, Hinted, TextEditor
-from gwtui.ui.forms.fields import FormField
 from gwtui.ui.forms.making import make_editor
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.state import COUNTED, FormState
-from gwtui.ui.resources.spec import Cell
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
 

@@ -14,13 +14,13 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from gwtui.client.errors import GatewayError
+from gwtui.crud.form import Choices, PickOption
+from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.fitting import fit
-from gwtui.ui.forms.fields import Choices, PickOption
 from gwtui.ui.forms.opening import ValueScreen
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.row_list import RowList
-from gwtui.ui.resources.spec import Tone
 from gwtui.ui.screens.choose import letters, nothing_matches
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine

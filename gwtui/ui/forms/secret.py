@@ -15,11 +15,11 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
 
+from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_ends, safe_text
 from gwtui.domain.times import utc
 from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.forms.editors import Edited, Entered, TickEditor
-from gwtui.ui.resources.spec import Tone
 from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.tones import toned
 from gwtui.ui.typed_ahead import FINISHING

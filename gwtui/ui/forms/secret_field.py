@@ -11,8 +11,8 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
+from gwtui.crud.resource import Cell
 from gwtui.ui.forms.editors import Edited, Entered
-from gwtui.ui.resources.spec import Cell
 from gwtui.ui.tones import toned
 
 _MOST_DOTS = 24

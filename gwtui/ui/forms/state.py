@@ -16,13 +16,13 @@ from gwtui.contract.request import (
     part_rules,
     problems,
 )
+from gwtui.crud.form import Facts, FieldGroup, FormField, FormSpec
+from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.ui.forms.fields import Facts, FieldGroup, FormField, FormSpec
-from gwtui.ui.forms.filter_rows import BuiltinRow, CustomRow
+from gwtui.resources.guardrails.form import BuiltinRow, CustomRow
 from gwtui.ui.forms.reading import Typed, to_typed, to_value
 from gwtui.ui.forms.refusals import named
-from gwtui.ui.resources.spec import Cell, Tone
 
 NOTHING_CHANGED = "Nothing was changed yet."
 _CLOSE_TO_FULL = 0.9

@@ -24,7 +24,7 @@ _NAMED = 3
 
 async def offer_at_start(app: GwtuiApp) -> None:
     """After connecting: say what was wiped, offer what waits, unless something else is open."""
-    from gwtui.actions.sealed_keys import foreign  # noqa: PLC0415 - loaded with the connection
+    from gwtui.resources.keys.sealed import foreign  # noqa: PLC0415 - loaded with the connection
 
     if app.session is None:
         return
@@ -48,7 +48,7 @@ async def offer_at_start(app: GwtuiApp) -> None:
 
 async def offer_again(context: ActionContext) -> None:
     """Show what waits, or say that nothing does."""
-    from gwtui.actions.sealed_keys import what_else  # noqa: PLC0415 - loaded with the connection
+    from gwtui.resources.keys.sealed import what_else  # noqa: PLC0415 - loaded with the connection
 
     app = context.app
     if app.session is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gwtui.actions.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
-from gwtui.actions.undo import CannotUndoError, Done
 from gwtui.client.errors import GatewayError
+from gwtui.crud.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
+from gwtui.crud.undo import CannotUndoError, Done
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.notice import NoticeScreen

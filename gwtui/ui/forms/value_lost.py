@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from gwtui.actions.registry import by_id
 from gwtui.contract.keys import ApiKey
+from gwtui.resources.actions import by_id
+from gwtui.resources.keys.resource import KEYS
 from gwtui.ui.context import ActionContext
 from gwtui.ui.doubt_actions import show_route
-from gwtui.ui.resources.keys import KEYS
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.watch.feeds.keys import KeyRow
 
 if TYPE_CHECKING:
-    from gwtui.actions.doubts.evidence import Candidate
+    from gwtui.resources.recovery.evidence import Candidate
 
 _LEAVE = ""
 

@@ -6,9 +6,18 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TypeVar, cast
 
-from gwtui.actions.plan import Applied, Outcome
-from gwtui.actions.uses import Uses, workspace_contents, workspace_uses
-from gwtui.actions.workspace_plans import (
+from gwtui.contract.models import Model
+from gwtui.contract.request import RequestModel
+from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
+from gwtui.crud import cells
+from gwtui.crud.form import PickOption
+from gwtui.crud.plan import Applied, Outcome
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.models.resource import models_feed
+from gwtui.resources.uses import Uses, workspace_contents, workspace_uses
+from gwtui.resources.workspaces import view as workspace_row
+from gwtui.resources.workspaces.form import Catalog, create_form, edit_form
+from gwtui.resources.workspaces.plans import (
     LABELS,
     in_words,
     known_values,
@@ -17,15 +26,9 @@ from gwtui.actions.workspace_plans import (
     plan_update,
     shown_name,
 )
-from gwtui.contract.models import Model
-from gwtui.contract.request import RequestModel
-from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
-from gwtui.domain.safe_text import safe_line
 from gwtui.ui.context import ActionContext, Handler
 from gwtui.ui.forms.editing import Editing
-from gwtui.ui.forms.fields import PickOption
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.workspace_form import Catalog, create_form, edit_form
 from gwtui.ui.forms.writing import (
     carry_out,
     confirm,
@@ -41,8 +44,6 @@ from gwtui.ui.forms.writing import (
     submitted,
     value_now,
 )
-from gwtui.ui.resources import cells, workspace_row
-from gwtui.ui.resources.models import models_feed
 from gwtui.ui.workspace_links import go_to, workspace_of
 from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, default_workspace_id
 

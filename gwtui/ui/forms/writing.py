@@ -11,24 +11,24 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gwtui.actions.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
-from gwtui.actions.registry import by_id
-from gwtui.actions.undo import UNDO_TIME
-from gwtui.actions.wording import sentence
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
+from gwtui.crud.form import Facts
+from gwtui.crud.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
+from gwtui.crud.text import sentence
+from gwtui.crud.undo import UNDO_TIME
 from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.resources.actions import by_id
+from gwtui.resources.workspaces.resource import workspaces_feed
 from gwtui.ui.context import ActionContext
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.fields import Facts
 from gwtui.ui.forms.notice import NoticeScreen
 from gwtui.ui.frame_facts import whose
 from gwtui.ui.in_doubt import PLACE, route_to
-from gwtui.ui.resources.workspaces import workspaces_feed
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.watch.feed import Feed
 
 if TYPE_CHECKING:
-    from gwtui.actions.road import WriteRoad
+    from gwtui.crud.executor import WriteRoad
 
 T = TypeVar("T")
 

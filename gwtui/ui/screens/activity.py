@@ -12,13 +12,13 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from gwtui.contract.activity import ActivityRow
+from gwtui.crud import cells
+from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import GROUPINGS, MEASURES, Grouping, Measure
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.ascii_terminal import ascii_only
-from gwtui.ui.commands import by_id
-from gwtui.ui.resources import cells
-from gwtui.ui.resources.activity import (
+from gwtui.local.ascii_terminal import ascii_only
+from gwtui.resources.activity.resource import (
     COLUMNS,
     MEASURE_WORDS,
     Activity,
@@ -32,7 +32,7 @@ from gwtui.ui.resources.activity import (
     totals,
     user_activity_feed,
 )
-from gwtui.ui.resources.spec import ResourceSpec, Scope
+from gwtui.ui.commands import by_id
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import cell_content, toned

@@ -14,7 +14,8 @@ from textual.content import Content
 from textual.reactive import Reactive
 from textual.widget import Widget
 
-from gwtui.actions.action import APP
+from gwtui.crud.action import APP
+from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.context import ActionContext, Marks
@@ -23,7 +24,6 @@ from gwtui.ui.health import skewed
 from gwtui.ui.in_doubt import reminder
 from gwtui.ui.messages import FeedChanged
 from gwtui.ui.paint_caches import release
-from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.state_words import freshness, in_sentence, say_unconnected, say_without_value
 from gwtui.ui.subscriptions import FeedUse, Subscriptions
 from gwtui.ui.terminal_size import TerminalSized

@@ -11,9 +11,9 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from gwtui.domain import times
+from gwtui.resources.changes import CHANGES
 from gwtui.ui.board.prompts import BetweenPrompt, BoardPrompt
 from gwtui.ui.board.replaying import parse_past
-from gwtui.ui.resources.changes import CHANGES
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from gwtui.ui.resources.spec import Completion, Scope
+from gwtui.crud.resource import Completion, Scope
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.fetching import AT_ONCE, beside

@@ -9,9 +9,9 @@ from typing import Any
 from textual.content import Content
 
 from gwtui.contract.activity import GenerationContent
+from gwtui.crud.schema_gaps import every_gap
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.ui.resources.gaps import every_gap
 from gwtui.ui.tones import toned
 
 MOST = 200_000

@@ -15,12 +15,12 @@ from textual.content import Content
 from textual.widgets import Digits
 
 from gwtui.contract.credits import Credits
+from gwtui.crud import cells
+from gwtui.crud.resource import Scope
 from gwtui.domain import money, times
 from gwtui.domain.burn import Rate
-from gwtui.ui.ascii_terminal import ascii_only
-from gwtui.ui.board.credits_words import burn_cells, runway_cells
-from gwtui.ui.resources import cells
-from gwtui.ui.resources.balance import (
+from gwtui.local.ascii_terminal import ascii_only
+from gwtui.resources.credits.balance import (
     Line,
     balance_lines,
     balance_text,
@@ -28,9 +28,7 @@ from gwtui.ui.resources.balance import (
     burn_lines,
     recorded_lines,
 )
-from gwtui.ui.resources.keys import KeyRow, keys_feed
-from gwtui.ui.resources.spec import Scope
-from gwtui.ui.resources.spending import (
+from gwtui.resources.credits.spending import (
     KEY_COLUMNS,
     WINDOW_WORDS,
     WINDOWS,
@@ -40,6 +38,8 @@ from gwtui.ui.resources.spending import (
     Window,
     spending,
 )
+from gwtui.resources.credits.text import burn_cells, runway_cells
+from gwtui.resources.keys.resource import KeyRow, keys_feed
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import cell_content, toned

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gwtui.contract.keys import CurrentKey
-from gwtui.ui.resources.current_key import (
+from gwtui.resources.keys.current import (
     SECTIONS,
     Reach,
     current_key_feed,

@@ -10,16 +10,15 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
 
-from gwtui.actions.doubts.evidence import Candidate, Evidence
-from gwtui.actions.doubts.feed import Found, evidence_feed
-from gwtui.actions.doubts.nearness import REACHES
-from gwtui.actions.recovery import RESOURCE
+from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import age
+from gwtui.resources.recovery.actions import RESOURCE
+from gwtui.resources.recovery.candidates import ABOUT, CANDIDATE, COLUMNS, name_of
+from gwtui.resources.recovery.evidence import REACHES, Candidate, Evidence
+from gwtui.resources.recovery.inspection import Found, evidence_feed
 from gwtui.ui.commands import by_id
 from gwtui.ui.detail_lines import section_lines
-from gwtui.ui.resources.candidates import ABOUT, CANDIDATE, COLUMNS, name_of
-from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned

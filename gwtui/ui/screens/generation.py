@@ -12,9 +12,9 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.ui.resources.generation import SECTIONS, shown_name
-from gwtui.ui.resources.spec import Tone
+from gwtui.resources.generations.resource import SECTIONS, shown_name
 from gwtui.ui.screens.object import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned

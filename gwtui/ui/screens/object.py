@@ -8,9 +8,9 @@ from typing import Any
 
 from textual.app import ComposeResult
 
-from gwtui.actions.figures import FIGURES
+from gwtui.crud.resource import Section
+from gwtui.resources.figure_actions import FIGURES
 from gwtui.ui.detail_lines import section_lines
-from gwtui.ui.resources.spec import Section
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.widgets.lines import LinesView
 

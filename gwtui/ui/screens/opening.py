@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import ComposeResult
 
-from gwtui.actions.action import APP, LIST
+from gwtui.crud.action import APP, LIST
+from gwtui.resources.registry import PARENTS, PLACES, SCREENS
 from gwtui.ui.frame_facts import header_facts
-from gwtui.ui.resources.registry import PARENTS, PLACES, SCREENS
 from gwtui.ui.terminal_size import TerminalSized
 from gwtui.ui.widgets.footer import KeyFooter
 from gwtui.ui.widgets.header import HeaderBar

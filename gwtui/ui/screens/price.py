@@ -14,21 +14,15 @@ from textual.content import Content
 from textual.widgets import Input, Label
 
 from gwtui.contract.values import WEEKDAYS
+from gwtui.crud import cells
+from gwtui.crud.resource import Scope
 from gwtui.domain import times
 from gwtui.domain.clock import Clock
 from gwtui.domain.pricing import Usage
 from gwtui.domain.safe_text import safe_text
+from gwtui.resources.models.endpoints import endpoints_feed
+from gwtui.resources.models.quotes import OFFER_COLUMNS, Offer, compare, parse_tokens, parse_when
 from gwtui.ui.health import next_try, trouble
-from gwtui.ui.resources import cells
-from gwtui.ui.resources.endpoints import endpoints_feed
-from gwtui.ui.resources.quotes import (
-    OFFER_COLUMNS,
-    Offer,
-    compare,
-    parse_tokens,
-    parse_when,
-)
-from gwtui.ui.resources.spec import Scope
 from gwtui.ui.screens.fed_modal import FedModal
 from gwtui.ui.screens.price_lines import offer_lines
 from gwtui.ui.subscriptions import FeedUse

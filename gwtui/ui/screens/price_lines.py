@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from textual.content import Content
 
+from gwtui.crud import cells
 from gwtui.domain import money
 from gwtui.domain.pricing import QuoteLine
-from gwtui.ui.resources import cells
-from gwtui.ui.resources.prices import other_prices, unit_of, unit_price
-from gwtui.ui.resources.quotes import Offer, rules_text
+from gwtui.resources.models.prices import other_prices, unit_of, unit_price
+from gwtui.resources.models.quotes import Offer, rules_text
 from gwtui.ui.tones import toned
 
 _KEY, _QUANTITY, _PRICE, _AMOUNT = 12, 11, 22, 12

@@ -17,9 +17,14 @@ from gwtui.domain.catalog_view import CatalogView
 from gwtui.domain.clock import Clock
 from gwtui.domain.guardrail_effect import Effect, ModelEffect, effect_on_catalog
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.guardrails.effect import (
+    EFFECT_COLUMNS,
+    NamedRestrictions,
+    catalog_feed,
+    model_identity,
+    progress_of,
+)
 from gwtui.ui.health import next_try, trouble
-from gwtui.ui.resources.catalog_view import catalog_feed, progress_of
-from gwtui.ui.resources.effects import EFFECT_COLUMNS, NamedRestrictions, model_identity
 from gwtui.ui.screens.fed_modal import FedModal
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.screens.remaining_lines import model_lines

@@ -5,10 +5,10 @@ from __future__ import annotations
 from textual.content import Content
 
 from gwtui.contract.models import Endpoint
+from gwtui.crud import cells
 from gwtui.domain.guardrail_effect import Blocked, ModelEffect
 from gwtui.domain.uptime import verdict
-from gwtui.ui.resources import cells
-from gwtui.ui.resources.effects import endpoint_title
+from gwtui.resources.guardrails.effect import endpoint_title
 from gwtui.ui.tones import toned
 
 _NAME, _STATE = 28, 12

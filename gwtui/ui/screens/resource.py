@@ -13,11 +13,11 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.timer import Timer
 
-from gwtui.actions.action import LIST
+from gwtui.crud.action import LIST
+from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.context import Marks
-from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.completing import Completing, Preparing
 from gwtui.ui.screens.seeking import Seeking

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gwtui.actions.wording import sentence
 from gwtui.client.errors import NotFoundError
+from gwtui.crud.resource import ResourceSpec, Scope
+from gwtui.crud.text import sentence
 from gwtui.domain.lookup import Lookup, lookup_path, nearest
 from gwtui.domain.safe_text import safe_line
-from gwtui.ui.resources.spec import ResourceSpec, Scope
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.state_words import in_sentence
 

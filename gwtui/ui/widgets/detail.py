@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from gwtui.crud.resource import ResourceSpec
 from gwtui.ui.detail_lines import detail_lines
-from gwtui.ui.resources.spec import ResourceSpec
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.lines import LinesView
 

@@ -16,7 +16,7 @@ from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import Part, PartsLine
 
 if TYPE_CHECKING:
-    from gwtui.ui.resources.spec import Cell
+    from gwtui.crud.resource import Cell
 
 READ_ONLY = "READ-ONLY"
 CRITICAL = "CRITICAL"

@@ -8,13 +8,13 @@ from typing import Any
 import httpx
 from pydantic import SecretStr
 
-from gwtui.actions.plan import Plan
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, Workspace
+from gwtui.crud.plan import Plan
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
 

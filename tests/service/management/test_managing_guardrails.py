@@ -9,7 +9,6 @@ from decimal import Decimal
 import pytest
 from management_kit import NOBODY, carried_out, fresh_keys, id_of, team
 
-from gwtui.actions import assignment_plans
 from gwtui.client import errors
 from gwtui.client.call import Answer, Call, Caller
 from gwtui.client.gateway import GatewayClient
@@ -22,6 +21,7 @@ from gwtui.contract.guardrails import (
     CreateGuardrailRequest,
     UpdateGuardrailRequest,
 )
+from gwtui.resources.assignments import plans as assignment_plans
 
 
 async def test_the_life_of_a_guardrail(client: GatewayClient) -> None:

@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 from management_kit import CLOCK, carried_out, fresh_keys, id_of, team
 
-from gwtui.actions import budget_plans, member_plans, workspace_plans
-from gwtui.actions.workspace_plans import WorkspaceContents
 from gwtui.client import errors
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.members import ChangeMembersRequest
 from gwtui.contract.organization import UpdateOrganizationSettingsRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from gwtui.resources.budgets import plans as budget_plans
+from gwtui.resources.members import plans as member_plans
+from gwtui.resources.workspaces import plans as workspace_plans
+from gwtui.resources.workspaces.plans import WorkspaceContents
 
 # Workspaces ---------------------------------------------------------------------------------------
 

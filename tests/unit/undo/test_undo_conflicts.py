@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from fault_world import FaultWorld
-from gwtui.actions import assignment_plans
-from gwtui.actions.undo import CannotUndoError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.contract.members import ChangeMembersRequest
+from gwtui.crud.undo import CannotUndoError
+from gwtui.resources.assignments import plans as assignment_plans
 from undo_kit import (
     RENAMED,
     WAYS,

@@ -11,14 +11,15 @@ from typing import Any
 from pydantic import SecretStr
 
 from fault_world import NOW, FaultWorld
-from gwtui.actions import byok_plans, key_plans
-from gwtui.actions.plan import Applied, Consent, Plan
-from gwtui.actions.road import WriteRoad
-from gwtui.actions.undo import UndoList
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
+from gwtui.crud.executor import WriteRoad
+from gwtui.crud.plan import Applied, Consent, Plan
+from gwtui.crud.undo import UndoList
 from gwtui.local.journal import Journal
+from gwtui.resources.byok import plans as byok_plans
+from gwtui.resources.keys import plans as key_plans
 from undo_kit import RENAMED, client_of, listed
 
 

@@ -12,14 +12,17 @@ import pytest
 from pydantic import SecretStr
 
 from fault_world import NOW, FaultWorld
-from gwtui.actions import byok_plans, key_plans, uses, workspace_plans
-from gwtui.actions.uses import WorkspaceContents
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.activity import ActivityRow
 from gwtui.contract.byok import ByokCredential, CreateByokRequest
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
+from gwtui.resources import uses
+from gwtui.resources.byok import plans as byok_plans
+from gwtui.resources.keys import plans as key_plans
+from gwtui.resources.uses import WorkspaceContents
+from gwtui.resources.workspaces import plans as workspace_plans
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from decimal import Decimal
 
-from gwtui.ui.resources.spec import Tone
+from gwtui.crud.resource import Tone
 from gwtui.ui.widgets.plot.spans import Window
 from gwtui.watch.history.model import Curve, Point
 

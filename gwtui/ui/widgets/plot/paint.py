@@ -10,9 +10,9 @@ from itertools import groupby
 from rich.cells import cell_len
 from textual.content import Content
 
+from gwtui.crud.resource import Tone
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.times import local_preview, utc
-from gwtui.ui.resources.spec import Tone
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.plot.figure import Figure, Line
 from gwtui.ui.widgets.plot.raster import SIGNS_ASCII, Mark, Raster, column_of

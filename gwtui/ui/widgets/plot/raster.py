@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from gwtui.ui.resources.spec import Tone
+from gwtui.crud.resource import Tone
 from gwtui.ui.widgets.plot.figure import Line
 from gwtui.ui.widgets.plot.scale import Scale
 from gwtui.ui.widgets.plot.spans import Window

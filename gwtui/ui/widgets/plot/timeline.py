@@ -8,7 +8,7 @@ from itertools import groupby
 
 from textual.content import Content
 
-from gwtui.ui.resources.spec import Tone
+from gwtui.crud.resource import Tone
 from gwtui.ui.tones import toned
 
 _SIGNS: dict[Tone, str] = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gwtui.ui.widgets.table.layout import GUTTER, Layout
 
 if TYPE_CHECKING:
-    from gwtui.ui.resources.spec import Cell
+    from gwtui.crud.resource import Cell
 
 
 @dataclass(frozen=True, slots=True)

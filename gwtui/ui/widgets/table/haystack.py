@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from gwtui.ui.resources.row_fields import row_text
+from gwtui.crud.resource import row_text
 
 if TYPE_CHECKING:
-    from gwtui.ui.resources.spec import Column
+    from gwtui.crud.resource import Column
 
 T = TypeVar("T")
 

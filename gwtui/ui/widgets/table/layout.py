@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gwtui.ui.resources.spec import Column
+    from gwtui.crud.resource import Column
 
 GUTTER = 2
 """Cells before the first column: the cursor's shape and the mark."""

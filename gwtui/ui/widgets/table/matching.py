@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from gwtui.crud.resource import Facets, RowFields
 from gwtui.domain.filters import Query
-from gwtui.ui.resources.row_fields import Facets, RowFields
 from gwtui.ui.widgets.table.haystack import Haystacks
 
 if TYPE_CHECKING:
-    from gwtui.ui.resources.spec import Column
+    from gwtui.crud.resource import Column
 
 T = TypeVar("T")
 

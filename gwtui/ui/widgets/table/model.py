@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from gwtui.crud.resource import Facets, filter_kinds
 from gwtui.domain.filters import parse
 from gwtui.domain.ordering import ordered
-from gwtui.ui.resources.row_fields import Facets, filter_kinds
 from gwtui.ui.widgets.table.frame import Frame, Row
 from gwtui.ui.widgets.table.haystack import Haystacks
 from gwtui.ui.widgets.table.layout import Layout
@@ -17,7 +17,7 @@ from gwtui.ui.widgets.table.matching import Matcher
 from gwtui.ui.widgets.table.selection import Lost, Selection
 
 if TYPE_CHECKING:
-    from gwtui.ui.resources.spec import Column
+    from gwtui.crud.resource import Column
 
 T = TypeVar("T")
 

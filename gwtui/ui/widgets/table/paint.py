@@ -17,7 +17,7 @@ from gwtui.ui.widgets.table.frame import Row
 from gwtui.ui.widgets.table.layout import GAP, Layout, Slot
 
 if TYPE_CHECKING:
-    from gwtui.ui.resources.spec import Column, Tone
+    from gwtui.crud.resource import Column, Tone
 
 CURSOR = "▌"
 MARK = "●"

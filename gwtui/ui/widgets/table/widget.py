@@ -11,14 +11,14 @@ from textual.binding import BindingType
 from textual.scrollbar import ScrollDown, ScrollTo, ScrollUp
 from textual.timer import Timer
 
-from gwtui.ui.resources.row_fields import Facets
+from gwtui.crud.resource import Facets
 from gwtui.ui.widgets.table import keys, messages
 from gwtui.ui.widgets.table.model import Prepared, TableModel
 from gwtui.ui.widgets.table.selection import Lost
 from gwtui.ui.widgets.table.view import HEADER, TableView
 
 if TYPE_CHECKING:
-    from gwtui.ui.resources.spec import Column
+    from gwtui.crud.resource import Column
 
 T = TypeVar("T")
 

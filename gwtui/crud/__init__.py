@@ -1,0 +1,1 @@
+"""The engine that every resource shares: declaration, plan, execution, undo, recovery."""

@@ -1,0 +1,156 @@
+"""How single figures read, the same in every list and detail pane.
+
+Everything here returns plain text; what came from the gateway went through ``safe_text``.
+A field that is unknown is an em dash, one that the gateway says is not set is a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+from gwtui.contract.response import ResponseModel
+from gwtui.crud.resource import Cell, DetailRow, Tone
+from gwtui.domain import money, times
+from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.safe_text import safe_line, safe_text
+
+DASH = UNKNOWN
+NOTHING = Cell(DASH, "muted")
+"""Unknown: missing, unreadable or null."""
+
+_ONE_LINE = 120
+_PERCENT = Decimal(100)
+_CENT = Decimal("0.01")
+_FULL, _EMPTY = "█", "░"
+
+
+def text(value: object, tone: Tone = "plain") -> Cell:
+    """Text from the gateway on one line; an empty one counts as unknown."""
+    if value is None or value == "":
+        return NOTHING
+    return Cell(safe_line(value, _ONE_LINE), tone)
+
+
+def prose(value: str | None, limit: int = 4000) -> Cell:
+    """Longer text from the gateway, line breaks kept."""
+    if not value:
+        return NOTHING
+    return Cell(safe_text(value, limit, newlines=True))
+
+
+def usd(amount: Decimal | None, tone: Tone = "plain") -> Cell:
+    """An amount in USD; nothing spent is there but stays quiet."""
+    if amount is None:
+        return NOTHING
+    return Cell(money.usd(amount), "muted" if amount == 0 and tone == "plain" else tone)
+
+
+def cents(amount: Decimal | None, tone: Tone = "plain") -> Cell:
+    """An amount in a column: always in cents so that points stand below each other."""
+    if amount is None:
+        return NOTHING
+    if 0 < amount < _CENT:
+        return Cell("<$0.01", tone)
+    return Cell(money.usd(amount, places=2), tone if amount or tone != "plain" else "muted")
+
+
+def share(part: Decimal | None, tone: Tone = "plain") -> Cell:
+    """A share, 0..1, as a percentage."""
+    return NOTHING if part is None else Cell(money.percent(part), tone)
+
+
+def count(number: int | None) -> Cell:
+    """A whole number with thousands separated."""
+    return NOTHING if number is None else Cell(money.grouped(number))
+
+
+def tokens(number: int | None) -> Cell:
+    """A token count, short ("128k")."""
+    return NOTHING if number is None else Cell(money.compact_int(number))
+
+
+def exact_tokens(number: int | None, missing: str = DASH) -> Cell:
+    """A token count in full."""
+    return Cell(missing, "muted") if number is None else Cell(f"{money.grouped(number)} tokens")
+
+
+def yes_no(value: bool | None) -> Cell:
+    """A flag as a word."""
+    if value is None:
+        return NOTHING
+    return Cell("yes") if value else Cell("no", "muted")
+
+
+def ago(moment: datetime | None, now: datetime, missing: Cell = NOTHING) -> Cell:
+    """A moment as seen from now."""
+    return missing if moment is None else Cell(times.relative(moment, now))
+
+
+def moment_row(
+    label: str, moment: datetime | None, now: datetime, missing: Cell = NOTHING
+) -> DetailRow:
+    """A moment in full, with the distance from now beside it."""
+    if moment is None:
+        return DetailRow(label, missing)
+    return DetailRow(label, Cell(times.utc(moment)), times.relative(moment, now))
+
+
+def hint(text: str) -> DetailRow:
+    """A line about keys of the dashboard."""
+    return DetailRow("", Cell(text, "muted"), hint=True)
+
+
+def from_unix(seconds: int | None) -> datetime | None:
+    """A Unix timestamp as a moment; None when it is outside the calendar."""
+    if seconds is None:
+        return None
+    try:
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+    except OverflowError:
+        return None
+
+
+def words(values: Iterable[str] | None, missing: Cell = NOTHING) -> Cell:
+    """A list of names in the gateway's order."""
+    if values is None:
+        return missing
+    joined = ", ".join(safe_line(value, _ONE_LINE) for value in values)
+    return Cell(joined) if joined else Cell("none", "muted")
+
+
+def bar(part: Decimal, width: int = 20) -> str:
+    """A share as a bar of ``width`` cells: full at 1 and above, empty at 0 and below."""
+    inside = min(max(part, Decimal(0)), Decimal(1))
+    filled = int(inside * width)
+    if filled == 0 and inside > 0:
+        filled = 1
+    if filled == width and inside < 1:
+        filled = width - 1
+    return _FULL * filled + _EMPTY * (width - filled)
+
+
+def in_percent(part: Decimal | None) -> Decimal | None:
+    """A share as the number people type in a filter: 0.83 -> 83."""
+    return None if part is None else part * _PERCENT
+
+
+def said_null(model: ResponseModel, name: str) -> bool:
+    """Whether the gateway itself sent null, as opposed to leaving the field out."""
+    return name in model.raw and model.raw[name] is None
+
+
+def milliseconds(value: Decimal | None) -> Cell:
+    """A latency; the title of the column or row names the unit."""
+    return NOTHING if value is None else Cell(f"{value:,.0f}")
+
+
+def speed(value: Decimal | None) -> Cell:
+    """Tokens per second; the title of the column or row names the unit."""
+    return NOTHING if value is None else Cell(f"{value:,.1f}")
+
+
+def uptime(points: Decimal | None) -> Cell:
+    """A percentage 0..100 as the gateway gives it; what is not quite all never reads as 100%."""
+    return NOTHING if points is None else Cell(money.percent_points(points, places=2))

@@ -1,0 +1,135 @@
+"""Columns of the common kinds, so that a resource only says what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from typing import TypeVar
+
+from gwtui.crud import cells
+from gwtui.crud.resource import Cell, Column
+
+T = TypeVar("T")
+
+
+def text_column(  # noqa: PLR0913 - a column has as many properties
+    name: str,
+    title: str,
+    value: Callable[[T], str | None],
+    width: int,
+    priority: int,
+    *,
+    help: str,
+    missing: Callable[[T], Cell] | None = None,
+) -> Column[T]:
+    """Text from the gateway, sorted without regard to case. Priority 0 grows: it is the name."""
+
+    def cell(item: T, _now: datetime) -> Cell:
+        found = value(item)
+        return missing(item) if missing is not None and found is None else cells.text(found)
+
+    def key(item: T, _now: datetime) -> str | None:
+        found = value(item)
+        return None if found is None else found.casefold()
+
+    return Column(
+        name,
+        title,
+        cell,
+        key,
+        width,
+        priority,
+        grow=priority == 0,
+        help=help,
+        export=lambda item, _now: value(item),
+    )
+
+
+def figure_column(  # noqa: PLR0913 - a column has as many properties
+    name: str,
+    title: str,
+    value: Callable[[T], Decimal | int | None],
+    width: int,
+    priority: int,
+    *,
+    show: Callable[[T], Cell],
+    help: str,
+) -> Column[T]:
+    """A number that reads its own way; ``value`` is what sorting and filters compare."""
+    return Column(
+        name,
+        title,
+        lambda item, _now: show(item),
+        lambda item, _now: value(item),
+        width,
+        priority,
+        right=True,
+        help=help,
+        kind="number",
+    )
+
+
+def usd_column(
+    name: str,
+    title: str,
+    value: Callable[[T], Decimal | None],
+    width: int,
+    priority: int,
+    help: str,
+) -> Column[T]:
+    """An amount in USD, in cents."""
+    return figure_column(
+        name, title, value, width, priority, show=lambda item: cells.cents(value(item)), help=help
+    )
+
+
+def count_column(
+    name: str,
+    title: str,
+    value: Callable[[T], int | None],
+    width: int,
+    priority: int,
+    help: str,
+) -> Column[T]:
+    """How many there are of something."""
+    return figure_column(
+        name, title, value, width, priority, show=lambda item: cells.count(value(item)), help=help
+    )
+
+
+def moment_column(
+    name: str,
+    title: str,
+    value: Callable[[T], datetime | None],
+    width: int,
+    priority: int,
+    help: str,
+) -> Column[T]:
+    """A moment as seen from now."""
+    return Column(
+        name,
+        title,
+        lambda item, now: cells.ago(value(item), now),
+        lambda item, _now: value(item),
+        width,
+        priority,
+        help=help,
+        kind="moment",
+    )
+
+
+def flag_column(
+    name: str, title: str, value: Callable[[T], bool | None], width: int, priority: int, help: str
+) -> Column[T]:
+    """A flag as a word."""
+    return Column(
+        name,
+        title,
+        lambda item, _now: cells.yes_no(value(item)),
+        lambda item, _now: value(item),
+        width,
+        priority,
+        help=help,
+        kind="flag",
+    )

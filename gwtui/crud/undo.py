@@ -1,0 +1,228 @@
+"""Taking changes back: what was carried out in this session, and the way back where there is one.
+
+The way back is an ordinary plan with a consent of its own. It is made from a fresh reading: where
+somebody changed the same thing since, that is said and nothing is offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.request import RequestModel, problems
+from gwtui.contract.response import ResponseModel
+from gwtui.crud.plan import Plan, Undo, WayBack, bundle_alike
+from gwtui.crud.text import known_fields
+from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.diffs import ABSENT, ThreeWayField, three_way
+from gwtui.domain.safe_text import safe_line
+
+M = TypeVar("M", bound=ResponseModel)
+T = TypeVar("T")
+
+UNDO_TIME = timedelta(minutes=10)
+"""How long a change can be taken back: later, somebody relies on it."""
+_MOST = 50
+"""Changes that are remembered."""
+
+
+class CannotUndoError(Exception):
+    """There is no way back any more; the message says why, fit to show to a person."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Done:
+    """A change that was carried out. Its plan is not kept: what it sent may hold a secret."""
+
+    plan_id: str
+    title: str
+    way: WayBack | None
+    at: datetime
+
+
+class UndoList:
+    """The changes of one session, the newest last."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._done: list[Done] = []
+
+    def add(self, plan: Plan[T], value: T) -> None:
+        """Remember a change, also one that cannot be taken back. An undo itself is not kept."""
+        if plan.undoes is None:
+            way = None if plan.undo is None else plan.undo(value)
+            done = Done(plan.id, plan.title, way, self._now())
+            self._done = [*self._done, done][-_MOST:]
+
+    def latest(self) -> Done | None:
+        """The newest change that can still be taken back."""
+        since = self._now() - UNDO_TIME
+        for done in reversed(self._done):
+            if done.way is not None:
+                return done if done.at > since else None
+        return None
+
+    @property
+    def offers_last(self) -> bool:
+        """Whether the very last change can be taken back."""
+        done = self.latest()
+        return done is not None and done is self._done[-1]
+
+    def after(self, done: Done) -> tuple[str, ...]:
+        """Titles of what was done after that change and has no way back, the newest first."""
+        place = self._done.index(done)
+        return tuple(later.title for later in reversed(self._done[place + 1 :]))
+
+    def why_not(self) -> str:
+        """Why there is nothing to take back."""
+        minutes = int(UNDO_TIME.total_seconds() // 60)
+        if not self._done:
+            return "Nothing was changed in this session"
+        last = self._done[-1]
+        if last.way is None:
+            return f"{last.title}: this cannot be undone"
+        return f"{last.title}: that was more than {minutes} minutes ago, too long to undo it"
+
+    def forget(self, done: Done) -> None:
+        """It was taken back, or never can be."""
+        self._done = [one for one in self._done if one is not done]
+
+    async def plan(self, client: GatewayClient, done: Done) -> Plan[Any]:
+        """The plan that takes a change back. Raises CannotUndoError and GatewayError."""
+        if done.way is None:
+            raise CannotUndoError("It cannot be undone.")
+        try:
+            back = await done.way(client, self._now())
+        except NotFoundError:
+            raise CannotUndoError("It no longer exists.") from None
+        return _marked(back, done)
+
+
+def _marked(back: Plan[Any], undone: Done) -> Plan[Any]:
+    """The plan as what it is: the undoing of another one."""
+    parts = tuple(replace(part, undoes=undone.plan_id, undo=None) for part in back.parts)
+    title = f"Undo: {undone.title}"
+    return replace(back, title=title, undoes=undone.plan_id, undo=None, parts=parts)
+
+
+# Ways back --------------------------------------------------------------------------------------
+
+
+def put_back(  # noqa: PLR0913 - what every update knows of itself
+    fresh: M,
+    request: RequestModel,
+    labels: Mapping[str, str],
+    words: Callable[[str, Any], str],
+    *,
+    read: Callable[[GatewayClient], Awaitable[M]],
+    plan: Callable[[M, Mapping[str, Any], datetime], Plan[Any]],
+    known: Callable[[M], Mapping[str, Any]] | None = None,
+) -> Undo[M] | None:
+    """The way back from an update: the fields as ``fresh`` had them.
+
+    None where the gateway did not give one of them: what is not known cannot be put back.
+    ``read`` reads the resource again, ``plan`` plans the update with the fields that it is given,
+    ``known`` gives the fields in the form in which a request carries them, where that is not the
+    one in which they came.
+    """
+    fields = sorted(request.model_fields_set)
+
+    def of(model: M) -> dict[str, Any]:
+        every = known_fields(model, fields) if known is None else known(model)
+        return {name: every[name] for name in fields if name in every}
+
+    before = of(fresh)
+    if len(before) < len(fields):
+        return None
+    sent = {name: getattr(request, name) for name in fields}
+
+    def undo(answer: M) -> WayBack:
+        after = {**sent, **of(answer)}
+
+        async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
+            present = await read(client)
+            wanted = way_back(after, before, of(present), labels, words)
+            try:
+                return plan(present, wanted, now)
+            except ValidationError as error:
+                why = "; ".join(map(str, problems(error)))
+            raise CannotUndoError(f"What it was before is not accepted any more: {safe_line(why)}.")
+
+        return way
+
+    return undo
+
+
+def way_back(
+    after: Mapping[str, Any],
+    before: Mapping[str, Any],
+    present: Mapping[str, Any],
+    labels: Mapping[str, str],
+    words: Callable[[str, Any], str],
+) -> Mapping[str, Any]:
+    """The fields that must be sent so that it is as ``before``, as long as it still is ``after``.
+
+    Raises CannotUndoError when somebody changed one of them since, or nothing is left to do.
+    """
+    ways = three_way(after, before, present)
+    if ways.conflicts:
+        raise CannotUndoError(_moved(ways.conflicts, labels, words))
+    if not ways.to_send:
+        raise CannotUndoError("It is as it was before already.")
+    return ways.to_send
+
+
+def _moved(
+    fields: Sequence[ThreeWayField], labels: Mapping[str, str], words: Callable[[str, Any], str]
+) -> str:
+    lines = [
+        f"{labels.get(one.field, one.field)} is now "
+        f"{UNKNOWN if one.theirs is ABSENT else words(one.field, one.theirs)}"
+        for one in fields
+    ]
+    return f"Somebody else changed it since: {'; '.join(lines)}."
+
+
+def each_back(parts: Sequence[Plan[Any]]) -> Undo[tuple[Any, ...]] | None:
+    """The way back from several requests: each taken back, the last one first.
+
+    None unless each has one. Of a series that failed half way, what was done is taken back.
+    """
+    undos = [part.undo for part in parts if part.undo is not None]
+    if not parts or len(undos) < len(parts):
+        return None
+
+    def undo(answers: tuple[Any, ...]) -> WayBack:
+        ways = [one(answer) for one, answer in zip(undos, answers, strict=False)]
+
+        async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
+            plans: list[Plan[Any]] = []
+            for one in reversed(ways):
+                back = await one(client, now)
+                plans += back.parts or (back,)
+            return bundle_alike("", plans)
+
+        return way
+
+    return undo
+
+
+def known(identity: str | None, noun: str) -> str:
+    """The identifier of what was made. Raises CannotUndoError when the gateway gave none."""
+    if not identity:
+        raise CannotUndoError(f"The gateway did not say which {noun} it made.")
+    return identity
+
+
+async def or_nothing(reading: Awaitable[T]) -> T | None:
+    """What a reading gives; None when the gateway does not give it."""
+    try:
+        return await reading
+    except GatewayError:
+        return None

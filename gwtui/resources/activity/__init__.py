@@ -1,0 +1,1 @@
+"""Activity of the last completed days: extended contract section 8."""

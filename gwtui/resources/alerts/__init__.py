@@ -1,0 +1,1 @@
+"""Alerts, their rules and their history, as resources of this machine."""

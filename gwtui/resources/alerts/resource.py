@@ -1,0 +1,176 @@
+"""The alerts of now: what is wrong, since when, and who knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from gwtui.crud import cells
+from gwtui.crud.columns import moment_column, text_column
+from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue, Tone
+from gwtui.domain.alert_rules import Severity
+from gwtui.watch.alerts.model import Alert, AlertEvent, EventKind
+from gwtui.watch.feeds.alerts import alerts_feed
+
+SEVERITY_TONES: Mapping[Severity, Tone] = {"warning": "warn", "critical": "bad"}
+
+_EVENT_TONES: Mapping[EventKind, Tone] = {
+    "fired": "bad",
+    "cleared": "good",
+    "acknowledged": "accent",
+    "silenced": "muted",
+    "unsilenced": "accent",
+}
+
+
+def severity_cell(severity: Severity) -> Cell:
+    """How grave it is."""
+    return Cell(severity, SEVERITY_TONES[severity])
+
+
+def state_cell(alert: Alert) -> Cell:
+    """How an alert stands, in a word."""
+    if not alert.standing.alerting:
+        return Cell("pending", "muted")
+    if alert.silenced_until is not None:
+        return Cell("silenced", "muted")
+    if alert.acknowledged_at is not None:
+        return Cell("known", "accent")
+    if alert.standing.state == "clearing":
+        return Cell("recovering", "warn")
+    return Cell("firing", SEVERITY_TONES[alert.severity])
+
+
+def event_cell(event: AlertEvent) -> Cell:
+    """What happened, in a word."""
+    tone = SEVERITY_TONES[event.severity] if event.event == "fired" else _EVENT_TONES[event.event]
+    return Cell(event.event, "muted" if event.quiet else tone)
+
+
+def loud(alerts: Sequence[Alert]) -> list[Alert]:
+    """The alerts that ask for somebody, critical ones first, then the newest."""
+    asking = [alert for alert in alerts if alert.loud]
+    asking.sort(key=lambda one: one.fired_at.timestamp() if one.fired_at else 0, reverse=True)
+    asking.sort(key=lambda one: one.severity != "critical")
+    return asking
+
+
+def counted(alerts: Sequence[Alert]) -> Cell | None:
+    """How many ask for somebody, for the header; None while none does."""
+    asking = loud(alerts)
+    if not asking:
+        return None
+    words = "1 ALERT" if len(asking) == 1 else f"{len(asking)} ALERTS"
+    return Cell(words, SEVERITY_TONES[asking[0].severity])
+
+
+def alerts_line(alerts: Sequence[Alert]) -> Cell | None:
+    """The alerts that ask for somebody in one line, the gravest first; None without any."""
+    asking = loud(alerts)
+    if not asking:
+        return None
+    first = asking[0]
+    more = f" · {len(asking) - 1} more" if len(asking) > 1 else ""
+    text = f"{first.severity}: {first.title}: {first.name}: {first.said}{more}"
+    return Cell(text, SEVERITY_TONES[first.severity])
+
+
+_GRAVE = {"critical": 0, "warning": 1}
+
+
+def _gravity(alert: Alert, _now: datetime) -> SortValue:
+    """The gravest first, of these the newest; no row moves when somebody acknowledges it."""
+    fired = 0 if alert.fired_at is None else int(alert.fired_at.timestamp())
+    return f"{0 if fired else 1}{_GRAVE[alert.severity]}{2**40 - fired:014}"
+
+
+COLUMNS: tuple[Column[Alert], ...] = (
+    text_column("name", "Subject", lambda alert: alert.name, 22, 0, help="what it is about"),
+    Column(
+        "state",
+        "State",
+        lambda alert, _now: state_cell(alert),
+        _gravity,
+        10,
+        1,
+        help="pending, firing, recovering, known (acknowledged) or silenced",
+        export=lambda alert, _now: state_cell(alert).text,
+    ),
+    Column(
+        "severity",
+        "Severity",
+        lambda alert, _now: severity_cell(alert.severity),
+        lambda alert, _now: alert.severity,
+        8,
+        3,
+        help="warning or critical",
+    ),
+    text_column("said", "What", lambda alert: alert.said, 32, 2, help="what is wrong"),
+    moment_column("fired", "Since", lambda alert: alert.fired_at, 10, 4, "when it fired"),
+    text_column("rule", "Rule", lambda alert: alert.title, 22, 5, help="which rule it is"),
+    text_column(
+        "who", "Known to", lambda alert: alert.acknowledged_by or None, 14, 6, help="who knows"
+    ),
+)
+
+
+def _what(alert: Alert, now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("state", state_cell(alert)),
+        DetailRow("severity", severity_cell(alert.severity)),
+        DetailRow("wrong", cells.prose(alert.said)),
+        cells.moment_row("fired", alert.fired_at, now),
+        cells.moment_row("state since", alert.standing.since, now),
+    ]
+
+
+def _about(alert: Alert, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("rule", cells.text(alert.title), cells.text(alert.key.rule).text),
+        DetailRow("subject", cells.text(alert.name)),
+        DetailRow("kind", cells.text(alert.key.subject.resource)),
+        DetailRow("identity", cells.text(alert.key.subject.identity)),
+    ]
+
+
+def _who(alert: Alert, now: datetime) -> Sequence[DetailRow]:
+    nobody = Cell("nobody yet", "muted")
+    known = cells.text(alert.acknowledged_by) if alert.acknowledged_by else nobody
+    return [
+        DetailRow("acknowledged by", known),
+        cells.moment_row("acknowledged", alert.acknowledged_at, now, Cell("no", "muted")),
+        cells.moment_row("silenced until", alert.silenced_until, now, Cell("no", "muted")),
+    ]
+
+
+def identity(alert: Alert) -> str:
+    """Rule and subject."""
+    return "\n".join((alert.key.rule, *alert.key.subject))
+
+
+ALERTS: ResourceSpec[Alert] = ResourceSpec(
+    id="alerts",
+    title="Alerts",
+    singular="alert",
+    identity=identity,
+    name=lambda alert: cells.text(f"{alert.title}: {alert.name}").text,
+    columns=COLUMNS,
+    sections=(Section("What", _what), Section("About", _about), Section("Who knows", _who)),
+    feed=lambda hub, _scope: alerts_feed(hub),
+    raw=lambda alert: {
+        "rule": alert.key.rule,
+        "resource": alert.key.subject.resource,
+        "identity": alert.key.subject.identity,
+        "state": alert.standing.state,
+        "severity": alert.severity,
+        "said": alert.said,
+    },
+    empty="All is well. R shows what is watched, H what happened before.",
+    default_sort=("state", False),
+    facets={
+        "state": lambda alert, _now: state_cell(alert).text,
+        "resource": lambda alert, _now: alert.key.subject.resource,
+        "identity": lambda alert, _now: alert.key.subject.identity,
+        "id": lambda alert, _now: alert.key.rule,
+    },
+)

@@ -1,0 +1,1 @@
+"""What guardrails are assigned to: extended contract section 5."""

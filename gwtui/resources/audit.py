@@ -1,0 +1,131 @@
+"""The audit log of this machine: what was changed, by whom, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from gwtui.crud import cells
+from gwtui.crud.columns import moment_column, text_column
+from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
+from gwtui.local.audit import AuditEntry, summary_text
+from gwtui.watch.feeds.audit import audit_feed
+
+_LONG = 2000
+_TONES: Mapping[str, Tone] = {
+    "applied": "good",
+    "refused": "warn",
+    "unknown": "bad",
+    "resolved": "accent",
+}
+
+
+def _outcome(entry: AuditEntry) -> Cell:
+    return Cell(entry.outcome, _TONES[entry.outcome])
+
+
+COLUMNS: tuple[Column[AuditEntry], ...] = (
+    text_column("what", "Change", lambda entry: entry.title, 24, 0, help="what was to be done"),
+    moment_column("at", "When", lambda entry: entry.at, 10, 1, "when its outcome was written"),
+    Column(
+        "outcome",
+        "Outcome",
+        lambda entry, _now: _outcome(entry),
+        lambda entry, _now: entry.outcome,
+        8,
+        2,
+        help="applied, refused, unknown (the answer was lost) or resolved (a person found out)",
+    ),
+    text_column("who", "Who", lambda entry: entry.who, 16, 3, help="user and machine"),
+    text_column("profile", "Profile", lambda entry: entry.profile, 12, 4, help="which gateway"),
+    text_column("consent", "Agreed by", lambda entry: entry.consent, 12, 5, help="how it was told"),
+    text_column("action", "Action", lambda entry: entry.action, 20, 6, help="which action it was"),
+    text_column(
+        "key", "Key", lambda entry: entry.key or None, 18, 7, help="management key, masked"
+    ),
+    text_column(
+        "request",
+        "Request",
+        lambda entry: entry.request_id,
+        26,
+        8,
+        help="what the gateway calls the request",
+    ),
+)
+
+
+def _what(entry: AuditEntry, now: datetime) -> Sequence[DetailRow]:
+    rows = [
+        DetailRow("change", cells.text(entry.title)),
+        DetailRow("action", cells.text(entry.action)),
+        DetailRow("resource", cells.text(entry.resource)),
+        DetailRow("identity", cells.text(entry.identity)),
+        cells.moment_row("written", entry.at, now),
+        DetailRow("plan", cells.text(entry.id)),
+    ]
+    if entry.undoes:
+        rows.append(DetailRow("undoes plan", cells.text(entry.undoes)))
+    return rows
+
+
+def _who(entry: AuditEntry, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("user", cells.text(entry.user)),
+        DetailRow("machine", cells.text(entry.host)),
+        DetailRow("profile", cells.text(entry.profile)),
+        DetailRow("gateway", cells.text(entry.gateway)),
+        DetailRow("key", cells.text(entry.key), "as the gateway masks it"),
+        DetailRow("key from", cells.text(entry.token_source)),
+        DetailRow("agreed by", cells.text(entry.consent)),
+    ]
+
+
+def _became(entry: AuditEntry, _now: datetime) -> Sequence[DetailRow]:
+    rows = [DetailRow("outcome", _outcome(entry))]
+    if entry.error or entry.message:
+        status = "" if entry.status is None else f"status {entry.status}"
+        rows += [
+            DetailRow("error", cells.text(entry.error), status),
+            DetailRow("message", cells.prose(entry.message, _LONG)),
+        ]
+    return [*rows, DetailRow("request id", cells.text(entry.request_id))]
+
+
+def _changes(entry: AuditEntry, _now: datetime) -> Sequence[DetailRow]:
+    rows = []
+    for change in entry.changes:
+        after = cells.text(change.after).text
+        both = after if change.before is None else f"{cells.text(change.before).text} → {after}"
+        rows.append(DetailRow(cells.text(change.field).text, Cell(both)))
+    if entry.summary:
+        rows.append(DetailRow("sent", cells.prose(summary_text(entry.summary), _LONG)))
+    return rows
+
+
+AUDIT: ResourceSpec[AuditEntry] = ResourceSpec(
+    id="audit",
+    title="Audit entries",
+    singular="audit entry",
+    identity=lambda entry: f"{entry.id}/{entry.outcome}/{entry.at.timestamp()}",
+    name=lambda entry: cells.text(entry.title).text,
+    columns=COLUMNS,
+    sections=(
+        Section("What", _what),
+        Section("Before and after", _changes),
+        Section("Outcome", _became),
+        Section("Who", _who),
+    ),
+    feed=lambda hub, _scope: audit_feed(hub),
+    raw=lambda entry: entry.as_json(),
+    empty="Nothing was changed from this machine yet.",
+    default_sort=("at", True),
+    facets={
+        "user": lambda entry, _now: entry.user.casefold(),
+        "host": lambda entry, _now: entry.host.casefold(),
+        "resource": lambda entry, _now: entry.resource,
+        "identity": lambda entry, _now: entry.identity or "",
+        "gateway": lambda entry, _now: entry.gateway,
+        "error": lambda entry, _now: (entry.error or "").casefold(),
+        "plan": lambda entry, _now: entry.id,
+    },
+)

@@ -1,0 +1,1 @@
+"""Budgets of workspaces: extended contract section 3."""

@@ -1,0 +1,82 @@
+"""The editor of a workspace's budgets: all of them at once, checked against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from gwtui.contract.budgets import BUDGET_INTERVALS
+from gwtui.contract.request import Problem
+from gwtui.contract.workspaces import Workspace
+from gwtui.crud.form import Facts, FormField, FormSpec
+from gwtui.crud.resource import Cell
+from gwtui.domain.money import percent, usd
+from gwtui.resources.budgets.plans import BYOK, LABELS, BudgetLimits, conflicts
+from gwtui.resources.workspaces.plans import shown_name
+from gwtui.resources.workspaces.view import resets_words, share_tone
+
+Spent = Mapping[str, Decimal | None]
+"""USD by interval, as far as the present keys tell; one that is missing or None is unknown."""
+
+
+def budgets_form(
+    space: Workspace, known: Mapping[str, Any], spent: Mapping[bool, Spent]
+) -> FormSpec:
+    """The editor, filled from ``known``; ``spent`` without and with BYOK usage."""
+    return FormSpec(
+        title=f"Budgets of workspace {shown_name(space)} · reset 00:00 UTC",
+        model=BudgetLimits,
+        fields=(
+            *(
+                FormField(
+                    interval,
+                    LABELS[interval],
+                    "usd",
+                    placeholder="in USD; empty for none",
+                    preview=partial(_meaning, interval, spent),
+                )
+                for interval in BUDGET_INTERVALS
+            ),
+            FormField(BYOK, LABELS[BYOK], "switch", help="holds for every budget of the workspace"),
+        ),
+        submit="Review changes",
+        initial=known,
+        partial=True,
+        check=partial(check, known),
+        unknown_help="Each budget is a request of its own: look which of them were changed.",
+    )
+
+
+def check(known: Mapping[str, Any], request: BudgetLimits) -> Sequence[Problem]:
+    """What is wrong with the budgets as they would be together."""
+    given = {name: getattr(request, name) for name in request.model_fields_set}
+    limits = {name: value for name, value in {**known, **given}.items() if name != BYOK}
+    found = conflicts(limits)
+    if BYOK in given and all(limit is None for limit in limits.values()):
+        found.append(Problem(BYOK, "can only be set together with a budget"))
+    return found
+
+
+def _meaning(
+    interval: str,
+    spent: Mapping[bool, Spent],
+    value: Decimal | None,
+    values: Mapping[str, Any],
+    facts: Facts,
+) -> Cell:
+    """How much of the budget is spent, and when it starts over."""
+    used = spent.get(bool(values.get(BYOK)), {}).get(interval)
+    resets = resets_words(interval, facts.now())
+    if value is None:
+        known = "" if used is None else f"; {usd(used)} spent by its keys"
+        return Cell(f"no budget{known}", "muted")
+    if used is None:
+        return Cell(f"spending unknown · {resets}")
+    if value <= 0:
+        return Cell(f"{usd(used)} spent · {resets}", "muted")
+    share = used / value
+    if share >= 1:
+        return Cell(f"✗ {usd(used)} spent: requests are refused · {resets}", "bad")
+    return Cell(f"{usd(used)} spent, {percent(share)} · {resets}", share_tone(share))

@@ -1,0 +1,1 @@
+"""BYOK provider credentials: contract "BYOK provider credential"; extended section 6."""

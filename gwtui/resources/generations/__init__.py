@@ -1,0 +1,1 @@
+"""Generations: extended contract section 8."""

@@ -1,0 +1,1 @@
+"""Guardrails: contract "Guardrail"; extended contract section 5."""

@@ -1,0 +1,204 @@
+"""How the effect of guardrails on the catalog reads, in a list and below a form's fields.
+
+The rules themselves are in ``domain.guardrail_effect``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from gwtui.client.errors import NotFoundError
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.models import Endpoint, Model
+from gwtui.crud import cells
+from gwtui.crud.columns import figure_column, text_column
+from gwtui.crud.resource import Cell, Column, SortValue
+from gwtui.domain.catalog_view import CatalogView, Offers
+from gwtui.domain.guardrail_effect import (
+    Effect,
+    ModelEffect,
+    Restrictions,
+    effect_on_catalog,
+    restrictions_of,
+)
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import fetch_each
+from gwtui.watch.feeds.routing import fetch_zdr
+from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+
+
+_RANK = (
+    "none remains",
+    "none healthy",
+    "reduced",
+    "all remain",
+    "unknown",
+    "no endpoint",
+    "excluded",
+)
+"""What a person must look at comes first, what is meant to be left out comes last."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRestrictions:
+    """A guardrail by the name that is shown, and what it restricts."""
+
+    name: str
+    restrictions: Restrictions
+
+
+def model_identity(effect: ModelEffect) -> str:
+    """The model's identifier; for one without, what else tells it from others."""
+    return effect.model.id or f"?{effect.model.canonical_slug}|{effect.model.name}"
+
+
+def verdict_cell(effect: ModelEffect, _now: datetime) -> Cell:
+    """The verdict in a word."""
+    found = effect.verdict
+    return Cell(found.word, found.tone)
+
+
+def rank(effect: ModelEffect, *, blocked_first: bool = False) -> int:
+    """The place of a verdict among all; one that is meant counts as blocked where that is asked."""
+    word = effect.verdict.word
+    return -1 if blocked_first and word == "excluded" else _RANK.index(word)
+
+
+def _sort(effect: ModelEffect, _now: datetime) -> SortValue:
+    return f"{rank(effect)} {(effect.model.name or '').casefold()}"
+
+
+def left_cell(effect: ModelEffect) -> Cell:
+    """Remaining endpoints of all there are."""
+    if not effect.known:
+        return cells.NOTHING
+    text = f"{len(effect.remaining)} of {effect.total}"
+    return Cell(text, "plain" if effect.remaining else "muted")
+
+
+def healthy_cell(effect: ModelEffect) -> Cell:
+    """Remaining endpoints that work now."""
+    if not effect.known:
+        return cells.NOTHING
+    return Cell(str(effect.healthy), "plain" if effect.healthy else "muted")
+
+
+EFFECT_COLUMNS: tuple[Column[ModelEffect], ...] = (
+    text_column(
+        "model", "Model", lambda row: row.model.name or row.model.id, 22, 0, help="display name"
+    ),
+    Column("verdict", "Verdict", verdict_cell, _sort, 12, 1, help="what needs a look comes first"),
+    figure_column(
+        "left",
+        "Left",
+        lambda row: len(row.remaining),
+        7,
+        2,
+        show=left_cell,
+        help="endpoints that remain",
+    ),
+    figure_column(
+        "healthy",
+        "Healthy",
+        lambda row: row.healthy,
+        7,
+        3,
+        show=healthy_cell,
+        help="remaining endpoints that work now",
+    ),
+    text_column("why", "Why", lambda row: row.verdict.why, 22, 4, help="what takes endpoints away"),
+    text_column("id", "Author/id", lambda row: row.model.id, 28, 5, help="model identifier"),
+)
+
+
+def endpoint_title(endpoint: Endpoint) -> str:
+    """The provider with its variant, fit to be shown."""
+    name = endpoint.provider_name or endpoint.name or endpoint.tag
+    _, _, variant = (endpoint.tag or "").partition("/")
+    return cells.text(f"{name} /{variant}" if variant else name).text
+
+
+class LiveEffect:
+    """What remains under the values of a form, worked out again only when a rule changed.
+
+    ``view`` gives the catalog, None while nobody has read it.
+    """
+
+    def __init__(self, view: Callable[[], CatalogView | None], dialect: Dialect) -> None:
+        self._view = view
+        self._dialect = dialect
+        self._last: tuple[CatalogView, Restrictions, Effect] | None = None
+
+    def of(self, values: Mapping[str, Any]) -> Effect | None:
+        """The effect of these values, None while the catalog is not known."""
+        view = self._view()
+        if view is None:
+            return None
+        rules = restrictions_of(values)
+        if self._last is None or self._last[0] is not view or self._last[1] != rules:
+            self._last = (view, rules, effect_on_catalog(view, [rules], self._dialect))
+        return self._last[2]
+
+    def note(self, values: Mapping[str, Any]) -> Cell | None:
+        """One line below a field, None while the catalog is not known."""
+        effect = self.of(values)
+        if effect is None:
+            return None
+        text, tone = effect.summary
+        return Cell(f"{text} · F2 shows them", tone)
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the reading of the catalog is: one request per model."""
+
+    done: int = 0
+    total: int = 0
+
+
+_PROGRESS: WeakKeyDictionary[FeedHub, Progress] = WeakKeyDictionary()
+
+
+def progress_of(hub: FeedHub) -> Progress:
+    """How far the present reading of the catalog is."""
+    return _PROGRESS.setdefault(hub, Progress())
+
+
+def catalog_feed(hub: FeedHub) -> Feed[CatalogView]:
+    """The catalog with every endpoint; the same for every workspace and guardrail."""
+    progress = progress_of(hub)
+    return hub.feed("catalog", lambda client: fetch_catalog(client, progress), cadence.CATALOG)
+
+
+async def fetch_catalog(client: GatewayClient, progress: Progress) -> CatalogView:
+    """Every model with its endpoints, a few requests at a time. Raises GatewayError.
+
+    A model that is gone when its turn comes has no readable endpoints; a gateway that does not
+    tell which endpoints keep no data leaves that open.
+    """
+    models = [model for model in (await client.catalog.models()).items if model.id]
+    progress.done, progress.total = 0, len(models)
+
+    async def offers(model: Model) -> Offers:
+        try:
+            found = await client.catalog.endpoints(model.id or "")
+        except NotFoundError:
+            return Offers(model, None)
+        finally:
+            progress.done += 1
+        return Offers(model, None if found.endpoints is None else tuple(found.endpoints))
+
+    providers = (await client.providers.list()).items
+    return CatalogView(
+        offers=tuple(await fetch_each(models, offers)),
+        provider_slugs={one.name: one.slug for one in providers if one.name and one.slug},
+        zdr=await fetch_zdr(client),
+    )

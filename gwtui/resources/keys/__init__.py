@@ -1,0 +1,1 @@
+"""API keys: contract "API key"; extended contract section 1."""

@@ -1,0 +1,317 @@
+"""The key that the dashboard itself uses: GET /key, extended contract section 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from gwtui.client.errors import GatewayError
+from gwtui.contract.budgets import BudgetLayer
+from gwtui.contract.keys import CurrentKey, limit_used_share
+from gwtui.crud import cells
+from gwtui.crud.columns import flag_column, moment_column, text_column, usd_column
+from gwtui.crud.resource import (
+    Cell,
+    Column,
+    DetailRow,
+    DetailTable,
+    ResourceSpec,
+    Scope,
+    Section,
+    Tone,
+)
+from gwtui.crud.schema_gaps import own_honesty_sections
+from gwtui.domain import money
+from gwtui.domain.resets import describe_reset
+from gwtui.resources.keys.resource import NEVER, used_tone
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+
+
+NOT_MANAGEMENT = "this key is not a management key"
+"""Why nothing can be changed, to end a sentence with."""
+
+_NO_LIMIT = Cell("no limit", "muted")
+_SCOPES: Mapping[str, str] = {
+    "workspace_default_member": "workspace, per member",
+    "workspace_default_key": "workspace, per key",
+    "member": "guardrail of the member",
+    "api_key": "guardrail of the key",
+    "workspace": "workspace",
+    "key_limit": "limit of the key",
+}
+
+
+async def fetch_current_key(client: GatewayClient) -> CurrentKey:
+    """What the key in use may do. Where it may not manage, no write is sent any more.
+
+    Raises GatewayError.
+    """
+    current = await client.keys.current()
+    if current.is_management_key is False:
+        client.gate.close(NOT_MANAGEMENT)
+    return current
+
+
+def current_key_feed(hub: FeedHub, _scope: Scope) -> Feed[CurrentKey]:
+    """The feed of the key in use; the same for every workspace."""
+    return hub.feed("key", fetch_current_key, cadence.KEYS)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How much of the catalog the key in use may call; None is what could not be read."""
+
+    models: int | None = None
+    of: int | None = None
+
+
+async def fetch_reach(client: GatewayClient) -> Reach:
+    """Both counts; one that fails leaves the other. Never raises GatewayError."""
+    models: int | None = None
+    of: int | None = None
+    with suppress(GatewayError):
+        models = len((await client.catalog.user_models()).items)
+    with suppress(GatewayError):
+        of = await client.catalog.count()
+    return Reach(models, of)
+
+
+def reach_feed(hub: FeedHub, _scope: Scope) -> Feed[Reach]:
+    """How much of the catalog the key in use may call."""
+    return hub.feed("models:reach", fetch_reach, cadence.MODELS)
+
+
+def reach_section(reach: Reach | None) -> Section[CurrentKey]:
+    """What the guardrails on the key leave of the catalog."""
+    return Section("Catalog", lambda _current, _now: [_reach_row(reach)])
+
+
+def _reach_row(reach: Reach | None) -> DetailRow:
+    if reach is None:
+        return DetailRow("models", Cell("…", "muted"))
+    if reach.models is None:
+        return DetailRow("models", cells.NOTHING, "could not be read")
+    total = "" if reach.of is None else f" of {cells.count(reach.of).text}"
+    some = reach.of is not None and reach.models < reach.of
+    left = Cell(f"{cells.count(reach.models).text}{total}", "warn" if some else "plain")
+    return DetailRow("models", left, "may be called with this key; m lists them")
+
+
+def shown_name(current: CurrentKey) -> str:
+    """The key in use by its masked form."""
+    return f"This key {cells.text(current.label).text}" if current.label else "This key"
+
+
+def _rights_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:
+    manages = current.is_management_key
+    if manages is None:
+        offers = Cell("the gateway did not say; what it refuses is told", "warn")
+    elif manages:
+        offers = Cell("reading and changing, in every workspace", "good")
+    else:
+        offers = Cell("catalog, generations, this page; all else needs a management key", "warn")
+    free = current.free_model_daily_requests
+    regions = current.allowed_data_regions
+    return [
+        DetailRow("management key", cells.yes_no(manages)),
+        DetailRow("this offers", offers),
+        DetailRow("free tier", cells.yes_no(current.is_free_tier), _bought(current)),
+        DetailRow(
+            "free requests",
+            cells.NOTHING
+            if free is None
+            else Cell(
+                f"{cells.count(free.used).text} of {cells.count(free.limit).text} used, "
+                f"{cells.count(free.remaining).text} left"
+            ),
+            "today, free model variants",
+        ),
+        DetailRow("data regions", cells.words(regions), "where data may go"),
+    ]
+
+
+def _bought(current: CurrentKey) -> str:
+    if current.is_free_tier is None:
+        return ""
+    return "no credits bought so far" if current.is_free_tier else "credits were bought"
+
+
+def _limit_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
+    limit = _NO_LIMIT if cells.said_null(current, "limit") else cells.usd(current.limit)
+    rows = [DetailRow("limit", limit)]
+    part = limit_used_share(current.limit, current.limit_remaining)
+    if part is not None:
+        rows += [
+            DetailRow("used", Cell(f"{cells.bar(part)} {money.percent(part)}", used_tone(part))),
+            DetailRow("left", cells.usd(current.limit_remaining, _left_tone(current))),
+        ]
+    never = NEVER if cells.said_null(current, "limit_reset") else cells.NOTHING
+    reset = current.limit_reset
+    expires = NEVER if cells.said_null(current, "expires_at") else cells.NOTHING
+    return [
+        *rows,
+        DetailRow("reset", cells.text(describe_reset(reset, now)) if reset else never),
+        DetailRow("BYOK counts", cells.yes_no(current.include_byok_in_limit), "against the limit"),
+        cells.moment_row("expires", current.expires_at, now, expires),
+    ]
+
+
+def _left_tone(current: CurrentKey) -> Tone:
+    left = current.limit_remaining
+    return "bad" if left is not None and left <= 0 else "plain"
+
+
+def _effective_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
+    layer = current.effective_budget
+    if layer is None:
+        none = cells.said_null(current, "effective_budget")
+        words = Cell("none: no budget binds this key", "muted") if none else cells.NOTHING
+        return [DetailRow("budget", words, "" if none else "the gateway does not say")]
+    left = layer.remaining_usd
+    exhausted = left is not None and left <= 0
+    return [
+        DetailRow("budget", _scope(layer), "the first exhausted one, else the tightest"),
+        DetailRow("limit", cells.usd(layer.limit_usd)),
+        DetailRow("spent", cells.usd(layer.spend_usd)),
+        DetailRow(
+            "left",
+            cells.usd(left, "bad" if exhausted else "plain"),
+            "requests are refused (403)" if exhausted else "",
+        ),
+        cells.moment_row("starts over", layer.resets_at, now, _never(layer)),
+        DetailRow("BYOK counts", cells.yes_no(layer.include_byok)),
+    ]
+
+
+def _never(layer: BudgetLayer) -> Cell:
+    return NEVER if cells.said_null(layer, "resets_at") else cells.NOTHING
+
+
+def _scope(layer: BudgetLayer) -> Cell:
+    known = _SCOPES.get(layer.scope or "")
+    return Cell(known) if known else cells.text(layer.scope)
+
+
+def _budget_table(current: CurrentKey, _now: datetime) -> Sequence[DetailRow | DetailTable]:
+    if not current.budgets:
+        none = current.budgets is not None
+        return [DetailRow("", Cell("none", "muted") if none else cells.NOTHING)]
+    return [
+        DetailTable(
+            ("budget", "limit", "spent", "left", "resets"),
+            tuple(
+                (
+                    _scope(layer),
+                    cells.usd(layer.limit_usd),
+                    cells.usd(layer.spend_usd),
+                    cells.usd(layer.remaining_usd, "bad" if _is_spent(layer) else "plain"),
+                    cells.text(layer.reset_interval) if layer.reset_interval else _never(layer),
+                )
+                for layer in current.budgets
+            ),
+        )
+    ]
+
+
+def _is_spent(layer: BudgetLayer) -> bool:
+    return layer.remaining_usd is not None and layer.remaining_usd <= 0
+
+
+def _usage_table(current: CurrentKey, _now: datetime) -> Sequence[DetailTable]:
+    figures: tuple[tuple[str, Decimal | None, Decimal | None], ...] = (
+        ("today (UTC)", current.usage_daily, current.byok_usage_daily),
+        ("this week", current.usage_weekly, current.byok_usage_weekly),
+        ("this month", current.usage_monthly, current.byok_usage_monthly),
+        ("all time", current.usage, current.byok_usage),
+    )
+    return [
+        DetailTable(
+            ("USD", "usage", "BYOK"),
+            tuple(
+                (Cell(label, "muted"), cells.usd(own), cells.usd(byok))
+                for label, own, byok in figures
+            ),
+        )
+    ]
+
+
+def _identity_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:
+    legacy = current.rate_limit
+    return [
+        DetailRow("label", cells.text(current.label), "masked form of the key"),
+        DetailRow("creator", cells.text(current.creator_user_id)),
+        DetailRow("organization", cells.text(current.organization_id)),
+        DetailRow("workspace", cells.text(current.workspace_id)),
+        DetailRow("older flag", cells.yes_no(current.is_provisioning_key), "is_provisioning_key"),
+        DetailRow(
+            "rate limit",
+            cells.NOTHING
+            if legacy is None
+            else Cell(f"{cells.text(legacy.requests).text} in {cells.text(legacy.interval).text}"),
+            cells.text(legacy.note).text if legacy is not None and legacy.note else "legacy",
+        ),
+    ]
+
+
+SECTIONS: tuple[Section[CurrentKey], ...] = (
+    Section("Rights", _rights_rows),
+    Section("Limit", _limit_rows),
+    Section("Effective budget", _effective_rows),
+    Section("Every budget that binds it", _budget_table),
+    Section("Usage", _usage_table),
+    Section("Identity", _identity_rows),
+    *own_honesty_sections(CurrentKey),
+)
+
+
+async def _fetch(client: GatewayClient) -> Sequence[CurrentKey]:
+    return (await fetch_current_key(client),)
+
+
+def _feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[CurrentKey]]:
+    return hub.feed("key:list", _fetch, cadence.KEYS)
+
+
+COLUMNS: tuple[Column[CurrentKey], ...] = (
+    text_column("label", "Label", lambda key: key.label, 18, 0, help="masked form of the key"),
+    flag_column(
+        "management", "Management", lambda key: key.is_management_key, 10, 1, "may change things"
+    ),
+    usd_column("limit", "Limit", lambda key: key.limit, 9, 2, "spending limit in USD"),
+    usd_column(
+        "remaining",
+        "Left",
+        lambda key: key.limit_remaining,
+        10,
+        3,
+        "what is left of the limit, USD",
+    ),
+    usd_column("all", "All time", lambda key: key.usage, 11, 4, "usage since it was made"),
+    moment_column("expires", "Expires", lambda key: key.expires_at, 11, 5, "when it stops working"),
+    text_column(
+        "workspace", "Workspace", lambda key: key.workspace_id, 36, 6, help="workspace it is of"
+    ),
+)
+
+THIS_KEY: ResourceSpec[CurrentKey] = ResourceSpec(
+    id="key",
+    title="This key",
+    singular="key",
+    identity=lambda key: key.label or "",
+    name=shown_name,
+    columns=COLUMNS,
+    sections=SECTIONS,
+    feed=_feed,
+    raw=lambda key: key.raw,
+    empty="The gateway said nothing about the key.",
+    default_sort=("label", False),
+)

@@ -1,0 +1,116 @@
+"""The forms of an API key. Rules come from the request models; here is what values mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest, is_expired
+from gwtui.crud.form import Facts, FormField, FormSpec, SecretField
+from gwtui.crud.resource import Cell
+from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.money import usd
+from gwtui.domain.resets import describe_reset
+from gwtui.domain.times import local_preview, relative, utc
+from gwtui.resources.keys.plans import EMPTY, LABELS, in_words, known_values, shown_name
+
+_PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
+MOMENTS = "2026-12-31 18:00 or in 30 days"
+
+
+def create_form(workspace: str | None) -> FormSpec:
+    """The form of a new key; ``workspace`` is the one the list is narrowed to."""
+    return FormSpec(
+        title="New API key",
+        model=CreateKeyRequest,
+        fields=(
+            _field("name", "text"),
+            *_SHARED,
+            _field("expires_at", "datetime", placeholder=MOMENTS, preview=_expiry),
+            _field("workspace_id", "workspace", help="the workspace that the key belongs to"),
+            _field("creator_user_id", "text"),
+            FormField(
+                "external.user",
+                LABELS["external"],
+                "text",
+                help="user of another system that the key is made for",
+                placeholder="an identifier of your own",
+            ),
+            SecretField(
+                "external.api_key",
+                "Outside user's key",
+                help="the user's own key in that system, if any; the gateway keeps a hash of it",
+                placeholder="32 characters or more, hidden",
+            ),
+        ),
+        submit="Create key",
+        initial={} if workspace is None else {"workspace_id": workspace},
+        unknown_help="The key may have been created. If so, nobody has seen its value.",
+    )
+
+
+def edit_form(key: ApiKey, now: datetime) -> FormSpec:
+    """The form of an existing key, filled from ``key``."""
+    expires = (
+        UNKNOWN
+        if key.expires_at is None and key.gaps.get("expires_at")
+        else in_words("expires_at", key.expires_at, now, {})
+    )
+    return FormSpec(
+        title=f"Edit key {shown_name(key)}",
+        model=UpdateKeyRequest,
+        fields=(
+            _field("name", "text"),
+            *_SHARED,
+            FormField(
+                "expires_at",
+                LABELS["expires_at"],
+                "datetime",
+                fixed=(expires, "fixed at creation: the gateway cannot change it"),
+            ),
+            _field("workspace_id", "workspace", help="another one moves the key there"),
+        ),
+        submit="Review changes",
+        initial=known_values(key),
+        partial=True,
+        unknown_help="The change may have been made or not. Look at the key before you try again.",
+    )
+
+
+def _limit(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -> Cell:
+    if value is None:
+        return Cell("no limit: the key can spend without a bound", "warn")
+    period = _PERIODS.get(values.get("limit_reset") or "", "in all, over the key's whole life")
+    return Cell(f"{usd(value)} {period}")
+
+
+def _reset(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
+    if values.get("limit") is None:
+        return Cell("matters only with a spending limit", "muted")
+    if value is None:
+        return Cell("the limit never starts over")
+    return Cell(f"next reset {describe_reset(value, facts.now())}")
+
+
+def _expiry(value: datetime | None, _values: Mapping[str, Any], facts: Facts) -> Cell:
+    if value is None:
+        return Cell("never expires; cannot be changed later", "muted")
+    now = facts.now()
+    text = f"{relative(value, now)} · {utc(value)} · here {local_preview(value, facts.zone)}"
+    if is_expired(value, now):
+        return Cell(f"{text}: already past, the key would not work", "warn")
+    return Cell(text)
+
+
+def _field(name: str, kind: Any, **more: Any) -> FormField:
+    return FormField(name, LABELS[name], kind, empty=EMPTY.get(name, "none"), **more)
+
+
+_SHARED = (
+    _field("limit", "usd", placeholder="such as 25 or 1,000.50; empty for none", preview=_limit),
+    _field("limit_reset", "choice", preview=_reset),
+    _field("include_byok_in_limit", "switch"),
+)
+"""The fields that creation and change have in common."""

@@ -1,0 +1,377 @@
+"""API keys: contract "API key", extended contract section 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+
+from gwtui.contract.keys import ApiKey
+from gwtui.crud import cells
+from gwtui.crud.columns import figure_column, moment_column, text_column, usd_column
+from gwtui.crud.resource import (
+    Cell,
+    Column,
+    Completion,
+    DetailRow,
+    DetailTable,
+    ResourceSpec,
+    Section,
+    SortValue,
+    Tone,
+)
+from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.domain import money
+from gwtui.domain.key_state import NEAR_LIMIT, KeyState, key_state
+from gwtui.domain.resets import describe_reset
+from gwtui.resources.guardrails.view import READING, display_name
+from gwtui.watch.feeds.guardrails import Bindings, bindings_feed
+from gwtui.watch.feeds.keys import KeyBinding, KeyRow, fetch_keys, keys_feed
+
+_NO_LIMIT = Cell("no limit", "muted")
+NEVER = Cell("never", "muted")
+
+
+def state_of(row: KeyRow, now: datetime) -> KeyState:
+    """The state word of a row's key."""
+    return key_state(row.key, now)
+
+
+def state_cell(row: KeyRow, now: datetime) -> Cell:
+    """The state word."""
+    state = state_of(row, now)
+    return Cell(state.word, state.tone)
+
+
+def limit_cell(row: KeyRow) -> Cell:
+    """The limit; null is said in words, a missing one is unknown."""
+    if cells.said_null(row.key, "limit"):
+        return _NO_LIMIT
+    return cells.usd(row.key.limit)
+
+
+def used_cell(row: KeyRow) -> Cell:
+    """The used share of the limit."""
+    part = row.used_share
+    return cells.NOTHING if part is None else cells.share(part, used_tone(part))
+
+
+def used_tone(part: Decimal) -> Tone:
+    """How a used share stands."""
+    if part >= 1:
+        return "bad"
+    return "warn" if part >= NEAR_LIMIT else "plain"
+
+
+def no_reset_cell(row: KeyRow) -> Cell:
+    """What stands for no schedule: a limit never starts over, without a limit there is none."""
+    sent_null = cells.said_null(row.key, "limit_reset")
+    return NEVER if sent_null and row.key.limit is not None else cells.NOTHING
+
+
+def reset_cell(row: KeyRow) -> Cell:
+    """The schedule of the limit, an unknown one as it came."""
+    return cells.text(row.key.limit_reset) if row.key.limit_reset else no_reset_cell(row)
+
+
+def left_tone(row: KeyRow) -> Tone:
+    """How the rest of the limit stands."""
+    left = row.key.limit_remaining
+    return "bad" if left is not None and left <= 0 else "plain"
+
+
+_NONE = Cell("none", "muted")
+
+
+def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Bindings) -> KeyBinding:
+    """The guardrails on a key, from a reading of the whole account."""
+    rows = bindings.guardrails or {}
+    own_id = bindings.by_key().get(key_hash or "")
+    return KeyBinding(
+        own_id,
+        rows.get(own_id or ""),
+        bindings.default_of(workspace_id),
+        known=bindings.keys is not None,
+    )
+
+
+def own_name(binding: KeyBinding) -> str | None:
+    """What the key's own guardrail is called; None when it has none or it is not known."""
+    return binding.own_id if binding.own is None else display_name(binding.own)
+
+
+def own_cell(binding: KeyBinding | None) -> Cell:
+    """The key's own guardrail."""
+    if binding is None:
+        return READING
+    if not binding.known:
+        return cells.NOTHING
+    return _NONE if binding.own_id is None else cells.text(own_name(binding))
+
+
+def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailRow]:
+    """The lines of the detail pane."""
+    rows = [DetailRow("assigned", own_cell(binding))]
+    if binding is None:
+        return rows
+    default = binding.default
+    if default is not None and default.made:
+        note = "binds the whole workspace"
+        rows.append(DetailRow("default", cells.text(display_name(default)), note))
+    elif default is not None:
+        rows.append(DetailRow("default", Cell("not made yet", "muted")))
+    if binding.target is not None:
+        rows.append(cells.hint("R goes to it"))
+    return rows
+
+
+def _identity_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
+    key = row.key
+    return [
+        DetailRow("name", cells.text(key.name)),
+        DetailRow("state", state_cell(row, now), state_of(row, now).why),
+        DetailRow(
+            "workspace",
+            cells.text(row.workspace_name),
+            cells.text(key.workspace_id).text if row.workspace else "",
+        ),
+        DetailRow("label", cells.text(key.label), "masked form of the key"),
+        DetailRow("hash", cells.text(key.hash)),
+        DetailRow("creator", cells.text(key.creator_user_id)),
+        DetailRow("external user", cells.text(key.external_user)),
+    ]
+
+
+def _limit_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
+    key = row.key
+    rows = [DetailRow("limit", limit_cell(row))]
+    part = row.used_share
+    if part is not None and key.limit is not None:
+        tone = used_tone(part)
+        rows += [
+            DetailRow("used", Cell(f"{cells.bar(part)} {money.percent(part)}", tone)),
+            DetailRow("", Cell(_limit_sentence(key, part, now), tone)),
+            DetailRow("left", cells.usd(key.limit_remaining, left_tone(row)), _overdrawn(key)),
+        ]
+    elif key.limit is not None:
+        rows.append(DetailRow("left", cells.usd(key.limit_remaining)))
+    rows += [
+        DetailRow("reset", reset_cell(row)),
+        DetailRow("BYOK counts", cells.yes_no(key.include_byok_in_limit), "against the limit"),
+    ]
+    return rows
+
+
+def _limit_sentence(key: ApiKey, part: Decimal, now: datetime) -> str:
+    used = f"used {money.percent(part)} of {money.usd(key.limit)}"
+    if key.limit_reset is None:
+        return f"{used}, never resets" if cells.said_null(key, "limit_reset") else used
+    return f"{used}, resets {describe_reset(key.limit_reset, now)}"
+
+
+def _overdrawn(key: ApiKey) -> str:
+    left = key.limit_remaining
+    return f"overdrawn by {money.usd(-left)}" if left is not None and left < 0 else ""
+
+
+def _usage_table(row: KeyRow, _now: datetime) -> Sequence[DetailTable]:
+    key = row.key
+    return [
+        DetailTable(
+            ("USD", "usage", "BYOK"),
+            tuple(
+                (Cell(label, "muted"), cells.usd(own), cells.usd(byok))
+                for label, own, byok in (
+                    ("today (UTC)", key.usage_daily, key.byok_usage_daily),
+                    ("this week", key.usage_weekly, key.byok_usage_weekly),
+                    ("this month", key.usage_monthly, key.byok_usage_monthly),
+                    ("all time", key.usage, key.byok_usage),
+                )
+            ),
+        )
+    ]
+
+
+def _lifecycle_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
+    key = row.key
+
+    def null_is_never(name: str) -> Cell:
+        return NEVER if cells.said_null(key, name) else cells.NOTHING
+
+    return [
+        cells.moment_row("created", key.created_at, now),
+        cells.moment_row("changed", key.updated_at, now, null_is_never("updated_at")),
+        cells.moment_row("last used", key.last_used_at, now, null_is_never("last_used_at")),
+        cells.moment_row("expires", key.expires_at, now, null_is_never("expires_at")),
+    ]
+
+
+SECTIONS: tuple[Section[KeyRow], ...] = (
+    Section("Identity", _identity_rows),
+    Section("Limit", _limit_rows),
+    Section("Usage", _usage_table),
+    Section("Guardrails", lambda row, now: binding_rows(row.binding, now)),
+    Section("Lifecycle", _lifecycle_rows),
+    *honesty_sections(lambda row: row.key),
+)
+
+
+__all__ = ["COLUMNS", "KEYS", "KeyRow", "fetch_keys", "keys_feed"]
+
+_SEVERITY: dict[Tone, int] = {"bad": 0, "warn": 1, "good": 2, "accent": 2, "plain": 2, "muted": 3}
+
+
+def _bind(row: KeyRow, bindings: Bindings) -> KeyRow:
+    workspace = row.key.workspace_id or (row.workspace.id if row.workspace else None)
+    return KeyRow(row.key, row.workspace, binding_of(row.key.hash, workspace, bindings))
+
+
+def _state_rank(row: KeyRow, now: datetime) -> SortValue:
+    state = state_of(row, now)
+    return f"{_SEVERITY.get(state.tone, 2)} {state.word}"
+
+
+def _expires(row: KeyRow, now: datetime) -> Cell:
+    key = row.key
+    if key.expires_at is None:
+        return NEVER if cells.said_null(key, "expires_at") else cells.NOTHING
+    state = state_of(row, now)
+    if key.expires_at <= now:
+        return cells.ago(key.expires_at, now)
+    soon = state.tone == "warn" and "expir" in state.word
+    return Cell(cells.ago(key.expires_at, now).text, "warn" if soon else "plain")
+
+
+def _last_used(row: KeyRow, now: datetime) -> Cell:
+    missing = NEVER if cells.said_null(row.key, "last_used_at") else cells.NOTHING
+    return cells.ago(row.key.last_used_at, now, missing)
+
+
+COLUMNS: tuple[Column[KeyRow], ...] = (
+    text_column("name", "Name", lambda row: row.key.name, 18, 0, help="display name of the key"),
+    Column("state", "State", state_cell, _state_rank, 13, 1, help="worst first when sorted"),
+    figure_column(
+        "used",
+        "Used",
+        lambda row: cells.in_percent(row.used_share),
+        6,
+        2,
+        show=used_cell,
+        help="share of the limit that is used, in percent: used>80 filters",
+    ),
+    figure_column(
+        "limit",
+        "Limit",
+        lambda row: row.key.limit,
+        9,
+        3,
+        show=limit_cell,
+        help="spending limit in USD",
+    ),
+    usd_column("today", "Today", lambda row: row.key.usage_daily, 9, 4, "usage this UTC day"),
+    Column(
+        "expires",
+        "Expires",
+        _expires,
+        lambda row, _now: row.key.expires_at,
+        11,
+        5,
+        help="when the key stops working",
+        kind="moment",
+    ),
+    text_column(
+        "workspace",
+        "Workspace",
+        lambda row: row.workspace_name,
+        16,
+        6,
+        help="workspace that the key belongs to",
+    ),
+    figure_column(
+        "remaining",
+        "Left",
+        lambda row: row.key.limit_remaining,
+        10,
+        7,
+        show=lambda row: cells.cents(row.key.limit_remaining, left_tone(row)),
+        help="what is left of the limit, USD",
+    ),
+    text_column(
+        "reset",
+        "Reset",
+        lambda row: row.key.limit_reset,
+        8,
+        8,
+        help="when the limit starts over: 00:00 UTC daily, Mondays or on the first",
+        missing=no_reset_cell,
+    ),
+    Column(
+        "last_used",
+        "Last used",
+        _last_used,
+        lambda row, _now: row.key.last_used_at,
+        11,
+        9,
+        help="last request with the key",
+        kind="moment",
+    ),
+    usd_column("month", "Month", lambda row: row.key.usage_monthly, 10, 10, "usage this UTC month"),
+    usd_column(
+        "week", "Week", lambda row: row.key.usage_weekly, 10, 11, "usage this UTC week, from Monday"
+    ),
+    usd_column("all", "All time", lambda row: row.key.usage, 11, 12, "usage since it was made"),
+    usd_column(
+        "byok",
+        "BYOK month",
+        lambda row: row.key.byok_usage_monthly,
+        10,
+        13,
+        "BYOK usage this UTC month",
+    ),
+    moment_column("created", "Created", lambda row: row.key.created_at, 12, 14, "when it was made"),
+    usd_column(
+        "byok_all", "BYOK all", lambda row: row.key.byok_usage, 10, 15, "BYOK usage, all time"
+    ),
+    text_column("label", "Label", lambda row: row.key.label, 18, 16, help="masked form of the key"),
+    text_column(
+        "creator",
+        "Creator",
+        lambda row: row.key.creator_user_id,
+        16,
+        17,
+        help="user id of the creator",
+    ),
+    text_column(
+        "guardrail",
+        "Guardrail",
+        lambda row: None if row.binding is None else own_name(row.binding),
+        18,
+        18,
+        help="guardrail that is assigned to the key",
+        missing=lambda row: own_cell(row.binding),
+    ),
+)
+
+
+KEYS: ResourceSpec[KeyRow] = ResourceSpec(
+    id="keys",
+    title="Keys",
+    singular="key",
+    identity=lambda row: row.identity,
+    name=lambda row: cells.text(row.key.name or row.key.label or row.key.hash).text,
+    columns=COLUMNS,
+    sections=SECTIONS,
+    feed=keys_feed,
+    completion=Completion(
+        lambda hub, _scope: bindings_feed(hub), _bind, columns=frozenset({"guardrail"})
+    ),
+    raw=lambda row: row.key.raw,
+    empty="No keys in this scope yet: press n to create one.",
+    scoped=True,
+    default_sort=("name", False),
+    facets={
+        "state": lambda row, now: state_of(row, now).word,
+        "workspace": lambda row, _now: row.workspace_name or "",
+        "reset": lambda row, _now: reset_cell(row).text,
+    },
+)

@@ -1,0 +1,1 @@
+"""Members of workspaces: extended contract section 2."""

@@ -1,0 +1,167 @@
+"""The plan of each change of a workspace's members: extended contract section 2."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.keys import ApiKey, is_active
+from gwtui.contract.members import (
+    MAX_MEMBERS,
+    ChangeMembersRequest,
+    MembersAdded,
+    MembersRemoved,
+    OrganizationMember,
+    WorkspaceMember,
+)
+from gwtui.contract.workspaces import Workspace
+from gwtui.crud.plan import Change, Plan, Undo
+from gwtui.crud.text import Names, count, identity_of, named, quoted, several
+from gwtui.crud.undo import CannotUndoError
+from gwtui.resources.members.actions import RESOURCE
+from gwtui.resources.uses import items_soon
+from gwtui.resources.workspaces.plans import shown_name
+
+_MOST_CHANGES = 20
+"""Members that a plan lists one by one."""
+
+
+def shown_person(member: OrganizationMember) -> str:
+    """A member of the organization in a sentence: the name, else the mail address."""
+    return quoted(member.full_name or member.email, member.id)
+
+
+def plan_add(
+    workspace: Workspace, people: Sequence[OrganizationMember], present: Collection[str] = ()
+) -> Plan[MembersAdded]:
+    """One POST .../members/add for all of ``people``; ``present`` are the user ids there already.
+
+    ``people`` is not empty and each has an id.
+    """
+    identity = identity_of(workspace.id, "workspace")
+    users = [identity_of(person.id, "member") for person in people]
+    again = [shown_person(person) for person in people if person.id in present]
+    new = [person for person in people if person.id not in present]
+    effects = ["Each gets the role that matches the role in the organization."]
+    if again:
+        effects.append(f"There already, only the role is brought up to date: {several(again)}.")
+    return Plan(
+        action="members.add",
+        title=f"Add {count(len(users), 'member')} to workspace {shown_name(workspace)}",
+        resource=RESOURCE,
+        identity=identity,
+        send=lambda client: client.workspaces.add_members(
+            identity, ChangeMembersRequest(user_ids=users)
+        ),
+        changes=_listed("Add", [shown_person(person) for person in people]),
+        effects=tuple(effects),
+        obstacles=_too_many(users),
+        summary={"user_ids": [*users]},
+        before={user: user in present for user in users},
+        undo=_remove_again(workspace, new) if new else None,
+    )
+
+
+def _remove_again(workspace: Workspace, people: Sequence[OrganizationMember]) -> Undo[MembersAdded]:
+    """The way back from adding: those who were new are removed."""
+    identity = identity_of(workspace.id, "workspace")
+    names = {person.id or "": person.full_name or person.email or "" for person in people}
+
+    async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
+        members = (await client.workspaces.members(identity)).items
+        left = [member for member in members if member.user_id in names]
+        if not left:
+            raise CannotUndoError("They are no longer members of the workspace.")
+        keys = await items_soon(client.keys.list(workspace_id=identity))
+        return plan_remove(workspace, left, keys, names, now)
+
+    return lambda _answer: way
+
+
+def plan_remove(
+    workspace: Workspace,
+    members: Sequence[WorkspaceMember],
+    keys: Iterable[ApiKey] | None,
+    people: Names,
+    now: datetime,
+) -> Plan[MembersRemoved]:
+    """One POST .../members/remove for the members that have no active key in the workspace.
+
+    ``keys`` are the workspace's, None where they could not be read; ``people`` names users.
+    Members with active keys are left out and named; when nobody is left, that is the obstacle.
+    """
+    identity = identity_of(workspace.id, "workspace")
+    held = _active_keys(keys or (), now)
+    users = [identity_of(member.user_id, "member") for member in members]
+    going = [user for user in users if user not in held]
+    staying = [
+        f"{named(user, people)} cannot be removed: {_owns(held[user])}."
+        for user in users
+        if user in held
+    ]
+    effects = ["Who is removed no longer reaches this workspace."]
+    if keys is None:
+        effects.append(
+            "The workspace's keys could not be read: "
+            "the gateway refuses when one of these members has an active key."
+        )
+    return Plan(
+        action="members.remove",
+        title=f"Remove {count(len(going or users), 'member')} "
+        f"from workspace {shown_name(workspace)}",
+        resource=RESOURCE,
+        identity=identity,
+        send=lambda client: client.workspaces.remove_members(
+            identity, ChangeMembersRequest(user_ids=going)
+        ),
+        changes=_listed("Remove", [named(user, people) for user in going]),
+        effects=(*staying, *effects) if going else (),
+        obstacles=_too_many(going) if going else tuple(staying),
+        summary={"user_ids": [*going]},
+        before=dict.fromkeys(going, True),
+        undo=_add_again(workspace, going) if going else None,
+    )
+
+
+def _add_again(workspace: Workspace, users: Sequence[str]) -> Undo[MembersRemoved]:
+    """The way back from removing: who is still in the organization is added."""
+    identity = identity_of(workspace.id, "workspace")
+
+    async def way(client: GatewayClient, _now: datetime) -> Plan[Any]:
+        people = (await client.organization.members()).items
+        members = (await client.workspaces.members(identity)).items
+        present = {member.user_id for member in members if member.user_id}
+        wanted = [one for one in people if one.id in users and one.id not in present]
+        if not wanted:
+            raise CannotUndoError("They are members again, or no longer in the organization.")
+        return plan_add(workspace, wanted)
+
+    return lambda _answer: way
+
+
+def _active_keys(keys: Iterable[ApiKey], now: datetime) -> dict[str, list[str]]:
+    """User id -> the active keys that this user made."""
+    held: dict[str, list[str]] = {}
+    for key in keys:
+        if key.creator_user_id and is_active(key, now):
+            held.setdefault(key.creator_user_id, []).append(quoted(key.name, key.label, key.hash))
+    return held
+
+
+def _owns(keys: list[str]) -> str:
+    return f"{count(len(keys), 'active key')} here, {several(keys, 3)}"
+
+
+def _listed(verb: str, names: list[str]) -> tuple[Change, ...]:
+    shown = [Change(verb, None, name) for name in names[:_MOST_CHANGES]]
+    if len(names) > _MOST_CHANGES:
+        shown.append(Change(verb, None, f"and {len(names) - _MOST_CHANGES} more"))
+    return tuple(shown)
+
+
+def _too_many(users: list[str]) -> tuple[str, ...]:
+    if len(users) <= MAX_MEMBERS:
+        return ()
+    return (f"One request takes at most {MAX_MEMBERS} members, these are {len(users)}.",)

@@ -1,0 +1,1 @@
+"""Models, endpoints, providers and prices: contract "Model with endpoints"; extended section 7."""

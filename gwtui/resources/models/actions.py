@@ -1,0 +1,63 @@
+"""Actions on models and their endpoints: all of them read."""
+
+from __future__ import annotations
+
+from gwtui.crud.action import Action
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "models.price",
+        "Price",
+        "What a request would cost at every endpoint of this model, cheapest first",
+        "models",
+        ("p",),
+        target=True,
+        marked="cursor",
+        footer=True,
+    ),
+    Action(
+        "models.guardrails",
+        "Guardrails",
+        "What each guardrail leaves of this model, the ones that block it first",
+        "models",
+        ("R",),
+        target=True,
+        marked="cursor",
+    ),
+    Action(
+        "model-guardrails.go",
+        "Guardrail",
+        "Go to the selected guardrail",
+        "model-guardrails",
+        ("R",),
+        target=True,
+        marked="cursor",
+        footer=True,
+    ),
+    Action(
+        "endpoints.price",
+        "Price",
+        "What a request would cost here and at the other endpoints, cheapest first",
+        "endpoints",
+        ("p",),
+        target=True,
+        marked="cursor",
+        footer=True,
+    ),
+    Action(
+        "endpoints.model",
+        "About the model",
+        "What the catalog says of this model, also of one that no list shows",
+        "endpoints",
+        ("i",),
+        footer=True,
+    ),
+    Action(
+        "key.models",
+        "Models",
+        "The models that the guardrails on this key leave",
+        "key",
+        ("m",),
+        footer=True,
+    ),
+)

@@ -1,0 +1,254 @@
+"""Endpoints of one model: contract "Endpoint object". The detail pane is in endpoint_detail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+
+from gwtui.contract.models import Endpoint, Percentiles
+from gwtui.crud import cells
+from gwtui.crud.columns import figure_column, text_column
+from gwtui.crud.resource import Cell, Column, Completion, ResourceSpec, SortValue, Tone
+from gwtui.domain.uptime import verdict
+from gwtui.resources.models.endpoint_detail import SECTIONS, percentile, tier_cell
+from gwtui.resources.models.prices import discount_cell, per_million, per_million_cell
+from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed, rows_of
+from gwtui.watch.feeds.past import EndpointsPast, endpoints_past_feed
+
+__all__ = ["COLUMNS", "ENDPOINTS", "endpoints_feed", "rows_of", "tools_word"]
+
+_HIDDEN = Cell("hidden", "muted")
+_SEVERITY: dict[Tone, int] = {"bad": 0, "warn": 1, "good": 2, "accent": 2, "plain": 2, "muted": 3}
+
+
+def _status(row: EndpointRow, _now: datetime) -> Cell:
+    found = verdict(row.endpoint)
+    return Cell(found.word, found.tone)
+
+
+def _status_rank(row: EndpointRow, _now: datetime) -> SortValue:
+    found = verdict(row.endpoint)
+    return f"{_SEVERITY.get(found.tone, 2)} {found.word}"
+
+
+def _price_column(name: str, title: str, key: str, priority: int) -> Column[EndpointRow]:
+    return figure_column(
+        name,
+        title,
+        lambda row: per_million(row.endpoint.pricing, key),
+        8,
+        priority,
+        show=lambda row: per_million_cell(row.endpoint.pricing, key),
+        help=f"USD per million {key} tokens, discount applied",
+    )
+
+
+def _percentile_column(
+    name: str,
+    title: str,
+    figures: Callable[[Endpoint], Percentiles | None],
+    which: str,
+    priority: int,
+    help: str,
+) -> Column[EndpointRow]:
+    speed = name.startswith("throughput")
+
+    def figure(row: EndpointRow) -> Decimal | None:
+        return percentile(figures(row.endpoint), which)
+
+    def show(row: EndpointRow) -> Cell:
+        value = figure(row)
+        if value is None:
+            return _HIDDEN if speed and row.keyless else cells.NOTHING
+        return cells.speed(value) if speed else cells.milliseconds(value)
+
+    return figure_column(name, title, figure, len(title) + 1, priority, show=show, help=help)
+
+
+def _uptime_column(
+    name: str,
+    title: str,
+    value: Callable[[Endpoint], Decimal | None],
+    priority: int,
+    help: str,
+) -> Column[EndpointRow]:
+    return figure_column(
+        name,
+        title,
+        lambda row: value(row.endpoint),
+        8,
+        priority,
+        show=lambda row: cells.uptime(value(row.endpoint)),
+        help=help,
+    )
+
+
+def _discount(row: EndpointRow) -> Decimal | None:
+    pricing = row.endpoint.pricing
+    return None if pricing is None else cells.in_percent(pricing.discount)
+
+
+def tools_word(endpoint: Endpoint) -> str | None:
+    """Whether tools can be used, and how many server tools the provider runs itself."""
+    parameters, native = endpoint.supported_parameters, len(endpoint.native_tools or ())
+    if parameters is None and not native:
+        return None
+    word = "yes" if parameters and "tools" in parameters else "no"
+    return f"{word}, {native} native" if native else word
+
+
+COLUMNS: tuple[Column[EndpointRow], ...] = (
+    text_column(
+        "provider",
+        "Provider",
+        lambda row: row.title,
+        14,
+        0,
+        help="who serves the model, and the variant",
+    ),
+    Column("status", "Status", _status, _status_rank, 10, 1, help="worst first when sorted"),
+    _price_column("in", "In $/M", "prompt", 2),
+    _price_column("out", "Out $/M", "completion", 3),
+    _percentile_column(
+        "latency_p50",
+        "p50 ms",
+        lambda endpoint: endpoint.latency_last_30m,
+        "p50",
+        4,
+        "median time to first token, last 30 minutes",
+    ),
+    _percentile_column(
+        "throughput_p50",
+        "p50 t/s",
+        lambda endpoint: endpoint.throughput_last_30m,
+        "p50",
+        5,
+        "tokens per second that half of the requests reach or exceed",
+    ),
+    _uptime_column(
+        "uptime_30m",
+        "Up 30m",
+        lambda endpoint: endpoint.uptime_last_30m,
+        6,
+        "successful share of the last 30 minutes",
+    ),
+    _uptime_column(
+        "uptime_1d",
+        "Up 1d",
+        lambda endpoint: endpoint.uptime_last_1d,
+        7,
+        "share of busy minutes of the last day in which at least 80% succeeded",
+    ),
+    _uptime_column(
+        "uptime_5m",
+        "Up 5m",
+        lambda endpoint: endpoint.uptime_last_5m,
+        8,
+        "successful share of the last 5 minutes",
+    ),
+    figure_column(
+        "context",
+        "Context",
+        lambda row: row.endpoint.context_length,
+        8,
+        9,
+        show=lambda row: cells.tokens(row.endpoint.context_length),
+        help="tokens that input and output share",
+    ),
+    figure_column(
+        "discount",
+        "Discount",
+        _discount,
+        8,
+        10,
+        show=lambda row: discount_cell(row.endpoint.pricing),
+        help="already taken off the prices shown",
+    ),
+    _percentile_column(
+        "latency_p90",
+        "p90 ms",
+        lambda endpoint: endpoint.latency_last_30m,
+        "p90",
+        11,
+        "nine of ten requests answer faster",
+    ),
+    _percentile_column(
+        "latency_p99",
+        "p99 ms",
+        lambda endpoint: endpoint.latency_last_30m,
+        "p99",
+        12,
+        "99 of 100 requests answer faster",
+    ),
+    _percentile_column(
+        "throughput_p90",
+        "p90 t/s",
+        lambda endpoint: endpoint.throughput_last_30m,
+        "p90",
+        13,
+        "tokens per second that nine of ten requests reach or exceed",
+    ),
+    figure_column(
+        "max_output",
+        "Max out",
+        lambda row: row.endpoint.max_completion_tokens,
+        8,
+        14,
+        show=lambda row: cells.tokens(row.endpoint.max_completion_tokens),
+        help="output limit in tokens",
+    ),
+    text_column(
+        "quantization",
+        "Quant",
+        lambda row: row.endpoint.quantization,
+        7,
+        15,
+        help="weight format",
+    ),
+    text_column(
+        "tier",
+        "Tier",
+        lambda row: row.endpoint.service_tier,
+        9,
+        16,
+        help="service tier",
+        missing=lambda row: tier_cell(row.endpoint),
+    ),
+    text_column(
+        "tools",
+        "Tools",
+        lambda row: tools_word(row.endpoint),
+        14,
+        17,
+        help="tool use, and server tools that the provider runs itself",
+    ),
+    text_column(
+        "tag", "Tag", lambda row: row.endpoint.tag, 20, 18, help="provider slug with its variant"
+    ),
+)
+
+
+def _with_past(row: EndpointRow, past: EndpointsPast) -> EndpointRow:
+    return replace(row, past=past.get(row.identity, {}))
+
+
+ENDPOINTS: ResourceSpec[EndpointRow] = ResourceSpec(
+    id="endpoints",
+    title="Endpoints",
+    singular="endpoint",
+    identity=lambda row: row.identity,
+    name=lambda row: cells.text(row.title).text,
+    columns=COLUMNS,
+    sections=SECTIONS,
+    feed=endpoints_feed,
+    raw=lambda row: row.endpoint.raw,
+    empty="No endpoint serves this model now: requests for it fail.",
+    default_sort=("provider", False),
+    completion=Completion(endpoints_past_feed, _with_past),
+    facets={
+        "status": lambda row, _now: verdict(row.endpoint).word,
+        "parameter": lambda row, _now: " ".join(row.endpoint.supported_parameters or ()),
+    },
+)

@@ -1,0 +1,310 @@
+"""Models of the catalog: contract "Model with endpoints", extended contract section 7."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, time
+from typing import TYPE_CHECKING
+
+from gwtui.contract.models import Model, ReasoningSupport
+from gwtui.crud import cells
+from gwtui.crud.columns import count_column, figure_column, moment_column, text_column
+from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ResourceSpec, Scope, Section
+from gwtui.crud.schema_gaps import own_honesty_sections
+from gwtui.domain import times
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.models.prices import other_prices, per_million, per_million_cell, price_table
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+
+
+_NONE = Cell("none", "muted")
+_SCORES = 400
+
+
+def trait_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
+    """One line for each that the gateway gave; what it may leave out is left out here too."""
+    rows = [*_request_limits(model)]
+    if model.reasoning is not None:
+        rows += _reasoning(model.reasoning)
+    if model.supported_voices is not None:
+        rows.append(DetailRow("voices", cells.words(model.supported_voices)))
+    rows.append(DetailRow("defaults", _defaults(model), "where a request gives none"))
+    if model.hugging_face_id:
+        rows.append(DetailRow("weights", cells.text(model.hugging_face_id)))
+    if model.alias_target is not None:
+        target = model.alias_target
+        rows.append(DetailRow("alias of", cells.text(target.slug), cells.text(target.name).text))
+    if model.benchmarks:
+        scores = json.dumps(model.benchmarks, ensure_ascii=False, default=str)
+        rows.append(DetailRow("benchmarks", Cell(safe_line(scores, _SCORES))))
+    return rows
+
+
+def _request_limits(model: Model) -> Sequence[DetailRow]:
+    limits = model.per_request_limits
+    if limits is None:
+        return ()
+    both = (("prompt", limits.prompt_tokens), ("completion", limits.completion_tokens))
+    words = [f"{figure:,} {name} tokens" for name, figure in both if figure is not None]
+    return [DetailRow("one request", Cell(", ".join(words)) if words else cells.NOTHING, "at most")]
+
+
+def _reasoning(support: ReasoningSupport) -> Sequence[DetailRow]:
+    if support.mandatory:
+        word = "always"
+    elif support.mandatory is None:
+        word = cells.DASH
+    else:
+        word = "on unless switched off" if support.default_enabled else "off unless asked for"
+    effort = cells.text(support.default_effort).text if support.default_effort else ""
+    note = f"effort {effort} when none is asked" if effort else ""
+    rows = [DetailRow("reasoning", Cell(word), note)]
+    if support.supported_efforts is not None:
+        rows.append(DetailRow("efforts", cells.words(support.supported_efforts)))
+    if support.supports_max_tokens is not None:
+        rows.append(DetailRow("can be capped", cells.yes_no(support.supports_max_tokens)))
+    return rows
+
+
+def _defaults(model: Model) -> Cell:
+    given = model.default_parameters
+    if given is None:
+        return _NONE if cells.said_null(model, "default_parameters") else cells.NOTHING
+    words = [
+        f"{safe_line(name, 40)} {value:f}" for name, value in given.items() if value is not None
+    ]
+    return Cell(", ".join(words)) if words else _NONE
+
+
+_WITHDRAWN_SOON_DAYS = 30
+_TOP = "at the provider that is used first"
+
+
+async def fetch_models(client: GatewayClient) -> Sequence[Model]:
+    """The whole catalog, every output modality. Raises GatewayError."""
+    return (await client.catalog.models()).items
+
+
+def models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:
+    """The catalog; the same for every workspace."""
+    return hub.feed("models", fetch_models, cadence.MODELS)
+
+
+def modality(model: Model) -> str | None:
+    """Inputs and outputs as one word: "text+image -> text"; the gateway's own when lists lack."""
+    architecture = model.architecture
+    if architecture is None:
+        return None
+    inputs, outputs = architecture.input_modalities, architecture.output_modalities
+    if inputs is None or outputs is None:
+        return architecture.modality
+    return f"{'+'.join(inputs)} → {'+'.join(outputs)}"
+
+
+def withdrawn_at(model: Model) -> datetime | None:
+    """The start of the day on which the model is withdrawn, UTC; None when not announced."""
+    if model.expiration_date is None:
+        return None
+    try:
+        return datetime.combine(date.fromisoformat(model.expiration_date[:10]), time(), UTC)
+    except ValueError:
+        return None
+
+
+def _withdrawal(model: Model, now: datetime) -> Cell:
+    moment = withdrawn_at(model)
+    if moment is None:
+        return cells.text(model.expiration_date)
+    near = (moment - now).days < _WITHDRAWN_SOON_DAYS
+    return Cell(times.relative(moment, now), "warn" if near else "plain")
+
+
+def _price_column(name: str, title: str, key: str, priority: int) -> Column[Model]:
+    return figure_column(
+        name,
+        title,
+        lambda model: per_million(model.pricing, key),
+        9,
+        priority,
+        show=lambda model: (
+            cells.NOTHING if model.pricing is None else per_million_cell(model.pricing, key)
+        ),
+        help=f"USD per million {key} tokens, discount applied",
+    )
+
+
+COLUMNS: tuple[Column[Model], ...] = (
+    text_column("name", "Name", lambda model: model.name, 20, 0, help="display name"),
+    _price_column("in", "In $/M", "prompt", 1),
+    _price_column("out", "Out $/M", "completion", 2),
+    figure_column(
+        "context",
+        "Context",
+        lambda model: model.context_length,
+        8,
+        3,
+        show=lambda model: cells.tokens(model.context_length),
+        help="tokens that input and output share",
+    ),
+    text_column(
+        "other",
+        "Other prices",
+        lambda model: other_prices(model.pricing),
+        16,
+        4,
+        help="what is charged besides tokens of text, discount applied",
+    ),
+    text_column("modality", "Modality", modality, 18, 5, help="inputs → outputs"),
+    text_column("id", "Author/id", lambda model: model.id, 28, 6, help="model identifier"),
+    moment_column(
+        "created",
+        "Created",
+        lambda model: cells.from_unix(model.created),
+        13,
+        7,
+        help="when it joined the catalog",
+    ),
+    count_column(
+        "parameters",
+        "Params",
+        lambda model: _length(model.supported_parameters),
+        7,
+        8,
+        "how many request parameters are supported",
+    ),
+    Column(
+        "withdrawn",
+        "Withdrawn",
+        _withdrawal,
+        lambda model, _now: withdrawn_at(model),
+        13,
+        9,
+        help="when the model leaves the catalog",
+        kind="moment",
+    ),
+)
+
+
+def _length(values: list[str] | None) -> int | None:
+    return None if values is None else len(values)
+
+
+def _identity_rows(model: Model, now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("name", cells.text(model.name)),
+        DetailRow("id", cells.text(model.id)),
+        DetailRow("canonical slug", cells.text(model.canonical_slug)),
+        cells.moment_row("created", cells.from_unix(model.created), now),
+        DetailRow("withdrawn", _withdrawal(model, now), cells.text(model.expiration_date).text)
+        if model.expiration_date
+        else DetailRow("withdrawn", Cell("not announced", "muted")),
+        DetailRow("knowledge until", cells.text(model.knowledge_cutoff)),
+    ]
+
+
+def _description(model: Model, _now: datetime) -> Sequence[DetailRow]:
+    return [DetailRow("", cells.prose(model.description))]
+
+
+def _architecture_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
+    architecture = model.architecture
+    if architecture is None:
+        return [DetailRow("architecture", cells.NOTHING)]
+    return [
+        DetailRow("inputs", cells.words(architecture.input_modalities)),
+        DetailRow("outputs", cells.words(architecture.output_modalities)),
+        DetailRow("modality", cells.text(architecture.modality)),
+        DetailRow("tokenizer", cells.text(architecture.tokenizer)),
+        DetailRow("instruct type", cells.text(architecture.instruct_type)),
+    ]
+
+
+def _limit_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
+    top = model.top_provider
+    rows = [
+        DetailRow("context", cells.exact_tokens(model.context_length), "input and output share it")
+    ]
+    if top is None:
+        return rows
+    return [
+        *rows,
+        DetailRow("top context", cells.exact_tokens(top.context_length), _TOP),
+        DetailRow("top output", cells.exact_tokens(top.max_completion_tokens), _TOP),
+        DetailRow("moderated", cells.yes_no(top.is_moderated), _TOP),
+    ]
+
+
+def _price_section(model: Model, _now: datetime) -> Sequence[DetailRow | DetailTable]:
+    if model.pricing is None:
+        return [DetailRow("prices", cells.NOTHING)]
+    return [
+        *price_table(model.pricing),
+        cells.hint("Enter shows what each endpoint asks; p calculates"),
+    ]
+
+
+def _parameter_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
+    return [DetailRow("", cells.words(model.supported_parameters))]
+
+
+MODELS: ResourceSpec[Model] = ResourceSpec(
+    id="models",
+    title="Models",
+    singular="model",
+    identity=lambda model: model.id or f"?{model.canonical_slug}|{model.name}",
+    name=lambda model: cells.text(model.name or model.id).text,
+    columns=COLUMNS,
+    sections=(
+        Section("Identity", _identity_rows),
+        Section("Prices", _price_section),
+        Section("Limits", _limit_rows),
+        Section("Architecture", _architecture_rows),
+        Section("Traits", trait_rows),
+        Section("Parameters", _parameter_rows),
+        Section("Description", _description),
+        *own_honesty_sections(Model),
+    ),
+    feed=models_feed,
+    raw=lambda model: model.raw,
+    empty="The catalog is empty: the gateway offers no model to this key.",
+    default_sort=("name", False),
+    opens="endpoints",
+    opened_by_id=2,
+    facets={
+        "author": lambda model, _now: (model.id or "").partition("/")[0],
+        "input": lambda model, _now: " ".join(
+            (model.architecture and model.architecture.input_modalities) or ()
+        ),
+        "output": lambda model, _now: " ".join(
+            (model.architecture and model.architecture.output_modalities) or ()
+        ),
+        "parameter": lambda model, _now: " ".join(model.supported_parameters or ()),
+    },
+)
+
+
+async def fetch_user_models(client: GatewayClient) -> Sequence[Model]:
+    """The models that the policies of the key in use leave. Raises GatewayError."""
+    return (await client.catalog.user_models()).items
+
+
+def user_models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:
+    """What the key in use may call; the same for every workspace."""
+    return hub.feed("models:user", fetch_user_models, cadence.MODELS)
+
+
+USER_MODELS: ResourceSpec[Model] = replace(
+    MODELS,
+    id="user-models",
+    title="Models of this key",
+    feed=user_models_feed,
+    empty="The guardrails on this key leave no model.",
+)
+"""The same list, narrowed to what the key in use may call."""

@@ -1,0 +1,221 @@
+"""The ZDR preview: which endpoints zero data retention leaves, by model; extended section 7."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from gwtui.contract.models import Endpoint, Model
+from gwtui.crud import cells
+from gwtui.crud.columns import figure_column, text_column
+from gwtui.crud.resource import (
+    Cell,
+    Column,
+    Completion,
+    DetailRow,
+    ResourceSpec,
+    Scope,
+    Section,
+    SortValue,
+)
+from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.domain.catalog_view import CatalogView, endpoint_key, is_healthy
+from gwtui.domain.uptime import verdict
+from gwtui.resources.guardrails.effect import catalog_feed, endpoint_title
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+
+
+@dataclass(frozen=True, slots=True)
+class ZdrRow:
+    """A model and what of it remains; ``every`` is None until all its endpoints were read."""
+
+    model: Model
+    remaining: tuple[Endpoint, ...]
+    every: tuple[Endpoint, ...] | None = None
+
+    @property
+    def identity(self) -> str:
+        """The model's id; for one that came without, what else tells it from others."""
+        return self.model.id or f"?{self.model.canonical_slug}|{self.model.name}"
+
+    @property
+    def lost(self) -> tuple[Endpoint, ...]:
+        """The endpoints that do not remain, as far as they are known."""
+        kept = {endpoint_key(endpoint) for endpoint in self.remaining}
+        return tuple(one for one in self.every or () if endpoint_key(one) not in kept)
+
+    @property
+    def healthy(self) -> int:
+        """How many of the remaining endpoints work now."""
+        return sum(is_healthy(endpoint) for endpoint in self.remaining)
+
+
+async def fetch_zdr_rows(client: GatewayClient) -> Sequence[ZdrRow]:
+    """Every model of the catalog with the endpoints that remain. Raises GatewayError."""
+    remaining: dict[str, list[Endpoint]] = defaultdict(list)
+    for endpoint in (await client.catalog.zdr_endpoints()).items:
+        remaining[endpoint.model_id or ""].append(endpoint)
+
+    def of(model: Model) -> tuple[Endpoint, ...]:
+        found = remaining.get(model.canonical_slug or "") or remaining.get(model.id or "")
+        return tuple(found or ())
+
+    return tuple(ZdrRow(model, of(model)) for model in (await client.catalog.models()).items)
+
+
+def zdr_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[ZdrRow]]:
+    """The preview; the same for every workspace."""
+    return hub.feed("zdr", fetch_zdr_rows, cadence.MODELS)
+
+
+def complete(row: ZdrRow, view: CatalogView) -> ZdrRow:
+    """The row with all endpoints of its model, so that what is lost can be named."""
+    offers = next((one for one in view.offers if one.model.id == row.model.id), None)
+    if offers is None or offers.endpoints is None:
+        return row
+    kept = {endpoint_key(endpoint) for endpoint in row.remaining}
+    return ZdrRow(
+        row.model,
+        tuple(one for one in offers.endpoints if endpoint_key(one) in kept),
+        offers.endpoints,
+    )
+
+
+def state_cell(row: ZdrRow) -> Cell:
+    """What zero data retention does to the model."""
+    if not row.remaining:
+        return Cell("loses all", "bad")
+    if not row.healthy:
+        return Cell("none healthy", "warn")
+    if row.every is not None and not row.lost:
+        return Cell("keeps all", "good")
+    return Cell("remains", "good")
+
+
+_RANK = {"loses all": 0, "none healthy": 1, "remains": 2, "keeps all": 3}
+
+
+def _rank(row: ZdrRow, _now: datetime) -> SortValue:
+    return f"{_RANK[state_cell(row).text]} {(row.model.name or '').casefold()}"
+
+
+def _count(row: ZdrRow) -> Cell:
+    kept = len(row.remaining)
+    text = str(kept) if row.every is None else f"{kept} of {len(row.every)}"
+    return Cell(text, "bad" if not kept else "plain")
+
+
+def _healthy(row: ZdrRow) -> Cell:
+    if not row.remaining:
+        return cells.NOTHING
+    return Cell(str(row.healthy), "plain" if row.healthy else "warn")
+
+
+COLUMNS: tuple[Column[ZdrRow], ...] = (
+    text_column("name", "Model", lambda row: row.model.name, 20, 0, help="display name"),
+    Column(
+        "state",
+        "Under ZDR",
+        lambda row, _now: state_cell(row),
+        _rank,
+        12,
+        1,
+        help="models that lose every endpoint come first",
+    ),
+    figure_column(
+        "remaining",
+        "Endpoints",
+        lambda row: len(row.remaining),
+        9,
+        2,
+        show=_count,
+        help="endpoints that remain, of all",
+    ),
+    figure_column(
+        "healthy",
+        "Healthy",
+        lambda row: row.healthy,
+        7,
+        3,
+        show=_healthy,
+        help="how many of those that remain work now",
+    ),
+    text_column(
+        "providers",
+        "Providers that remain",
+        lambda row: ", ".join(one.provider_name or "?" for one in row.remaining) or None,
+        24,
+        4,
+        help="who serves it without keeping data",
+    ),
+    text_column("id", "Author/id", lambda row: row.model.id, 28, 5, help="model identifier"),
+)
+
+
+def _model_rows(row: ZdrRow, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("id", cells.text(row.model.id)),
+        DetailRow("under ZDR", state_cell(row), _why(row)),
+        DetailRow("endpoints", _count(row), "remain"),
+    ]
+
+
+def _why(row: ZdrRow) -> str:
+    if not row.remaining:
+        return "requests for it would fail"
+    if not row.healthy:
+        return "what remains does not work well now"
+    return ""
+
+
+def _remaining_rows(row: ZdrRow, _now: datetime) -> Sequence[DetailRow]:
+    if not row.remaining:
+        return [DetailRow("", Cell("none", "bad"))]
+    found = []
+    for endpoint in row.remaining:
+        state = verdict(endpoint)
+        found.append(
+            DetailRow("", Cell(f"✓ {endpoint_title(endpoint)}"), f"{state.word}: {state.why}")
+        )
+    return found
+
+
+def _lost_rows(row: ZdrRow, _now: datetime) -> Sequence[DetailRow]:
+    if row.every is None:
+        return [DetailRow("", Cell("reading every endpoint of the catalog…", "muted"))]
+    return [DetailRow("", Cell(f"✗ {endpoint_title(one)}", "muted")) for one in row.lost]
+
+
+ZDR: ResourceSpec[ZdrRow] = ResourceSpec(
+    id="zdr",
+    title="Models under ZDR",
+    singular="model",
+    identity=lambda row: row.identity,
+    name=lambda row: cells.text(row.model.name or row.model.id).text,
+    columns=COLUMNS,
+    sections=(
+        Section("Model", _model_rows),
+        Section("Endpoints that remain", _remaining_rows),
+        Section("Endpoints that are lost", _lost_rows),
+        *honesty_sections(lambda row: row.model),
+    ),
+    feed=zdr_feed,
+    raw=lambda row: [endpoint.raw for endpoint in row.remaining],
+    empty="The catalog is empty: the gateway offers no model to this key.",
+    default_sort=("state", False),
+    opens="endpoints",
+    opened_by_id=2,
+    facets={
+        "state": lambda row, _now: state_cell(row).text,
+        "provider": lambda row, _now: " ".join(one.provider_name or "" for one in row.remaining),
+    },
+    completion=Completion(lambda hub, _scope: catalog_feed(hub), complete),
+)

@@ -1,0 +1,1 @@
+"""The organization, its people and settings: extended contract section 4."""

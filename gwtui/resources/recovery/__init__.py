@@ -1,0 +1,1 @@
+"""Writes in doubt, as a resource of this machine."""

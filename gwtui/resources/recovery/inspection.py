@@ -1,0 +1,129 @@
+"""Looks into a write in doubt: reads what there is now, compares, and leaves the rest to a person.
+
+Nothing is sent but reads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.gateway import GatewayClient
+from gwtui.local.journal import Entry, Journal, OpenIntent
+from gwtui.resources.assignments import actions as assignments
+from gwtui.resources.budgets import actions as budgets
+from gwtui.resources.generations import actions as generation
+from gwtui.resources.members import actions as members
+from gwtui.resources.recovery.bindings import look_at_assignments, look_at_members
+from gwtui.resources.recovery.changes import look_at_budget, look_at_deletion, look_at_update
+from gwtui.resources.recovery.creations import look_for_creation
+from gwtui.resources.recovery.evidence import Evidence, Look
+from gwtui.resources.recovery.kinds import kinds
+from gwtui.resources.uses import items_soon, people_names
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.doubts import FEED, in_doubt
+from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+
+
+_CREATE, _DELETE = ".create", ".delete"
+_NO_WAY = "The gateway does not tell which feedback it has got: nothing can be read back."
+_NOT_THERE = "The workspace that it concerned is not there now."
+_STRANGE = "This version does not know how to look into such a change."
+
+
+async def look_into(look: Look) -> Evidence:
+    """Everything that can be found now. Raises GatewayError."""
+    intent, client = look.intent, look.client
+    if intent.resource == generation.RESOURCE:
+        return Evidence(intent, (_NO_WAY,))
+    try:
+        found = await _look_at_binding(look)
+    except NotFoundError:
+        return Evidence(intent, (_NOT_THERE,))
+    if found is not None:
+        return found
+    names = await _names(client, intent)
+    kind = kinds(client.connection.dialect, look.now, names).get(intent.resource)
+    if kind is None:
+        return Evidence(intent, (_STRANGE,))
+    if intent.action.endswith(_CREATE):
+        looking = look_for_creation(look, kind)
+    elif intent.action.endswith(_DELETE):
+        looking = look_at_deletion(look, kind)
+    else:
+        looking = look_at_update(look, kind)
+    return await looking
+
+
+async def _look_at_binding(look: Look) -> Evidence | None:
+    """Of what is no resource by itself; None for everything else. Raises GatewayError."""
+    match look.intent.resource:
+        case assignments.RESOURCE:
+            return await look_at_assignments(look.client, look.intent)
+        case members.RESOURCE:
+            return await look_at_members(look.client, look.intent)
+        case budgets.RESOURCE:
+            return await look_at_budget(look)
+    return None
+
+
+def makers(entries: Iterable[Entry]) -> Mapping[str, str]:
+    """What the writes of a journal are known to have made: identity -> the title of the write."""
+    titles: dict[str, str] = {}
+    made: dict[str, str] = {}
+    for entry in entries:
+        if entry.event == "intent" and str(entry.details.get("action", "")).endswith(_CREATE):
+            titles[entry.id] = str(entry.details.get("title", ""))
+        elif entry.event in {"applied", "resolved"} and entry.id in titles:
+            identity = entry.details.get("identity")
+            if isinstance(identity, str):
+                made[identity] = titles[entry.id]
+    return made
+
+
+async def _names(client: GatewayClient, intent: OpenIntent) -> Mapping[str, str]:
+    """Names of what the fields mention; without them their identifiers are shown."""
+    names: dict[str, str] = {}
+    if "workspace_id" in intent.summary:
+        spaces = await items_soon(client.workspaces.list())
+        names |= {one.id or "": one.name or "" for one in spaces or ()}
+    if "allowed_user_ids" in intent.summary or "creator_user_id" in intent.summary:
+        names |= await people_names(client) or {}
+    return names
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found; None once the write is in doubt no more."""
+
+    evidence: Evidence | None
+
+
+def evidence_feed(hub: FeedHub, journal: Journal, plan: str, reach: timedelta) -> Feed[Found]:
+    """The evidence on the write of that plan, as far as ``reach`` before and after it."""
+
+    async def fetch(client: GatewayClient) -> Found:
+        try:
+            intent, known = await asyncio.to_thread(known_of, client, plan)
+        except OSError as error:
+            why = error.strerror or "it cannot be read"
+            raise GatewayError(f"The journal {journal.path}: {why}") from None
+        if intent is None:
+            return Found(None)
+        return Found(await look_into(Look(client, intent, hub.clock.now(), reach, known)))
+
+    def known_of(client: GatewayClient, plan: str) -> tuple[OpenIntent | None, Mapping[str, str]]:
+        found = in_doubt(journal, client.connection.base_url, hub.clock)
+        intent = next((one for one in found if one.id == plan), None)
+        return intent, {} if intent is None else makers(journal.entries())
+
+    name = f"{FEED}:{plan}:{reach.total_seconds():.0f}"
+    return hub.feed(name, fetch, cadence.KEYS, passing=True)

@@ -1,0 +1,185 @@
+"""How each resource that can be made or changed is read again and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.paging import Listing
+from gwtui.contract.byok import ByokCredential
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.guardrails import Guardrail
+from gwtui.contract.keys import ApiKey
+from gwtui.contract.organization import OrganizationSettings
+from gwtui.contract.request import MASK
+from gwtui.contract.response import ResponseModel
+from gwtui.contract.workspaces import Workspace
+from gwtui.crud.text import Names, Words, known_fields, quoted
+from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.diffs import ABSENT
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.byok import plans as byok_plans
+from gwtui.resources.guardrails import fields as guardrail_words
+from gwtui.resources.keys import plans as key_plans
+from gwtui.resources.organization import plans as organization_plans
+from gwtui.resources.recovery.evidence import Compared, verdict
+from gwtui.resources.workspaces import plans as spaces
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of resource.
+
+    ``values`` gives the comparable fields of a reading, without those the gateway left out.
+    ``every`` lists them in the workspace that a creation named, None for the default one. What was
+    wanted is read with ``model``, too: a request names its fields as an answer does.
+    """
+
+    noun: str
+    place: str
+    model: type[ResponseModel]
+    labels: Mapping[str, str]
+    words: Words
+    identity: Callable[[Any], str | None]
+    name: Callable[[Any], str]
+    get: Callable[[GatewayClient, str], Awaitable[ResponseModel]]
+    values: Callable[[Any], Mapping[str, Any]]
+    every: Callable[[GatewayClient, str | None], Awaitable[Listing[Any]]] | None = None
+    implied: tuple[str, ...] = ()
+    """Fields that are null where a creation leaves them out."""
+
+    def wanted(self, summary: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The fields that a creation asked for, those that it left out for null as well."""
+        return {**dict.fromkeys(self.implied), **summary}
+
+    def made_at(self, item: Any) -> datetime | None:
+        """When it was made, by the gateway's clock."""
+        made: datetime | None = item.created_at
+        return made
+
+    def compare(
+        self, present: ResponseModel, wanted: Mapping[str, Any], before: Mapping[str, Any] | None
+    ) -> tuple[Compared, ...]:
+        """Every field that was wanted; ``before`` None where there was nothing before."""
+        now, goal = self.values(present), self._read(wanted)
+        then = None if before is None else self._read(before)
+        found = []
+        for name in (*(one for one in self.labels if one in wanted), *_unheard_of(self, wanted)):
+            was = ABSENT if then is None else then.get(name, ABSENT)
+            found.append(
+                Compared(
+                    self.labels.get(name, safe_line(name, 30)),
+                    None if then is None else self._in_words(name, was),
+                    self._wish(name, wanted[name], goal),
+                    self._in_words(name, now.get(name, ABSENT)),
+                    verdict(was, goal.get(name, ABSENT), now.get(name, ABSENT)),
+                )
+            )
+        return tuple(found)
+
+    def _read(self, raw: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self.values(self.model.model_validate(dict(raw)))
+
+    def _in_words(self, name: str, value: Any) -> str:
+        return UNKNOWN if value is ABSENT else self.words(name, value)
+
+    def _wish(self, name: str, raw: Any, goal: Mapping[str, Any]) -> str:
+        if raw == MASK:
+            return "as typed, not kept"
+        return self.words(name, goal[name]) if name in goal else safe_line(raw, 60)
+
+
+def _unheard_of(kind: Kind, wanted: Mapping[str, Any]) -> list[str]:
+    """Fields of a request that no label is known for."""
+    return [name for name in wanted if name not in kind.labels]
+
+
+def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, Kind]:
+    """Every kind by its resource id; ``names`` names workspaces, keys and users."""
+    return {
+        "keys": Kind(
+            "key",
+            "keys",
+            ApiKey,
+            key_plans.LABELS,
+            lambda field, value: key_plans.in_words(field, value, now, names),
+            lambda key: key.hash,
+            key_plans.shown_name,
+            lambda client, identity: client.keys.get(identity),
+            lambda key: _fields(key, key_plans.LABELS),
+            lambda client, space: client.keys.list(workspace_id=space),
+            ("limit", "limit_reset", "expires_at"),
+        ),
+        "workspaces": Kind(
+            "workspace",
+            "workspaces",
+            Workspace,
+            spaces.LABELS,
+            spaces.in_words,
+            lambda space: space.id,
+            spaces.shown_name,
+            lambda client, identity: client.workspaces.get(identity),
+            lambda space: _fields(space, spaces.LABELS),
+            lambda client, _space: client.workspaces.list(),
+        ),
+        "guardrails": Kind(
+            "guardrail",
+            "guardrails",
+            Guardrail,
+            guardrail_words.labels(dialect),
+            guardrail_words.in_words(now, names),
+            lambda rail: rail.id,
+            guardrail_words.shown_name,
+            lambda client, identity: client.guardrails.get(identity),
+            lambda rail: {
+                **_fields(rail, ("workspace_id",)),
+                **guardrail_words.known_values(rail, dialect),
+            },
+            lambda client, space: client.guardrails.list(workspace_id=space),
+            ("limit_usd", *guardrail_words.LISTS),
+        ),
+        "byok": Kind(
+            "credential",
+            "byok",
+            ByokCredential,
+            byok_plans.LABELS,
+            byok_plans.in_words(names),
+            lambda one: one.id,
+            byok_plans.shown_name,
+            lambda client, identity: client.byok.get(identity),
+            _credential,
+            lambda client, space: client.byok.list(workspace_id=space),
+            ("name", "allowed_models", "allowed_user_ids", "allowed_api_key_hashes"),
+        ),
+        "organization": Kind(
+            "settings",
+            "organization",
+            OrganizationSettings,
+            organization_plans.LABELS,
+            organization_plans.in_words,
+            lambda settings: settings.id,
+            lambda settings: quoted(None, settings.id),
+            lambda client, _identity: client.organization.settings(),
+            organization_plans.known_values,
+        ),
+    }
+
+
+def _credential(one: ByokCredential) -> dict[str, Any]:
+    """Its fields; what stands for the stored key is how the gateway masks it."""
+    found = _fields(one, byok_plans.LABELS)
+    if one.label is not None:
+        found["key"] = one.label
+    return found
+
+
+def _fields(model: ResponseModel, names: Any) -> dict[str, Any]:
+    """Those of the fields that such an answer has and that came readable.
+
+    One that need not be there is not known when it is not.
+    """
+    there = [name for name in names if name in type(model).model_fields and name in model.raw]
+    return known_fields(model, there)

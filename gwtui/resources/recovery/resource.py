@@ -1,0 +1,87 @@
+"""Writes in doubt: sent from this machine, and nobody knows whether they happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from gwtui.crud import cells
+from gwtui.crud.columns import moment_column, text_column
+from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
+from gwtui.local.audit import summary_text
+from gwtui.local.journal import DIED, OpenIntent
+from gwtui.watch.feeds.doubts import FEED, doubts_feed
+
+_LONG = 2000
+
+
+def why(intent: OpenIntent) -> str:
+    """Why its outcome is not known."""
+    return intent.message or DIED
+
+
+def _detail(intent: OpenIntent, name: str) -> str:
+    value = intent.details.get(name)
+    return value if isinstance(value, str) else ""
+
+
+COLUMNS: tuple[Column[OpenIntent], ...] = (
+    text_column("what", "Change", lambda one: one.title, 24, 0, help="what was to be done"),
+    moment_column("at", "Sent", lambda one: one.at, 10, 1, "when it was sent"),
+    text_column("why", "Why it is in doubt", why, 30, 2, help="why its outcome is not known"),
+    text_column("action", "Action", lambda one: one.action, 20, 3, help="which action it was"),
+    text_column("profile", "Profile", lambda one: one.profile, 12, 4, help="which gateway"),
+    text_column("user", "By", lambda one: _detail(one, "user"), 12, 5, help="who sent it"),
+)
+
+
+def _doubt(intent: OpenIntent, now: datetime) -> Sequence[DetailRow]:
+    return [
+        cells.moment_row("sent", intent.at, now),
+        DetailRow("in doubt", cells.prose(why(intent), _LONG)),
+        DetailRow("profile", cells.text(intent.profile)),
+        DetailRow("gateway", cells.text(intent.gateway)),
+        DetailRow("by", cells.text(_detail(intent, "user"))),
+        DetailRow("plan", cells.text(intent.id)),
+        cells.hint("Enter looks for what became of it; you decide"),
+    ]
+
+
+def _wanted(intent: OpenIntent, _now: datetime) -> Sequence[DetailRow]:
+    return [*wanted_rows(intent), *_sent(intent)]
+
+
+def _sent(intent: OpenIntent) -> Sequence[DetailRow]:
+    text = summary_text(intent.summary)
+    return [DetailRow("request", cells.prose(text, _LONG))] if text else []
+
+
+def wanted_rows(intent: OpenIntent) -> Sequence[DetailRow]:
+    """What was to be changed, field by field."""
+    rows = [
+        DetailRow("resource", cells.text(intent.resource)),
+        DetailRow("identity", cells.text(intent.identity)),
+    ]
+    for change in intent.changes:
+        after = cells.text(change.get("after")).text
+        before = change.get("before")
+        both = after if before is None else f"{cells.text(before).text} → {after}"
+        rows.append(DetailRow(cells.text(change.get("field")).text, Cell(both)))
+    return rows
+
+
+DOUBTS: ResourceSpec[OpenIntent] = ResourceSpec(
+    id=FEED,
+    title="Writes in doubt",
+    singular="write in doubt",
+    plural="writes in doubt",
+    identity=lambda one: one.id,
+    name=lambda one: cells.text(one.title).text,
+    columns=COLUMNS,
+    sections=(Section("What is in doubt", _doubt), Section("What was wanted", _wanted)),
+    feed=lambda hub, _scope: doubts_feed(hub),
+    raw=lambda one: dict(one.details),
+    empty="Of every write from this machine it is known what became of it.",
+    default_sort=("at", True),
+    opens="doubt",
+)

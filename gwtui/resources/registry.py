@@ -1,0 +1,186 @@
+"""Every resource and every screen of the dashboard: one line each.
+
+A declaration is loaded when it is first looked up: the first paint waits for one screen, not for
+all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from gwtui.crud.resource import ResourceSpec
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A resource: its id and title, and where its declaration stands ("module:NAME").
+
+    The declaration is a ResourceSpec, or a screen class where ``screen`` says so. ``tab`` gives
+    it a tab; without one it is reached by its name and by links. ``parent`` is the resource whose
+    rows open it: it lists what belongs to one of them. ``short`` is a shorter title, for tabs on a
+    narrow terminal. ``key`` opens a place without a tab from everywhere.
+    """
+
+    id: str
+    title: str
+    declaration: str
+    tab: bool = True
+    screen: bool = False
+    parent: str = ""
+    short: str = ""
+    key: str = ""
+
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry("credits", "Credits", "gwtui.ui.screens.credits:CreditsScreen", screen=True),
+    Entry("keys", "Keys", "gwtui.resources.keys.resource:KEYS"),
+    Entry("models", "Models", "gwtui.resources.models.resource:MODELS"),
+    Entry(
+        "endpoints",
+        "Endpoints",
+        "gwtui.resources.models.endpoints:ENDPOINTS",
+        tab=False,
+        parent="models",
+    ),
+    Entry(
+        "user-models",
+        "Models of this key",
+        "gwtui.resources.models.resource:USER_MODELS",
+        tab=False,
+    ),
+    Entry(
+        "workspaces", "Workspaces", "gwtui.resources.workspaces.resource:WORKSPACES", short="Spaces"
+    ),
+    Entry(
+        "members",
+        "Members",
+        "gwtui.resources.members.resource:MEMBERS",
+        tab=False,
+        parent="workspaces",
+    ),
+    Entry(
+        "organization", "People", "gwtui.resources.organization.resource:ORGANIZATION", tab=False
+    ),
+    Entry(
+        "model-guardrails",
+        "Guardrails on a model",
+        "gwtui.resources.guardrails.on_model:MODEL_GUARDRAILS",
+        tab=False,
+        parent="models",
+    ),
+    Entry(
+        "assignments", "Assignments", "gwtui.resources.assignments.resource:ASSIGNMENTS", tab=False
+    ),
+    Entry(
+        "guardrails", "Guardrails", "gwtui.resources.guardrails.resource:GUARDRAILS", short="Guards"
+    ),
+    Entry("byok", "Credentials", "gwtui.resources.byok.resource:BYOK", short="BYOK"),
+    Entry("activity", "Activity", "gwtui.ui.screens.activity:ActivityScreen", screen=True),
+    Entry("providers", "Providers", "gwtui.resources.models.providers:PROVIDERS", tab=False),
+    Entry("zdr", "Models under ZDR", "gwtui.resources.models.zdr:ZDR", tab=False, short="ZDR"),
+    Entry("board", "Board", "gwtui.ui.screens.board:BoardScreen", tab=False, screen=True, key="0"),
+    Entry("changes", "Changes", "gwtui.ui.screens.changes:ChangesScreen", tab=False, screen=True),
+    Entry(
+        "alerts",
+        "Alerts",
+        "gwtui.resources.alerts.resource:ALERTS",
+        tab=False,
+        key="exclamation_mark",
+    ),
+    Entry("alert-rules", "Alert rules", "gwtui.resources.alerts.rules:ALERT_RULES", tab=False),
+    Entry(
+        "alert-history",
+        "Alert events",
+        "gwtui.resources.alerts.history:ALERT_HISTORY",
+        tab=False,
+    ),
+    Entry("audit", "Audit entries", "gwtui.resources.audit:AUDIT", tab=False, short="Audit"),
+    Entry(
+        "recovery",
+        "Writes in doubt",
+        "gwtui.resources.recovery.resource:DOUBTS",
+        tab=False,
+        short="Doubts",
+    ),
+    Entry(
+        "doubt",
+        "Evidence",
+        "gwtui.ui.screens.doubt:DoubtScreen",
+        tab=False,
+        screen=True,
+        parent="recovery",
+    ),
+    Entry(
+        "generation",
+        "Generation",
+        "gwtui.ui.screens.generation:GenerationScreen",
+        tab=False,
+        screen=True,
+    ),
+    Entry(
+        "key",
+        "This key",
+        "gwtui.ui.screens.current_key:CurrentKeyScreen",
+        tab=False,
+        screen=True,
+    ),
+)
+
+
+class _Declarations(Mapping[str, T]):
+    """Declarations by resource id, each imported when it is asked for."""
+
+    def __init__(self, entries: tuple[Entry, ...]) -> None:
+        self._entries = {entry.id: entry for entry in entries}
+
+    def __getitem__(self, resource: str) -> T:
+        module, _, name = self._entries[resource].declaration.partition(":")
+        declaration: T = getattr(import_module(module), name)
+        return declaration
+
+    def __contains__(self, resource: object) -> bool:
+        return resource in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+RESOURCES: Mapping[str, ResourceSpec[Any]] = _Declarations(
+    tuple(entry for entry in ENTRIES if not entry.screen)
+)
+"""What the generic list-and-detail screen can draw, by resource id."""
+
+SCREENS: Mapping[str, Callable[..., Any]] = _Declarations(
+    tuple(entry for entry in ENTRIES if entry.screen)
+)
+"""Resources with a screen of their own.
+
+One that a row can open takes ``parent``, ``parent_name`` and ``opener``, like ResourceScreen.
+"""
+
+TABS: tuple[str, ...] = tuple(entry.id for entry in ENTRIES if entry.tab)
+"""The tabs from left to right; each is in RESOURCES or in SCREENS."""
+
+PARENTS: Mapping[str, str] = {entry.id: entry.parent for entry in ENTRIES if entry.parent}
+"""Which resource's rows open it, for each list that needs one."""
+
+PLACES: tuple[str, ...] = tuple(entry.id for entry in ENTRIES if not entry.parent)
+"""What can be gone to by its name alone, with a tab or without."""
+
+TITLES: Mapping[str, str] = {entry.id: entry.title for entry in ENTRIES}
+"""What each resource is called on its tab."""
+
+KEYS: Mapping[str, str] = {entry.id: entry.key for entry in ENTRIES}
+"""What opens a place without a tab, where there is such a key."""
+
+SHORT_TITLES: Mapping[str, str] = {entry.id: entry.short or entry.title for entry in ENTRIES}
+"""The same, shorter."""

@@ -1,0 +1,270 @@
+"""What uses a thing that is about to be changed or deleted, as sentences for its plan.
+
+Read from the gateway when it is needed, each part within a moment: a part that fails or takes too
+long is said to be unknown, it holds nothing up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import TypeVar
+
+from gwtui.client.errors import GatewayError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.paging import Listing
+from gwtui.contract.activity import ActivityRow
+from gwtui.contract.budgets import Budget
+from gwtui.contract.byok import ByokCredential
+from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
+from gwtui.contract.keys import ApiKey, is_active
+from gwtui.contract.members import WorkspaceMember
+from gwtui.crud.text import count, quoted, several
+from gwtui.domain.money import usd
+
+T = TypeVar("T")
+
+PATIENCE = 1.5
+"""Seconds that each part may take."""
+DAYS = 7
+"""Completed UTC days of activity that are counted."""
+
+Uses = tuple[str, ...]
+"""One sentence for each kind of use."""
+
+
+async def soon(reading: Awaitable[T], patience: float = PATIENCE) -> T | None:
+    """What a reading gives; None when it fails or takes too long."""
+    try:
+        async with asyncio.timeout(patience):
+            return await reading
+    except (GatewayError, TimeoutError):
+        return None
+
+
+async def items_soon(reading: Awaitable[Listing[T]]) -> tuple[T, ...] | None:
+    """The items of a list; None when it fails or takes too long."""
+    listed = await soon(reading)
+    return None if listed is None else listed.items
+
+
+def unread(*parts: str) -> Uses:
+    """The sentence on parts that are not known."""
+    return (f"Could not be read: {several(parts)}.",) if parts else ()
+
+
+# A key ------------------------------------------------------------------------------------------
+
+
+async def key_uses(client: GatewayClient, key: ApiKey, now: datetime) -> Uses:
+    """What a key spent lately, the guardrail on it, and the credentials that name it."""
+    spent, held, credentials = await asyncio.gather(
+        items_soon(client.activity.list(api_key_hash=key.hash)),
+        soon(_guardrail_on(client, key)),
+        items_soon(client.byok.list(workspace_id=key.workspace_id)),
+    )
+    lines: list[str] = []
+    missing: list[str] = []
+    if spent is None:
+        missing.append("what it spent lately")
+    else:
+        lines.append(_spent(spent, now))
+    if held is None:
+        missing.append("the guardrail on it")
+    elif held.guardrail is not None:
+        lines.append(f"Guardrail {held.guardrail} is assigned to it.")
+    if credentials is None:
+        missing.append("the provider keys that name it")
+    else:
+        lines += _naming(credentials, key)
+    return (*lines, *unread(*missing))
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """The guardrail on a key by its name; None for none."""
+
+    guardrail: str | None
+
+
+async def _guardrail_on(client: GatewayClient, key: ApiKey) -> _Held:
+    """Raises GatewayError."""
+    assigned = (await client.guardrails.key_assignments(None)).items
+    identity = next((one.guardrail_id for one in assigned if one.key_hash == key.hash), None)
+    if not identity:
+        return _Held(None)
+    try:
+        guardrail = await client.guardrails.get(identity)
+    except GatewayError:
+        return _Held(identity)
+    return _Held(quoted(guardrail.name, identity))
+
+
+def _spent(rows: Sequence[ActivityRow], now: datetime) -> str:
+    """The spend of the last completed days, on the gateway's keys and on own ones."""
+    first = now.astimezone(UTC).date() - timedelta(days=DAYS)
+    recent = [row for row in rows if (day := _day(row.date)) is not None and day >= first]
+    if not recent:
+        return f"No activity in the last {DAYS} days."
+    credits = sum((row.usage or Decimal(0) for row in recent), Decimal(0))
+    own = sum((row.byok_usage_inference or Decimal(0) for row in recent), Decimal(0))
+    requests = sum(row.requests or 0 for row in recent)
+    besides = f" and {usd(own)} on provider keys" if own else ""
+    return f"Last {DAYS} days: {count(requests, 'request')}, {usd(credits)} in credits{besides}."
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat((text or "")[:10])
+    except ValueError:
+        return None
+
+
+def _naming(credentials: Sequence[ByokCredential], key: ApiKey) -> list[str]:
+    """The credentials that only some keys may use, this one among them."""
+    naming = [one for one in credentials if key.hash in (one.allowed_api_key_hashes or ())]
+    if not naming:
+        return []
+    alone = [one for one in naming if len(one.allowed_api_key_hashes or ()) == 1]
+    lines = [f"{_provider_keys(naming)} {_verb(naming, 'names', 'name')} it as allowed."]
+    if alone:
+        lines.append(f"No other key may use {_provider_keys(alone, start=False)}.")
+    return lines
+
+
+def _provider_keys(credentials: Sequence[ByokCredential], *, start: bool = True) -> str:
+    names = several([quoted(one.name, one.label, one.id) for one in credentials])
+    noun = "provider key" if len(credentials) == 1 else "provider keys"
+    return f"{noun.capitalize() if start else noun} {names}"
+
+
+def _verb(things: Sequence[object], one: str, many: str) -> str:
+    return one if len(things) == 1 else many
+
+
+# A credential -----------------------------------------------------------------------------------
+
+
+async def credential_uses(client: GatewayClient, credential: ByokCredential) -> Uses:
+    """Which models, members and keys may use a provider key."""
+    hashes = credential.allowed_api_key_hashes
+    users, models = credential.allowed_user_ids, credential.allowed_models
+    keys, people = await asyncio.gather(
+        _key_names(client, credential) if hashes else _none(),
+        people_names(client) if users else _none(),
+    )
+    lines = []
+    if hashes is None and users is None and models is None:
+        lines.append("Every key, member and model of its workspace may use it.")
+    for noun, identities, names in (
+        ("key", hashes, keys),
+        ("member", users, people),
+        ("model", models, {}),
+    ):
+        if identities:
+            known = [quoted((names or {}).get(one), one) for one in identities]
+            who = f"Only {count(len(known), noun)}"
+            lines.append(f"{who} may use it: {several(known)}.")
+        elif identities is not None:
+            lines.append(f"No {noun} may use it.")
+    missing = [
+        what
+        for what, names in (("names of keys", keys), ("names of members", people))
+        if names is None
+    ]
+    return (*lines, *unread(*missing))
+
+
+async def _key_names(client: GatewayClient, credential: ByokCredential) -> dict[str, str] | None:
+    keys = await items_soon(client.keys.list(workspace_id=credential.workspace_id))
+    return None if keys is None else {key.hash or "": key.name or key.label or "" for key in keys}
+
+
+async def people_names(client: GatewayClient) -> dict[str, str] | None:
+    """User id -> name or mail address; None when they are not known."""
+    people = await items_soon(client.organization.members())
+    if people is None:
+        return None
+    return {one.id or "": one.full_name or one.email or "" for one in people}
+
+
+async def _none() -> dict[str, str] | None:
+    return {}
+
+
+# A workspace ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceContents:
+    """What a workspace holds, as the caller read it; None where that could not be read."""
+
+    keys: Sequence[ApiKey] | None = None
+    budgets: Sequence[Budget] | None = None
+    guardrails: Sequence[Guardrail] | None = None
+    members: Sequence[WorkspaceMember] | None = None
+    credentials: Sequence[ByokCredential] | None = None
+
+
+async def workspace_contents(client: GatewayClient, identity: str) -> WorkspaceContents:
+    """What the workspace holds now."""
+    keys, budgets, guardrails, members, credentials = await asyncio.gather(
+        items_soon(client.keys.list(workspace_id=identity)),
+        items_soon(client.workspaces.budgets(identity)),
+        items_soon(client.guardrails.list(workspace_id=identity)),
+        items_soon(client.workspaces.members(identity)),
+        items_soon(client.byok.list(workspace_id=identity)),
+    )
+    own = None
+    if credentials is not None:
+        # Those that are usable everywhere are listed in every workspace.
+        own = [one for one in credentials if one.workspace_id == identity]
+    return WorkspaceContents(keys, budgets, guardrails, members, own)
+
+
+def workspace_uses(contents: WorkspaceContents, now: datetime) -> Uses:
+    """How much a change of the workspace concerns."""
+    held = []
+    if contents.keys is not None:
+        active = sum(is_active(key, now) for key in contents.keys)
+        held.append(f"{count(len(contents.keys), 'key')} ({active} active)")
+    parts = (
+        ("budget", contents.budgets),
+        ("guardrail", contents.guardrails),
+        ("provider key", contents.credentials),
+        ("member", contents.members),
+    )
+    held += [count(len(found), noun) for noun, found in parts if found is not None]
+    missing = ["its keys"] if contents.keys is None else []
+    missing += [f"its {noun}s" for noun, found in parts if found is None]
+    lines = (f"It holds {several(held)}.",) if held else ()
+    return (*lines, *unread(*missing))
+
+
+def budget_uses(keys: Sequence[ApiKey] | None, now: datetime) -> Uses:
+    """How many keys draw on the budgets of a workspace."""
+    if keys is None:
+        return unread("the keys that draw on it")
+    active = [key for key in keys if is_active(key, now)]
+    if not active:
+        return ("No active key draws on it.",)
+    month = sum((key.usage_monthly or Decimal(0) for key in active), Decimal(0))
+    verb = _verb(active, "draws", "draw")
+    return (f"{count(len(active), 'active key')} {verb} on it: {usd(month)} this month.",)
+
+
+# A guardrail ------------------------------------------------------------------------------------
+
+
+async def guardrail_bindings(
+    client: GatewayClient, identity: str
+) -> tuple[Sequence[KeyAssignment] | None, Sequence[MemberAssignment] | None]:
+    """The keys and the members that a guardrail is assigned to now; None what is not known."""
+    keys, members = await asyncio.gather(
+        items_soon(client.guardrails.key_assignments(identity)),
+        items_soon(client.guardrails.member_assignments(identity)),
+    )
+    return keys, members

@@ -1,0 +1,1 @@
+"""Workspaces: contract "Workspace"; extended contract section 2."""

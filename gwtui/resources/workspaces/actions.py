@@ -1,0 +1,84 @@
+"""What can be done with workspaces."""
+
+from __future__ import annotations
+
+from gwtui.crud.action import Action
+
+RESOURCE = "workspaces"
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "workspaces.create",
+        "New workspace",
+        "Create a workspace",
+        RESOURCE,
+        ("n",),
+        mutates=True,
+        footer=True,
+    ),
+    Action(
+        "workspaces.edit",
+        "Edit",
+        "Change name, slug, defaults and logging of the selected workspace",
+        RESOURCE,
+        ("e",),
+        mutates=True,
+        target=True,
+        footer=True,
+    ),
+    Action(
+        "workspaces.delete",
+        "Delete",
+        "Delete the selected workspace with its budgets and guardrails",
+        RESOURCE,
+        ("D", "delete"),
+        mutates=True,
+        target=True,
+        footer=True,
+    ),
+    Action(
+        "workspaces.members",
+        "Members",
+        "Who is in the selected workspace; add and remove people there",
+        RESOURCE,
+        ("m",),
+        target=True,
+        marked="cursor",
+        footer=True,
+    ),
+    Action(
+        "workspaces.keys",
+        "Keys",
+        "Narrow the lists to the selected workspace and show its keys",
+        RESOURCE,
+        ("K",),
+        target=True,
+        marked="cursor",
+        footer=True,
+    ),
+    Action(
+        "workspaces.guardrails",
+        "Guardrails",
+        "Narrow the lists to the selected workspace and show its guardrails",
+        RESOURCE,
+        ("R",),
+        target=True,
+        marked="cursor",
+    ),
+    Action(
+        "workspaces.byok",
+        "Credentials",
+        "Narrow the lists to the selected workspace and show its provider credentials",
+        RESOURCE,
+        ("B",),
+        target=True,
+        marked="cursor",
+    ),
+    Action(
+        "workspaces.people",
+        "People",
+        "Everybody in the organization, and the workspaces they are in",
+        RESOURCE,
+        ("o",),
+    ),
+)

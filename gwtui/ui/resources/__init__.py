@@ -1,1 +1,0 @@
-"""One declaration per resource; ``registry`` lists them and one generic screen draws them all."""
