@@ -21,12 +21,10 @@ from gwtui.domain.clock import Clock
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.board import BoardScreen
 from gwtui.watch.feeds.endpoints import EndpointRow, fetch_endpoints
-from gwtui.watch.history.figures import UNITS
-from gwtui.watch.history.file import open_writable
+from gwtui.watch.history.file import history_path, open_writable
 from gwtui.watch.history.lease import Lease
-from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey
-from gwtui.watch.history.place import history_path
-from gwtui.watch.history.seeing import Seen, credits_seen, endpoints_seen
+from gwtui.watch.history.model import UNITS, Observation, Sample, Series, SeriesKey
+from gwtui.watch.history.observations import Seen, credits_seen, endpoints_seen
 from gwtui.watch.history.upkeep import step
 from gwtui.watch.history.watched import watch_model
 from gwtui.watch.history.writer import HistoryWriter

@@ -31,8 +31,11 @@ from gwtui.contract.guardrails import (
     UpdateGuardrailRequest,
 )
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
-from gwtui.contract.members import ChangeMembersRequest
-from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
+from gwtui.contract.organization import (
+    ChangeMembersRequest,
+    OrganizationSettings,
+    UpdateOrganizationSettingsRequest,
+)
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.crud.plan import Plan
 from gwtui.domain.clock import Clock

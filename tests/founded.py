@@ -18,7 +18,7 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.store.founding import Content, Founding, found_or_recall
+from gwtui.embedded.store.seed import Content, Founding, found_or_recall
 
 _MOST = 8
 """Worlds that are kept; tests begin at few moments."""

@@ -19,7 +19,7 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.store import generations
-from gwtui.embedded.store.founding import Content
+from gwtui.embedded.store.seed import Content
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.keys import ApiKey
-from gwtui.contract.models import Endpoint, Model, ModelEndpoints
-from gwtui.contract.providers import Provider
+from gwtui.contract.models import Endpoint, Model, ModelEndpoints, Provider
 from gwtui.contract.workspaces import Workspace
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

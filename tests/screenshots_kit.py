@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 from board_kit import at_rest, fill
 from dashboard_kit import Demo, pressing
-from gwtui.client.traffic import Recent, Traffic
+from gwtui.client.request_log import Recent, Traffic
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "screenshots"

@@ -30,10 +30,8 @@ from gwtui.local.journal import Journal
 from gwtui.resources.keys.plans import plan_create
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
-from gwtui.ui.forms.notice import NoticeScreen
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.wait import WaitScreen
+from gwtui.ui.screens.ask import AskScreen, NoticeScreen, WaitScreen
 from gwtui.ui.terminal_size import TerminalSized
 
 LONG = "The quick brown fox jumps over the lazy dog, again and again. " * 6

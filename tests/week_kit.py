@@ -38,15 +38,14 @@ from gwtui.embedded import gateway as gateway_module
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator import Catalog, CatalogModel, build_catalog
-from gwtui.embedded.simulator.health import Health, _Incident
+from gwtui.embedded.simulator.figures import Health, _Incident
 from gwtui.embedded.store import account
 from gwtui.watch.alerts import derived, engine
 from gwtui.watch.alerts.watching import Place, alerting
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history import recorder as recorder_module
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.recorder import Recorder
-from gwtui.watch.history.recording import Recording
+from gwtui.watch.history.recorder import Recorder, Recording
 from gwtui.watch.history.sources import Paces
 from gwtui.watch.history.watched import watch_model
 from gwtui.watch.hub import FeedHub

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gwtui.cli import exits
-from gwtui.cli.moments import past_moment
 from gwtui.cli.output import (
     FORMS,
     add_output_option,
@@ -19,7 +18,8 @@ from gwtui.cli.output import (
     print_ndjson,
     print_table,
 )
-from gwtui.cli.reach import add_demo_option
+from gwtui.cli.parsing import past_moment
+from gwtui.cli.target import add_demo_option
 
 if TYPE_CHECKING:
     from gwtui.local.paths import Paths
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print, or try the command; returns an exit code."""
     from gwtui.local.alert_file import AlertFileError  # noqa: PLC0415
     from gwtui.local.paths import Paths  # noqa: PLC0415
-    from gwtui.watch.history.errors import HistoryError, HistoryMissingError  # noqa: PLC0415
+    from gwtui.watch.history.model import HistoryError, HistoryMissingError  # noqa: PLC0415
 
     if arguments.verb != "history" and (arguments.since or arguments.until):
         raise exits.CommandError("--since and --until go with history", exits.USAGE)
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
     from gwtui.domain.times import relative  # noqa: PLC0415
-    from gwtui.watch.alerts.present import present_alerts  # noqa: PLC0415
+    from gwtui.watch.alerts.store import present_alerts  # noqa: PLC0415
 
     now = datetime.now(UTC)
     present = present_alerts(_history(arguments, paths), now)
@@ -99,7 +99,7 @@ def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
 
 def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
     from gwtui.local.alert_file import load_alerts  # noqa: PLC0415
-    from gwtui.watch.alerts.signals import signal_of  # noqa: PLC0415
+    from gwtui.watch.alerts.kinds import signal_of  # noqa: PLC0415
 
     book = load_alerts(_file(paths))
     narrate(f"{len(book.rules)} rules by {_file(paths)}")
@@ -120,7 +120,7 @@ def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
 
 
 def _events(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-    from gwtui.watch.alerts.present import alert_events  # noqa: PLC0415
+    from gwtui.watch.alerts.store import alert_events  # noqa: PLC0415
 
     now = datetime.now(UTC)
     try:
@@ -192,7 +192,7 @@ def _try_command(paths: Paths) -> int:
     from gwtui.local.alert_file import load_alerts  # noqa: PLC0415
     from gwtui.local.told_command import ToldCommandError, tell_command  # noqa: PLC0415
     from gwtui.watch.alerts.model import AlertEvent, AlertKey  # noqa: PLC0415
-    from gwtui.watch.alerts.telling import event_text  # noqa: PLC0415
+    from gwtui.watch.alerts.notifier import event_text  # noqa: PLC0415
     from gwtui.watch.history.model import Subject  # noqa: PLC0415
 
     command = load_alerts(_file(paths)).effects.command
@@ -218,7 +218,7 @@ def _file(paths: Paths) -> Path:
 
 def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
     """The recorded file of the gateway that is meant; no key is read."""
-    from gwtui.watch.history.place import history_path  # noqa: PLC0415
+    from gwtui.watch.history.file import history_path  # noqa: PLC0415
 
     if arguments.demo:
         from gwtui.embedded.demo import BASE_URL  # noqa: PLC0415 - loads the server

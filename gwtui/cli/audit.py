@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.moments import past_moment
 from gwtui.cli.output import (
     FORMS,
     add_output_option,
@@ -19,6 +18,7 @@ from gwtui.cli.output import (
     print_ndjson,
     print_table,
 )
+from gwtui.cli.parsing import past_moment
 
 if TYPE_CHECKING:
     from gwtui.local.audit import AuditEntry

@@ -14,7 +14,7 @@ from gwtui.cli import exits
 from gwtui.cli.faults import list_faults, wants_list
 from gwtui.cli.output import narrate
 from gwtui.cli.process import keep_report
-from gwtui.cli.reach import Connect, NoTargetError, reach
+from gwtui.cli.target import Connect, NoTargetError, reach
 from gwtui.domain.suggestions import among
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
 from gwtui.cli.output import data_on_stdout, narrate
-from gwtui.cli.reach import Connect, add_demo_option, reach
 from gwtui.cli.running import run_async
+from gwtui.cli.target import Connect, add_demo_option, reach
 from gwtui.local.paths import Paths
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ async def _serve(registry: CollectorRegistry, host: str, port: int) -> int:
 
 
 async def _write_files(registry: CollectorRegistry, arguments: argparse.Namespace) -> int:
-    from gwtui.local.durable import replace_file  # noqa: PLC0415
+    from gwtui.local.jsonl import replace_file  # noqa: PLC0415
     from gwtui.watch.metrics.exposition import text_of  # noqa: PLC0415
 
     ended = asyncio.create_task(_ended())

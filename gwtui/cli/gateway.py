@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from gwtui.cli import exits
 from gwtui.cli.faults import add_fault_option, list_faults, switchboard, wants_list
 from gwtui.cli.output import OutputLostError, data_on_stdout
-from gwtui.cli.reach import missing_extra
+from gwtui.cli.target import missing_extra
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.contract.scalars import timestamp_text
 

@@ -3,16 +3,142 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import contextlib
 import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import SecretStr
 
 from gwtui.cli import exits
-from gwtui.cli.forgetting import forget_everywhere
-from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option
+from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.cli.output import narrate
-from gwtui.local.environment import TOKEN_VARIABLE
+from gwtui.domain.suggestions import among
+from gwtui.local.keyring_store import (
+    KeyringUnavailableError,
+    NoKeyringError,
+    read_secret,
+    remove_secret,
+)
 from gwtui.local.paths import Paths
-from gwtui.local.profile_text import load_profiles
-from gwtui.local.profiles import FILE_NAME, ProfileError
+from gwtui.local.profile_file import put_profile, remove_profile
+from gwtui.local.profiles import FILE_NAME, Profile, ProfileBook, ProfileError, load_profiles
+from gwtui.local.tokens import (
+    TOKEN_VARIABLE,
+    TokenError,
+    remove_saved_token,
+    saved_token_path,
+    token_from_file,
+)
+
+Place = Literal["keyring", "saved file"]
+"""Where this program stores keys."""
+
+
+class StillThereError(Exception):
+    """A key could not be removed; the message says from where and why."""
+
+
+def stored_token(profile_name: str, place: Place, data: Path) -> SecretStr | None:
+    """The key that is stored there; None when none can be read. Raises StillThereError."""
+    if place == "saved file":
+        with contextlib.suppress(TokenError):
+            return token_from_file(saved_token_path(data, profile_name))
+        return None
+    try:
+        return asyncio.run(read_secret(profile_name))
+    except NoKeyringError:
+        return None
+    except KeyringUnavailableError as error:
+        raise _still_there(profile_name, place, error) from None
+
+
+def forget(profile_name: str, place: Place, data: Path) -> bool:
+    """Remove the key of a profile from one place; False when there was none.
+
+    Says so on stderr. Raises StillThereError.
+    """
+    try:
+        if place == "keyring":
+            removed = asyncio.run(remove_secret(profile_name))
+        else:
+            removed = remove_saved_token(data, profile_name)
+    except NoKeyringError:
+        return False
+    except (KeyringUnavailableError, TokenError) as error:
+        raise _still_there(profile_name, place, error) from None
+    if removed:
+        narrate(f"removed the key of profile {profile_name} from the {place}")
+    return removed
+
+
+def _still_there(profile_name: str, place: Place, error: Exception) -> StillThereError:
+    return StillThereError(f"a key of profile {profile_name} may still be in the {place}: {error}")
+
+
+def forget_everywhere(
+    name: str, book: ProfileBook, paths: Paths, *, and_profile: bool, discard_new_keys: bool
+) -> int:
+    """Remove the key of a profile wherever this program may have put it; returns an exit code.
+
+    What is a person's own, a command or a file, stays and is named. Raises ProfileError, and
+    NewKeysWaitError before anything is removed.
+    """
+    profile = book.profiles.get(name)
+    guarded = None if discard_new_keys else profile
+    removed, failed = _from_every_place(name, profile, guarded, paths)
+    if profile is None:
+        if not removed and not failed:
+            narrate(f"there is no profile {name!r}{among(name, book.profiles)}")
+            return exits.USAGE
+        return exits.FAILED if failed else exits.OK
+    _name_what_stays(profile, paths.data)
+    if and_profile:
+        remove_profile(paths.config / FILE_NAME, name)
+        narrate(f"removed profile {name}")
+    elif profile.token_file == saved_token_path(paths.data, name) and not failed:
+        put_profile(paths.config / FILE_NAME, name, {"token_file": None})
+    if removed:
+        narrate("the key itself still works until it is deleted at the gateway")
+    elif not failed:
+        narrate(f"no key of profile {name} was stored here")
+    return exits.FAILED if failed else exits.OK
+
+
+def _from_every_place(
+    name: str, profile: Profile | None, guarded: Profile | None, paths: Paths
+) -> tuple[bool, bool]:
+    """Whether something was removed, and whether something that matters could not be."""
+    places: tuple[Place, ...] = ("saved file", "keyring")
+    open_places: list[Place] = []
+    removed = failed = False
+    for place in places:
+        try:
+            token = stored_token(name, place, paths.data)
+        except StillThereError as error:
+            # A keyring that this profile does not use may well be out of order.
+            if profile is None or profile.uses_keyring:
+                narrate(str(error))
+                failed = True
+            continue
+        if guarded is not None:
+            refuse_to_lock_out(token, guarded, paths.state)
+        open_places.append(place)
+    for place in open_places:
+        try:
+            removed |= forget(name, place, paths.data)
+        except StillThereError as error:
+            narrate(str(error))
+            failed = True
+    return removed, failed
+
+
+def _name_what_stays(profile: Profile, data: Path) -> None:
+    if profile.token_command is not None:
+        narrate(f"what {profile.token_command[0]} knows is yours and stays")
+    elif profile.token_file not in {None, saved_token_path(data, profile.name)}:
+        narrate(f"{profile.token_file} is yours and stays")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
+import stat
+import sys
 from pathlib import Path
 
 from pydantic import SecretStr
 
+from gwtui.cli.output import data_on_stdout
 from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.safe_text import safe_text
 from gwtui.local.profiles import Profile
 from gwtui.local.sealed_keys import DIRECTORY, SealedKeys
 
@@ -37,3 +42,28 @@ def refuse_to_lock_out(former: SecretStr | None, profile: Profile, state: Path) 
             f"(new: {', '.join(names)}): run gwtui --profile {profile.name} first, "
             f"or give {_DISCARD}"
         )
+
+
+_LONGEST = 4096
+
+
+def print_value(value: SecretStr) -> None:
+    """It has left this program when this returns, for a disk where it goes to a file.
+
+    Raises OutputLostError.
+    """
+    text = value.get_secret_value()
+    with data_on_stdout():
+        # On a terminal the value of a hostile gateway could do more than be read.
+        print(safe_text(text, _LONGEST) if sys.stdout.isatty() else text, flush=True)
+        _sync()
+
+
+def _sync() -> None:
+    """Raises OSError where a file did not reach its disk."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):
+        return  # not a file of the system
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.fsync(descriptor)

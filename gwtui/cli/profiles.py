@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 
 from gwtui.cli import exits
-from gwtui.cli.forgetting import forget_everywhere
+from gwtui.cli.logout import forget_everywhere
 from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option
 from gwtui.cli.output import add_output_option, narrate, print_json, print_table
 from gwtui.local.paths import Paths
 from gwtui.local.profile_file import set_default
-from gwtui.local.profile_text import load_profiles
-from gwtui.local.profiles import FILE_NAME, Profile, ProfileBook, ProfileError
+from gwtui.local.profiles import FILE_NAME, Profile, ProfileBook, ProfileError, load_profiles
 
 _HEADINGS = ("name", "host", "dialect", "writes", "critical", "key from")
 

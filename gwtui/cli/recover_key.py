@@ -6,10 +6,9 @@ import argparse
 from collections.abc import Sequence
 
 from gwtui.cli import exits
-from gwtui.cli.new_value import print_value
+from gwtui.cli.new_keys import print_value
 from gwtui.cli.output import OutputLostError, narrate
-from gwtui.cli.reach import NoTargetError
-from gwtui.cli.target import open_target
+from gwtui.cli.target import NoTargetError, open_target
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.times import utc

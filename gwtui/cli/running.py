@@ -9,13 +9,13 @@ from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.output import narrate
-from gwtui.cli.reach import Connect
+from gwtui.cli.target import Connect
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.retry import RetryNotice
 from gwtui.local.paths import Paths
-from gwtui.watch.history.place import history_path
+from gwtui.watch.history.file import history_path
 from gwtui.watch.hub import FeedHub
 
 

@@ -5,16 +5,147 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
 from gwtui.cli.asking import NoAnswerGivenError, read_token
 from gwtui.cli.output import narrate
-from gwtui.cli.reach import NoTargetError
 from gwtui.client.connection import Connection
+from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.local.paths import Paths
-from gwtui.local.profile_text import load_profiles
-from gwtui.local.profiles import FILE_NAME, Profile, ProfileError, resolve
-from gwtui.local.tokens import TokenError, find_token
+from gwtui.local.profiles import FILE_NAME, Profile, ProfileError, load_profiles, resolve
+from gwtui.local.tokens import TokenError, find_token, take_token
+
+if TYPE_CHECKING:
+    from gwtui.client.connection import Connection
+    from gwtui.embedded.demo import DemoSite
+    from gwtui.embedded.faults import Switchboard
+    from gwtui.local.paths import Paths
+
+
+Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
+"""Opens a connection for as long as its context lasts."""
+
+
+class NoTargetError(exits.CommandError):
+    """There is no gateway to talk to, or no key for it."""
+
+
+def add_demo_option(parser: argparse._ActionsContainer) -> None:
+    """``--demo``: the embedded gateway instead of a real one."""
+    parser.add_argument(
+        "--demo", action="store_true", help="use a private embedded gateway, offline"
+    )
+
+
+def reach(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Connect:
+    """The way to the gateway that the arguments mean. Raises NoTargetError.
+
+    With ``may_ask``, a person is asked for the key where no source has one. Finding it may take
+    an event loop of its own: not to be called inside of one.
+    """
+    if arguments.demo and (arguments.base_url or arguments.profile):
+        raise NoTargetError(
+            "--demo brings its own gateway: leave out --profile and --base-url", exits.USAGE
+        )
+    return _demo(arguments, paths) if arguments.demo else _remote(arguments, paths, may_ask)
+
+
+def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
+    """The embedded gateway in this process, on a socket that only this user can reach."""
+    take_token(os.environ)  # not used: taken out so that no child process inherits it
+    dialect = DIALECTS[arguments.dialect or "generic"]
+    start_over = [getattr(arguments, "fresh", False)]
+    faults = _faults(arguments)
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Connection]:
+        from gwtui.client.connection import Connection  # noqa: PLC0415 - after the first paint
+        from gwtui.watch.history.file import erase_history, history_path  # noqa: PLC0415
+
+        # A later attempt to connect must not wipe what the first one made.
+        fresh, start_over[0] = start_over[0], False
+        async with AsyncExitStack() as stack:
+            site = await _start(stack, paths, fresh, dialect, faults)
+            connection = Connection(
+                base_url=site.base_url,
+                token=site.token,
+                dialect=dialect,
+                read_only=arguments.read_only,
+                socket_path=site.socket_path,
+                label="demo",
+                token_source="demo",  # noqa: S106 - where it comes from
+                faults=faults is not None,
+                lasting_secret=site.lasting_secret,
+            )
+            if fresh:
+                erase_history(history_path(paths.data, connection.label, connection.base_url))
+            yield connection
+
+    return connect
+
+
+async def _start(
+    stack: AsyncExitStack,
+    paths: Paths,
+    fresh: bool,
+    dialect: Dialect,
+    faults: Switchboard | None,
+) -> DemoSite:
+    """Start the demo's gateway for as long as the stack is open. Raises NoTargetError."""
+    from gwtui.local.paths import PrivateDirectoryError, ensure_private  # noqa: PLC0415
+
+    try:
+        from gwtui.embedded.demo import demo_gateway  # noqa: PLC0415 - loads the server
+        from gwtui.embedded.errors import (  # noqa: PLC0415
+            DatabaseInUseError,
+            GatewayStartError,
+        )
+    except ModuleNotFoundError as error:
+        raise NoTargetError(missing_extra(error), exits.USAGE) from None
+    try:
+        site = demo_gateway(
+            fresh=fresh,
+            data_dir=ensure_private(paths.data / "demo"),
+            dialect=dialect,
+            faults=faults,
+        )
+        return await stack.enter_async_context(site)
+    except DatabaseInUseError as error:
+        raise NoTargetError(error.message, exits.IN_USE) from None
+    except (GatewayStartError, PrivateDirectoryError) as error:
+        raise NoTargetError(str(error), exits.FAILED) from None
+
+
+def missing_extra(error: ModuleNotFoundError) -> str:
+    """What to install when the embedded gateway's libraries are not there."""
+    return f"the embedded gateway needs {error.name}: install gwtui with its extra 'demo'"
+
+
+def _faults(arguments: argparse.Namespace) -> Switchboard | None:
+    if not getattr(arguments, "fault", None):
+        return None
+    from gwtui.cli.faults import switchboard  # noqa: PLC0415 - loads the server
+    from gwtui.embedded.errors import FaultSyntaxError  # noqa: PLC0415
+
+    try:
+        return switchboard(arguments.fault)
+    except FaultSyntaxError as error:
+        raise NoTargetError(error.message, exits.USAGE) from None
+
+
+def _remote(arguments: argparse.Namespace, paths: Paths, may_ask: bool) -> Connect:
+    pass  # EMPTIED
+
+    _profile, connection = open_target(arguments, paths, may_ask=may_ask)
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Connection]:
+        yield connection
+
+    return connect
 
 
 def open_target(

@@ -7,7 +7,7 @@ import sys
 
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.options import add_display_options
-from gwtui.cli.reach import add_demo_option, reach
+from gwtui.cli.target import add_demo_option, reach
 
 _NEAREST = 5
 _LONGEST = 86_400

@@ -14,8 +14,8 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.check.past import Past
 from gwtui.cli.output import narrate, print_ndjson
-from gwtui.cli.reach import Connect
 from gwtui.cli.running import hub_over
+from gwtui.cli.target import Connect
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import limit_used_share
 from gwtui.contract.scalars import timestamp_text
@@ -24,15 +24,14 @@ from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.keys import keys_feed
-from gwtui.watch.feeds.scope import Scope
 from gwtui.watch.feeds.workspaces import figures_feed
-from gwtui.watch.history import figures
+from gwtui.watch.history import model as figures
 from gwtui.watch.history.facts import NAME
+from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Observation, Subject
-from gwtui.watch.history.place import history_path
-from gwtui.watch.history.seeing import credits_seen, keys_seen, workspaces_seen
+from gwtui.watch.history.observations import credits_seen, keys_seen, workspaces_seen
 from gwtui.watch.history.sources import DEFAULT_PACES, Build, EndpointSource, Source, Sources
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub, Scope
 
 _SLOWER = 5
 """A reading of the workspaces costs several requests for each of them."""

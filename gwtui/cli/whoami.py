@@ -8,8 +8,7 @@ import asyncio
 from gwtui.cli import exits
 from gwtui.cli.key_facts import ask_gateway, key_json, key_rows
 from gwtui.cli.output import add_output_option, narrate, print_json, print_table
-from gwtui.cli.reach import NoTargetError
-from gwtui.cli.target import open_target
+from gwtui.cli.target import NoTargetError, open_target
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.contract.keys import CurrentKey

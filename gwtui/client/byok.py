@@ -6,7 +6,7 @@ from gwtui.client.call import Call, Caller, checked, given
 from gwtui.client.paging import Listing, Pager
 from gwtui.client.reading import confirm_deleted, read_one
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
-from gwtui.contract.paging import MAX_PAGE
+from gwtui.contract.values import MAX_PAGE
 
 _CREDENTIAL = "/byok/{id}"
 

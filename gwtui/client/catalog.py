@@ -6,9 +6,9 @@ from gwtui.client.call import Call, Caller, Query, given
 from gwtui.client.errors import InvalidRequestError, UnreadableAnswerError
 from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.client.reading import read_one, read_rows
-from gwtui.contract.models import Endpoint, Model, ModelCount, ModelEndpoints
-from gwtui.contract.paging import MODELS_PAGE
+from gwtui.contract.models import Endpoint, Model, ModelCount, ModelEndpoints, Provider
 from gwtui.contract.request import Problem
+from gwtui.contract.values import MODELS_PAGE
 
 
 class CatalogService:
@@ -63,3 +63,15 @@ def _author_and_slug(model_id: str) -> dict[str, str]:
     if not slash:
         raise InvalidRequestError([Problem("model_id", "must have the form author/slug")])
     return {"author": author, "slug": slug}
+
+
+class ProvidersService:
+    """The companies that serve endpoints."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    async def list(self) -> Listing[Provider]:
+        """Every provider; the API does not page them. Raises GatewayError."""
+        answer = await self._caller.call(Call("GET", "/providers"))
+        return listing_of(read_rows(answer), Provider, "slug")

@@ -7,22 +7,19 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from gwtui.client.activity import ActivityService
 from gwtui.client.byok import ByokService
 from gwtui.client.call import Answer, Call
-from gwtui.client.catalog import CatalogService
+from gwtui.client.catalog import CatalogService, ProvidersService
 from gwtui.client.connection import Connection
-from gwtui.client.credits import CreditsService
 from gwtui.client.errors import ConnectFailedError
 from gwtui.client.gate import WriteGate
-from gwtui.client.generations import GenerationsService
 from gwtui.client.guardrails import GuardrailsService
 from gwtui.client.keys import KeysService
 from gwtui.client.organization import OrganizationService
-from gwtui.client.providers import ProvidersService
+from gwtui.client.request_log import Traffic
 from gwtui.client.retry import RetryingCaller, RetryNotice
 from gwtui.client.skew import ClockSkew
-from gwtui.client.traffic import Traffic
+from gwtui.client.usage import ActivityService, CreditsService, GenerationsService
 from gwtui.client.workspaces import WorkspacesService
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 

@@ -17,7 +17,7 @@ from gwtui.contract.guardrails import (
     MemberAssignment,
     UpdateGuardrailRequest,
 )
-from gwtui.contract.paging import MAX_PAGE
+from gwtui.contract.values import MAX_PAGE
 
 _GUARDRAIL = "/guardrails/{id}"
 

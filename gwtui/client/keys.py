@@ -7,7 +7,7 @@ from gwtui.client.errors import UnreadableAnswerError
 from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.client.reading import confirm_deleted, read_one, read_rows, read_whole
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, CurrentKey, UpdateKeyRequest
-from gwtui.contract.paging import KEYS_PAGE
+from gwtui.contract.values import KEYS_PAGE
 from gwtui.domain.known_secrets import remember
 
 _KEY = "/keys/{hash}"

@@ -5,9 +5,12 @@ from __future__ import annotations
 from gwtui.client.call import Call, Caller, checked
 from gwtui.client.paging import Listing, Pager
 from gwtui.client.reading import read_one
-from gwtui.contract.members import OrganizationMember
-from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
-from gwtui.contract.paging import MAX_PAGE
+from gwtui.contract.organization import (
+    OrganizationMember,
+    OrganizationSettings,
+    UpdateOrganizationSettingsRequest,
+)
+from gwtui.contract.values import MAX_PAGE
 
 _SETTINGS = "/organization/settings"
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from gwtui.client import reading_log
+from gwtui.client import request_log as reading_log
 from gwtui.client.call import Call, Caller, Query
 from gwtui.client.reading import ModelT, Rows, read_rows
 

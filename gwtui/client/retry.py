@@ -15,7 +15,7 @@ from gwtui.client.errors import (
     RateLimitedError,
     ServerError,
 )
-from gwtui.client.reading_log import repeats, request_answered, request_sent
+from gwtui.client.request_log import repeats, request_answered, request_sent
 from gwtui.client.skew import http_date
 from gwtui.domain.clock import Clock
 

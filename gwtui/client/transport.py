@@ -41,9 +41,8 @@ from gwtui.client.errors import (
     UnreadableAnswerError,
 )
 from gwtui.client.gate import WriteGate
-from gwtui.client.receipts import answered
+from gwtui.client.request_log import Traffic, answered
 from gwtui.client.skew import ClockSkew
-from gwtui.client.traffic import Traffic
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import hider, is_short, remember
 

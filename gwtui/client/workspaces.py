@@ -7,14 +7,14 @@ from gwtui.client.errors import InvalidRequestError, UnreadableAnswerError
 from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.client.reading import confirm_deleted, read_count, read_one, read_rows, read_whole
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget, PutBudgetRequest
-from gwtui.contract.members import (
+from gwtui.contract.organization import (
     ChangeMembersRequest,
     MembersAdded,
     MembersRemoved,
     WorkspaceMember,
 )
-from gwtui.contract.paging import MAX_PAGE
 from gwtui.contract.request import Problem
+from gwtui.contract.values import MAX_PAGE
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 
 _WORKSPACE = "/workspaces/{id}"

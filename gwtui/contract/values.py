@@ -110,3 +110,11 @@ SERVER_TOOLS = tuple(
 )
 """Tools that the service itself runs, as a workspace's disabled_server_tools names them."""
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+DEFAULT_PAGE = 50
+MAX_PAGE = 100
+KEYS_PAGE = 100
+"""GET /keys has no limit parameter: a page is always this long."""
+MODELS_PAGE = 500
+MAX_MODELS_PAGE = 1000

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from gwtui.client.errors import GatewayError, NotSentError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.receipts import request_ids
+from gwtui.client.request_log import request_ids
 from gwtui.crud.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
 from gwtui.crud.undo import UndoList
 from gwtui.crud.write_log import Books, reason

@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 from gwtui.domain import cells
 from gwtui.domain.lookup import Names
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.scope import Scope as Scope  # noqa: PLC0414 - part of a declaration
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import Scope as Scope  # noqa: PLC0414 - part of a declaration
 
 T = TypeVar("T")
 

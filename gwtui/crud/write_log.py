@@ -12,8 +12,7 @@ from gwtui.client.errors import GatewayError
 from gwtui.crud.plan import Change, Consent
 from gwtui.domain.clock import Clock
 from gwtui.local.audit import FILE_NAME, AuditEntry, AuditLog, AuditOutcome, Operator
-from gwtui.local.journal import DIED, Entry, Event, Journal, OpenIntent
-from gwtui.local.processes import this_process
+from gwtui.local.journal import DIED, Entry, Event, Journal, OpenIntent, this_process
 
 NOT_WRITTEN = "(not written down)"
 """Stands for what a private change says."""

@@ -13,7 +13,9 @@ for nine cases in ten if days were independent of each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -22,7 +24,85 @@ from math import sqrt
 from statistics import fmean, stdev
 from typing import Literal, NamedTuple
 
-from gwtui.domain.burn import FARTHEST, Rate, runway, since_midnight
+WINDOW = timedelta(hours=1)
+"""A measured rate tells of the last hour at most."""
+SHORTEST = timedelta(minutes=1)
+"""Less than this says nothing about an hour."""
+EARLIEST = timedelta(minutes=10)
+"""How much of a UTC day must be over before it stands for the whole."""
+FARTHEST = timedelta(days=3650)
+"""Beyond ten years a runway is a number without a meaning."""
+
+_SECONDS_PER_HOUR = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """USD per hour, and the time it was seen over."""
+
+    usd_per_hour: Decimal
+    over: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Runway:
+    """How long a balance lasts at a rate; both None when it lasts longer than ``FARTHEST``."""
+
+    left: timedelta | None
+    until: datetime | None
+
+
+class Meter:
+    """Measures a rate from readings of a total that only grows."""
+
+    def __init__(self) -> None:
+        self._readings: deque[tuple[datetime, Decimal]] = deque()
+
+    def add(self, at: datetime, total: Decimal) -> None:
+        """Take a reading. One that is not newer is ignored, one that is lower starts over."""
+        if self._readings:
+            last_at, last_total = self._readings[-1]
+            if at <= last_at:
+                return
+            if total < last_total:
+                self._readings.clear()
+        self._readings.append((at, total))
+        while len(self._readings) > 1 and at - self._readings[1][0] >= WINDOW:
+            self._readings.popleft()
+
+    def rate(self) -> Rate | None:
+        """The rate between the first and the last reading, None while they are too close."""
+        if not self._readings:
+            return None
+        (first_at, first), (last_at, last) = self._readings[0], self._readings[-1]
+        return _rate(last - first, last_at - first_at, SHORTEST)
+
+
+def since_midnight(used: Decimal | None, now: datetime) -> Rate | None:
+    """The average of the UTC day so far; None when unknown or the day is too young."""
+    if used is None:
+        return None
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    return _rate(used, now - midnight, EARLIEST)
+
+
+def runway(balance: Decimal | None, rate: Rate | None, now: datetime) -> Runway | None:
+    """How long the balance lasts. None when unknown, already gone, or nothing is being used."""
+    if balance is None or rate is None or balance <= 0 or rate.usd_per_hour <= 0:
+        return None
+    hours = balance / rate.usd_per_hour
+    if hours > Decimal(FARTHEST / timedelta(hours=1)):
+        return Runway(None, None)
+    left = timedelta(hours=float(hours))
+    return Runway(left, now + left)
+
+
+def _rate(used: Decimal, over: timedelta, shortest: timedelta) -> Rate | None:
+    if over < shortest:
+        return None
+    seconds = Decimal(over / timedelta(seconds=1))
+    return Rate(used * _SECONDS_PER_HOUR / seconds, over)
+
 
 WINDOWS = (timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
 """The windows that rates are shown for."""
@@ -227,3 +307,81 @@ def _blocks_until(balance: float, mean: float, spread: float) -> float:
 
 def _date(now: datetime, hours: float) -> datetime | None:
     return now + timedelta(hours=hours) if hours <= FARTHEST / _HOUR else None
+
+
+_DAY_HOURS = 24
+_LEAST = 60
+"""A rate needs this part of its window, as in ``runway.burn_rate``."""
+_SPARE = 1000
+
+
+class UsedCurve:
+    """What was used up to each reading, falls of the total left out. Amounts are USD."""
+
+    def __init__(self, readings: Iterable[UsedTotal] = ()) -> None:
+        self._at: list[datetime] = []
+        self._used: list[Decimal] = []
+        self._total = Decimal(0)
+        for reading in readings:
+            self.add(reading)
+
+    def add(self, reading: UsedTotal) -> None:
+        """Take a reading; one that is not newer than the last is ignored."""
+        if not self._at:
+            self._used.append(Decimal(0))
+        elif reading.at <= self._at[-1]:
+            return
+        else:
+            self._used.append(self._used[-1] + max(reading.total - self._total, Decimal(0)))
+        self._at.append(reading.at)
+        self._total = reading.total
+
+    def forget(self, before: datetime) -> None:
+        """Let go of what no window reaches back to; the reading just before it stays."""
+        first = bisect_right(self._at, before - max(WINDOWS)) - 1
+        if first > _SPARE:
+            del self._at[:first], self._used[:first]
+
+    def burns(self, now: datetime) -> tuple[Burn, ...]:
+        """The rate over each window up to ``now``; what came later is left out."""
+        return tuple(Burn(window, self._rate(window, now)) for window in WINDOWS)
+
+    def days_left(self, balance: Decimal | None, now: datetime) -> Decimal | None:
+        """Days until the balance is gone; ``burn.FARTHEST`` when nothing is used or it lasts so.
+
+        None when the balance is unknown, or too little was seen to tell.
+        """
+        if balance is None:
+            return None
+        if balance <= 0:
+            return Decimal(0)
+        found = self.burns(now)
+        hours = likely_hours(balance, found)
+        if hours is None:
+            seen = any(burn.share >= ENOUGH for burn in found)
+            return Decimal(FARTHEST.days) if seen else None
+        return Decimal(min(hours / _DAY_HOURS, float(FARTHEST.days)))
+
+    def _rate(self, window: timedelta, now: datetime) -> Rate | None:
+        if not self._at:
+            return None
+        last = bisect_right(self._at, now) - 1
+        if last < 0:
+            return None
+        since, until = max(now - window, self._at[0]), self._at[last]
+        if last + 1 < len(self._at):
+            until = now
+        seen = until - since
+        if seen < window / _LEAST or seen <= timedelta():
+            return None
+        return Rate((self._until(until) - self._until(since)) / Decimal(seen / _HOUR), seen)
+
+    def _until(self, moment: datetime) -> Decimal:
+        """What was used up to a moment, spread evenly between two readings."""
+        place = bisect_right(self._at, moment) - 1
+        used = self._used[place]
+        if place + 1 == len(self._at) or self._at[place] == moment:
+            return used
+        whole = self._at[place + 1] - self._at[place]
+        share = Decimal((moment - self._at[place]) / whole)
+        return used + (self._used[place + 1] - used) * share

@@ -27,7 +27,7 @@ from gwtui.embedded.auth import admit
 from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.operations import Call, Caller, Operation, Site
 from gwtui.embedded.queries import read_query
-from gwtui.embedded.refusals import Refusal, error_body
+from gwtui.embedded.responses import Refusal, error_body
 from gwtui.embedded.store.database import BUSY_SECONDS, Database
 from gwtui.embedded.store.ledger import Ledger
 

@@ -12,7 +12,7 @@ from pydantic import JsonValue, ValidationError
 from gwtui.contract.content_filters import BAD_PATTERN
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import Problem, RequestModel, problems
-from gwtui.embedded.refusals import invalid
+from gwtui.embedded.responses import invalid
 
 MAX_BODY_BYTES = 1024 * 1024
 _MOST_DIGITS = 1000

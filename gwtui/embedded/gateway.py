@@ -19,8 +19,8 @@ from gwtui.embedded.routes import OPERATIONS
 from gwtui.embedded.simulator import build_catalog
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.database import Database
-from gwtui.embedded.store.founding import Content, Founding, found_or_recall
 from gwtui.embedded.store.ledger import Ledger
+from gwtui.embedded.store.seed import Content, Founding, found_or_recall
 from gwtui.embedded.store.vault import Vault
 
 if TYPE_CHECKING:

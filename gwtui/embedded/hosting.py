@@ -108,7 +108,7 @@ async def _serving(
 def _protocol(gateway: EmbeddedGateway) -> type[asyncio.Protocol]:
     if gateway.faults is None:
         return protocol_class(ContractProtocol, gateway.clock)
-    from gwtui.embedded.faults.breaking import BreakableProtocol  # noqa: PLC0415 - seldom wanted
+    from gwtui.embedded.faults.exchange import BreakableProtocol  # noqa: PLC0415 - seldom wanted
 
     return protocol_class(BreakableProtocol, gateway.clock)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.embedded.credentials import mint
+from gwtui.embedded.auth import mint
 from gwtui.embedded.errors import DatabaseMissingError, NoWorkspaceError
 from gwtui.embedded.store import account, keys, workspaces
 from gwtui.embedded.store.database import Database

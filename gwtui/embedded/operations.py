@@ -20,8 +20,8 @@ from pydantic import JsonValue
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import RequestModel
 from gwtui.domain.clock import Clock
-from gwtui.embedded.answers import Answer
 from gwtui.embedded.queries import QueryParameter
+from gwtui.embedded.responses import Answer
 from gwtui.embedded.simulator import Catalog, UsageProfile
 from gwtui.embedded.store.vault import Vault
 

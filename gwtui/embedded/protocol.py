@@ -19,7 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from gwtui.contract import errors
 from gwtui.domain.clock import Clock
 from gwtui.embedded.app import new_request_id
-from gwtui.embedded.refusals import error_body
+from gwtui.embedded.responses import error_body
 
 MALFORMED = f"{errors.INVALID_REQUEST}: this is not an HTTP/1.1 request"
 TWO_LENGTHS = "Content-Length and Transfer-Encoding must not be given together"

@@ -9,9 +9,9 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 from uuid import UUID
 
-from gwtui.contract.paging import DEFAULT_PAGE, MAX_PAGE
 from gwtui.contract.request import Problem
-from gwtui.embedded.refusals import invalid
+from gwtui.contract.values import DEFAULT_PAGE, MAX_PAGE
+from gwtui.embedded.responses import invalid
 
 _AMOUNT = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z")
 _WHOLE_NUMBER = re.compile(r"-?[0-9]+\Z")

@@ -14,7 +14,7 @@ from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.errors import DatabaseMissingError
 from gwtui.embedded.store import account, generations, keys
 from gwtui.embedded.store.database import Database
-from gwtui.embedded.store.founding import recall
+from gwtui.embedded.store.seed import recall
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ found after a restart. It holds summaries of plans, never a secret.
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -17,8 +18,47 @@ from typing import Any, Literal
 from pydantic import JsonValue
 
 from gwtui.contract.scalars import timestamp_text
-from gwtui.local.lines import LineFile, add, encoded, parsed, parsed_line
-from gwtui.local.processes import may_run
+from gwtui.local.jsonl import LineFile, add, encoded, parsed, parsed_line
+
+_START = 19
+"""Place of the start time behind the name in /proc/PID/stat: proc(5)."""
+
+
+def this_process() -> dict[str, JsonValue]:
+    """What tells this program from every other one, on this host and elsewhere."""
+    return {"host": socket.gethostname(), "pid": os.getpid(), "began": _began(os.getpid())}
+
+
+def may_run(process: Any) -> bool:
+    """Whether the program that described itself so may still run; of other hosts nobody knows."""
+    if not isinstance(process, dict):
+        return False
+    if process.get("host") != socket.gethostname():
+        return True
+    pid = process.get("pid")
+    if not isinstance(pid, int) or isinstance(pid, bool) or pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    # The number may have gone to another program since.
+    return process.get("began") == _began(pid)
+
+
+def _began(pid: int) -> str:
+    """The start of a process in the life of the machine; "" where that is not told."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except (OSError, ValueError):
+        return ""
+    # The name, in brackets, may hold anything.
+    fields = stat.rpartition(")")[2].split()
+    return f"{boot}/{fields[_START]}" if len(fields) > _START else ""
+
 
 Event = Literal["intent", "applied", "refused", "unknown", "resolved"]
 CLOSING: frozenset[str] = frozenset({"applied", "refused", "resolved"})

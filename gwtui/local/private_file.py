@@ -8,7 +8,7 @@ import os
 import stat
 from pathlib import Path
 
-from gwtui.local.durable import sync_directory, write_all
+from gwtui.local.jsonl import sync_directory, write_all
 
 MOST_BYTES = 256 * 1024
 """No more is read of a file."""

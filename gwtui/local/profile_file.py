@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from gwtui.domain.suggestions import among
-from gwtui.local.profile_text import parse_profiles
-from gwtui.local.profiles import ProfileError
+from gwtui.local.profiles import ProfileError, parse_profiles
 from gwtui.local.toml_editor import TomlEditError, TomlEditor, Value
 from gwtui.local.user_file import UserFileError, edit_user_file
 

@@ -21,7 +21,7 @@ from pydantic import SecretStr
 
 from gwtui.client.connection import Connection
 from gwtui.local import private_file
-from gwtui.local.durable import sync_directory
+from gwtui.local.jsonl import sync_directory
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.seal import (
     DamagedSealError,

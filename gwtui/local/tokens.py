@@ -16,13 +16,42 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+from urllib.parse import quote
 
 from pydantic import SecretStr
 
-from gwtui.local import keyring_store
-from gwtui.local.environment import take_token
+from gwtui.local import keyring_store, private_file
+from gwtui.local.jsonl import replace_file
 from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
+from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.profiles import Profile
+
+TOKEN_VARIABLE = "GWTUI_TOKEN"  # noqa: S105 - the variable's name
+
+
+def take_token(environ: MutableMapping[str, str]) -> str:
+    """What GWTUI_TOKEN says, empty when it is not set; from here on it is not.
+
+    The copy that the system shows of this process's first environment is overwritten, too, where
+    that can be done. That of the process that started this one is out of reach.
+    """
+    if environ is os.environ:
+        _overwrite(TOKEN_VARIABLE)
+    return environ.pop(TOKEN_VARIABLE, "").strip()
+
+
+def _overwrite(name: str) -> None:
+    if name not in os.environ:
+        return
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes  # noqa: PLC0415 - only where there is something to overwrite
+
+        library = ctypes.CDLL(None)
+        library.getenv.restype = ctypes.c_void_p
+        address = library.getenv(name.encode())
+        if address:
+            ctypes.memset(address, 0, len(os.environb[name.encode()]))
+
 
 COMMAND_LIMIT = 10.0
 """Seconds for a token command."""
@@ -193,3 +222,44 @@ def single_token(content: bytes, source: str) -> SecretStr:
     if len(words) > 1 or not words[0].isascii():
         raise TokenError(f"{source}: gave more than the token alone")
     return SecretStr(words[0].decode("ascii"))
+
+
+_DIRECTORY = "tokens"
+_SUFFIX = ".token"
+
+
+def saved_token_path(data: Path, profile_name: str) -> Path:
+    """Where the token of a profile goes below the data directory, whether it is there or not."""
+    return data / _DIRECTORY / (quote(profile_name, safe="") + _SUFFIX)
+
+
+def save_token(data: Path, profile_name: str, token: SecretStr) -> Path:
+    """Write the token in the place of any earlier one; gives the file. Raises TokenError."""
+    path = saved_token_path(data, profile_name)
+    try:
+        ensure_private(path.parent)
+        replace_file(path, token.get_secret_value().encode() + b"\n")
+    except PrivateDirectoryError as error:
+        raise TokenError(str(error)) from None
+    except OSError as error:
+        raise TokenError(f"{path}: {error.strerror or 'cannot be written'}") from None
+    return path
+
+
+def remove_saved_token(data: Path, profile_name: str) -> bool:
+    """Destroy the file; False when there was none. Raises TokenError when it is still there."""
+    path = saved_token_path(data, profile_name)
+    # A process that was killed while it wrote may have left a part under another name.
+    try:
+        found = [
+            one
+            for one in path.parent.iterdir()
+            if one.name == path.name or one.name.startswith(f".{path.name}.")
+        ]
+        for one in found:
+            private_file.destroy(one)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise TokenError(f"{path}: {error.strerror or 'cannot be removed'}") from None
+    return bool(found)

@@ -8,7 +8,7 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 
-from gwtui.local.environment import TOKEN_VARIABLE
+from gwtui.local.tokens import TOKEN_VARIABLE
 
 LIMIT = 10.0
 """Seconds that the program may take."""

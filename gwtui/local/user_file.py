@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.durable import replace_file
+from gwtui.local.jsonl import replace_file
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.toml_editor import TomlEditError, TomlEditor
 

@@ -18,7 +18,7 @@ from gwtui.domain import money
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch.board.questions import amount
 from gwtui.watch.feeds.changes import ChangeRow, changes_feed, last_day
-from gwtui.watch.history import figures
+from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import Change, Reading, Series, model_of
 
 _PRICE = figures.price_figure("")

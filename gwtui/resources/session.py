@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_text
-from gwtui.watch.feeds.scope import Scope
+from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gwtui.local.sealed_keys import SealedKeys
     from gwtui.watch.alerts.watching import Alerts
     from gwtui.watch.feed import Feed
-    from gwtui.watch.history.recording import Recording
+    from gwtui.watch.history.recorder import Recording
     from gwtui.watch.hub import FeedHub
 
 
@@ -77,8 +77,8 @@ async def open_session(
     from gwtui.resources.keys.sealed import resolve_made  # noqa: PLC0415
     from gwtui.watch.feeds.audit import serve_audit  # noqa: PLC0415
     from gwtui.watch.feeds.doubts import serve_doubts  # noqa: PLC0415
-    from gwtui.watch.history.place import history_path  # noqa: PLC0415
-    from gwtui.watch.history.recording import recording  # noqa: PLC0415
+    from gwtui.watch.history.file import history_path  # noqa: PLC0415
+    from gwtui.watch.history.recorder import recording  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
 
     journal = journal or Journal(_default_journal())

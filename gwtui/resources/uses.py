@@ -21,7 +21,7 @@ from gwtui.contract.budgets import Budget
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.keys import ApiKey, is_active
-from gwtui.contract.members import WorkspaceMember
+from gwtui.contract.organization import WorkspaceMember
 from gwtui.crud.text import count, quoted, several
 from gwtui.domain.money import usd
 

@@ -18,24 +18,23 @@ from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.resources.session import Link, Session
 from gwtui.ui import in_doubt
+from gwtui.ui.actions.context import ActionContext, Marks
+from gwtui.ui.actions.handlers import BACKGROUND, handler
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.connecting import Connecting
-from gwtui.ui.context import ActionContext, Marks
-from gwtui.ui.departure import Departure
-from gwtui.ui.handlers import BACKGROUND, handler
 from gwtui.ui.health import Health
 from gwtui.ui.keys import shown
 from gwtui.ui.messages import LookInto
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
+from gwtui.ui.shutdown import Departure
 from gwtui.ui.styles import frame_sheet, further_sheets
-from gwtui.ui.terminal_modes import give_back
+from gwtui.ui.terminal import TerminalTitle, give_back
 from gwtui.ui.terminal_size import TerminalSizedApp
-from gwtui.ui.terminal_title import TerminalTitle
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, known_theme
 from gwtui.ui.typed_ahead import ACTIONS
-from gwtui.watch.feeds.scope import Scope
+from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -240,13 +239,13 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
 
     async def _offer(self) -> None:
         """At the first connect: what an earlier run left that a person should see."""
-        from gwtui.ui.forms.unacknowledged import offer_at_start  # noqa: PLC0415 - later
+        from gwtui.ui.actions.sealed_keys import offer_at_start  # noqa: PLC0415 - later
 
         await offer_at_start(self)
         await in_doubt.offer_at_start(self)
 
     def _sweep(self) -> None:
-        from gwtui.ui.forms.unacknowledged import sweep  # noqa: PLC0415 - loaded by then
+        from gwtui.ui.actions.sealed_keys import sweep  # noqa: PLC0415 - loaded by then
 
         self.run_worker(sweep(self), group=_SEALED)
 

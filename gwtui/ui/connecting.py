@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.domain.clock import Clock
 from gwtui.resources.session import Link, Session, open_session, reason
-from gwtui.watch.feeds.scope import Scope
+from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection

@@ -19,10 +19,9 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, Literal, TypeVar
 
 from gwtui.client.errors import GatewayError, RateLimitedError
-from gwtui.client.reading_log import ReadingLog, Shortfall, logged
+from gwtui.client.request_log import ReadingLog, Shortfall, logged
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.watch.backoff import FIRST_RETRY, Restraint, retry_delay
-from gwtui.watch.cadence import Cadence, Load
+from gwtui.watch.cadence import FIRST_RETRY, Cadence, Load, Restraint, retry_delay
 
 T = TypeVar("T")
 

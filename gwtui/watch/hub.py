@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.watch.backoff import Restraint
-from gwtui.watch.cadence import Cadence
+from gwtui.watch.cadence import Cadence, Restraint
 from gwtui.watch.feed import Feed
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from gwtui.client.gateway import GatewayClient
     from gwtui.watch.history.archive import Archive
-    from gwtui.watch.history.recording import Recording
+    from gwtui.watch.history.recorder import Recording
+
 
 T = TypeVar("T")
 
@@ -161,3 +162,12 @@ class FeedHub:
         """End every feed and wait for its reads to stop."""
         self._closed = True
         await asyncio.gather(*(feed.close() for feed in self.feeds))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What part of the account a list shows. ``workspace`` None means every workspace."""
+
+    workspace: str | None = None
+    parent: str | None = None
+    """Identity of the resource that was opened to get here, such as a model id."""

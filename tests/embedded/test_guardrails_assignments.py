@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from gateway_bench import Bench, bench
 
-from gwtui.embedded.credentials import key_hash
+from gwtui.embedded.auth import key_hash
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from gwtui.contract.models import Endpoint, Model, ModelEndpoints
+from gwtui.contract.models import Endpoint, Model, ModelEndpoints, Provider
 from gwtui.contract.pricing import PRICE_KEYS, Pricing
-from gwtui.contract.providers import Provider
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.values import (
     ENDPOINT_STATUSES,

@@ -8,7 +8,7 @@ import pytest
 from gateway_bench import Bench, bench
 
 from gwtui.embedded.simulator import build_catalog
-from gwtui.embedded.simulator.retention import is_zero_retention
+from gwtui.embedded.simulator.traits import is_zero_retention
 
 
 @pytest.fixture

@@ -14,12 +14,12 @@ from gwtui.crud.resource import Cell
 from gwtui.domain.alert_rules import AlertRule
 from gwtui.local.alert_file import load_alerts
 from gwtui.local.journal import Journal
+from gwtui.ui.actions.alerts import AlertRuleScreen, preview_cell
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms.alert_screen import AlertRuleScreen, preview_cell
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.choose import ChooseScreen
-from gwtui.ui.terminal_title import TerminalTitle
+from gwtui.ui.terminal import TerminalTitle
 from gwtui.watch.alerts.model import Alert
 from gwtui.watch.alerts.preview import Preview
 from shell_kit import Site, listing, notices, shown, site, until
@@ -160,7 +160,7 @@ async def test_a_preview_goes_on_until_all_was_looked_at(
         return cell
 
     monkeypatch.setattr("gwtui.watch.alerts.preview.BUDGET", -1.0)  # a key at a time
-    monkeypatch.setattr("gwtui.ui.forms.alert_screen.preview_cell", kept)
+    monkeypatch.setattr("gwtui.ui.actions.alerts.preview_cell", kept)
     async with site(speed=SPEED) as place, watching(place, tmp_path) as (app, pilot):
         await pilot.press("R")
         await until(pilot, lambda: listing(app).resource == "alert-rules" and rows(app), "rules")

@@ -21,7 +21,7 @@ from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import PlotView
 from gwtui.watch.history.file import open_writable
 from gwtui.watch.history.lease import Lease
-from gwtui.watch.history.seeing import Seen, credits_seen
+from gwtui.watch.history.observations import Seen, credits_seen
 from gwtui.watch.history.writer import HistoryWriter
 
 

@@ -23,9 +23,8 @@ from gwtui.resources.keys.plans import plan_create
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.notice import NoticeScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.ask import AskScreen, NoticeScreen
 from gwtui.ui.screens.choose import ChooseScreen
 from gwtui.ui.screens.doubt import DoubtScreen
 from shell_kit import Site, dashboard, has_data, line, listing, notices, shown, site, until
@@ -247,7 +246,7 @@ async def test_a_person_can_look_further_and_a_full_disk_leaves_it_in_doubt(
         await pilot.press("f")
         await until(pilot, lambda: "nothing further" in notices(app), "the end")
         assert screen.reach.total_seconds() == 24 * 3600
-        monkeypatch.setattr("gwtui.local.lines.write_all", full)
+        monkeypatch.setattr("gwtui.local.jsonl.write_all", full)
         await pilot.press("y")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")

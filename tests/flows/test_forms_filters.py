@@ -15,8 +15,8 @@ from gwtui.crud.plan import Refused
 from gwtui.resources.guardrails.form import BuiltinRow, CustomRow
 from gwtui.ui.forms.builtin_filters import BuiltinsScreen
 from gwtui.ui.forms.custom_filters import FiltersScreen
+from gwtui.ui.forms.editors import LinesEditor
 from gwtui.ui.forms.pattern_tester import PatternTester
-from gwtui.ui.forms.text_area import LinesEditor
 
 BUILTINS = FilterListField("content_filter_builtins", "Builtin filters")
 

@@ -14,10 +14,8 @@ from gwtui.client.errors import NotFoundError
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.notice import NoticeScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.wait import WaitScreen
+from gwtui.ui.screens.ask import AskScreen, NoticeScreen, WaitScreen
 from key_desk import Desk, acknowledge
 from shell_kit import dashboard, listing, notices, shown, site, until
 

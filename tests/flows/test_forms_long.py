@@ -16,10 +16,9 @@ from gwtui.crud.form import (
     TextAreaField,
     ThreeWayField,
 )
-from gwtui.ui.forms.editors import ChoiceEditor, TickEditor
+from gwtui.ui.forms.editors import ChoiceEditor, LinesEditor, TickEditor
 from gwtui.ui.forms.progress import ProgressLine
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.forms.text_area import LinesEditor
 
 LONG = FormSpec(
     "New workspace",

@@ -11,9 +11,9 @@ import pytest
 from gwtui.crud.action import APP, Action
 from gwtui.local.journal import Journal
 from gwtui.resources.actions import ACTIONS
+from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered
-from gwtui.ui.context import ActionContext, Marks
 from gwtui.ui.widgets.table import ResourceTable
 from shell_kit import dashboard, listing, notices, site, until
 

@@ -12,7 +12,7 @@ import pytest
 from textual.geometry import Size
 
 from board_kit import Filled, fill
-from gwtui.client.traffic import Recent, Traffic
+from gwtui.client.request_log import Recent, Traffic
 from gwtui.ui.app import GwtuiApp
 from resizing_kit import (
     Picture,

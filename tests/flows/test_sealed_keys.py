@@ -18,12 +18,12 @@ from gwtui.local.journal import Entry, Journal
 from gwtui.local.seal import SealError
 from gwtui.local.sealed_keys import DIRECTORY, LIFETIME, SealedKeys
 from gwtui.resources.session import open_session
+from gwtui.ui.actions.sealed_keys import sweep
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import by_id
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.forms.unacknowledged import sweep
 from gwtui.ui.screens.ask import AskScreen
 from shell_kit import START, Site, dashboard, listing, notices, shown, site, until
 

@@ -11,7 +11,7 @@ import pytest
 from gwtui.crud.action import APP, LIST
 from gwtui.resources.actions import ACTIONS, for_scope
 from gwtui.resources.registry import RESOURCES, TABS
-from gwtui.ui import handlers
+from gwtui.ui.actions import handlers
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered, place_actions
 from gwtui.ui.help_lines import help_lines

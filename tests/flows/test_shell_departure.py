@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from gwtui.ui.screens.wait import WaitScreen
+from gwtui.ui.screens.ask import WaitScreen
 from shell_kit import dashboard, line, listing, shown, site, until
 
 

@@ -16,7 +16,7 @@ from gwtui.local.audit import AuditLog
 from gwtui.resources.keys.resource import KeyRow
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.notice import NoticeScreen
+from gwtui.ui.screens.ask import NoticeScreen
 from shell_kit import Site, dashboard, listing, notices, shown, site, until
 
 

@@ -25,11 +25,10 @@ from gwtui.resources.keys.resource import keys_feed
 from gwtui.resources.registry import PARENTS, RESOURCES
 from gwtui.ui.detail_lines import section_lines
 from gwtui.ui.raw_json import raw_lines
-from gwtui.ui.screens.remaining_lines import model_lines
+from gwtui.ui.screens.remaining import model_lines
 from gwtui.ui.widgets.table.layout import arrange
 from gwtui.ui.widgets.table.model import TableModel
-from gwtui.ui.widgets.table.paint import Palette, header_strip, row_strip
-from gwtui.ui.widgets.table.view import _TONES
+from gwtui.ui.widgets.table.view import _TONES, Palette, header_strip, row_strip
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import credits_feed

@@ -13,7 +13,7 @@ import pytest
 from sentinels import MARKED
 
 from gwtui.contract.dialects import Dialect
-from gwtui.embedded.credentials import MintedKey, key_hash
+from gwtui.embedded.auth import MintedKey, key_hash
 from gwtui.local.log import open_log
 
 

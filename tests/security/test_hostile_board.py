@@ -24,10 +24,9 @@ from board_kit import at_rest
 from dashboard_kit import MOMENT, Demo, settled
 from form_kit import shown
 from gwtui.domain.clock import Clock
-from gwtui.watch.history.file import open_writable
+from gwtui.watch.history.file import history_path, open_writable
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
-from gwtui.watch.history.place import history_path
 from gwtui.watch.history.watched import watch_model
 from gwtui.watch.history.writer import HistoryWriter
 

@@ -26,14 +26,15 @@ from gwtui.local.audit import AuditEntry, FieldChange
 from gwtui.resources.alerts.history import ALERT_HISTORY
 from gwtui.resources.alerts.resource import ALERTS
 from gwtui.resources.audit import AUDIT
+from gwtui.ui.actions import byok as byok_actions
+from gwtui.ui.actions import workspaces as workspace_actions
+from gwtui.ui.actions.guardrails import sources as guardrail_sources
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms import byok_actions, workspace_actions
-from gwtui.ui.forms.guardrail_choices import sources as guardrail_sources
 from gwtui.ui.forms.search import Offer, option_line, title_width
 from gwtui.ui.frame_facts import header_facts
 from gwtui.ui.health import Health, trouble
 from gwtui.ui.screens.content_lines import content_lines
-from gwtui.ui.terminal_title import TerminalTitle
+from gwtui.ui.terminal import TerminalTitle
 from gwtui.ui.widgets.header import header_parts
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.feed import FeedState

@@ -25,9 +25,8 @@ from gwtui.domain.safe_text import safe_characters
 from gwtui.resources.keys.form import edit_form as key_form
 from gwtui.resources.workspaces.form import Catalog
 from gwtui.resources.workspaces.form import edit_form as workspace_form
-from gwtui.ui.forms.editors import ChoiceEditor, PickEditor, TextEditor
+from gwtui.ui.forms.editors import ChoiceEditor, LinesEditor, PickEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.text_area import LinesEditor
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
 from gwtui.ui.widgets.prompt import GotoPrompt
 from resource_samples import NOW, key, workspace

@@ -13,9 +13,9 @@ from walk_site import WalkSite
 
 from gwtui.crud.executor import WriteRoad
 from gwtui.crud.plan import Applied, Consent, Outcome, Plan
+from gwtui.ui.actions import writing
+from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.context import ActionContext
-from gwtui.ui.forms import writing
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.base import GatewayScreen

@@ -21,8 +21,7 @@ from gwtui.contract.guardrails import (
     CreateGuardrailRequest,
     UpdateGuardrailRequest,
 )
-from gwtui.contract.members import ChangeMembersRequest
-from gwtui.contract.organization import UpdateOrganizationSettingsRequest
+from gwtui.contract.organization import ChangeMembersRequest, UpdateOrganizationSettingsRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"

@@ -17,8 +17,7 @@ import keyring.errors
 import pytest
 
 from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
-from gwtui.local.profile_text import load_profiles
-from gwtui.local.profiles import Profile, ProfileBook, ProfileError, resolve
+from gwtui.local.profiles import Profile, ProfileBook, ProfileError, load_profiles, resolve
 from gwtui.local.tokens import (
     TokenError,
     find_token,

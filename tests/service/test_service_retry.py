@@ -14,7 +14,7 @@ from service_kit import START, FakeTime, Step, data, refusal, rig
 
 from gwtui.client import errors
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.reading_log import logged
+from gwtui.client.request_log import logged
 from gwtui.client.retry import BUDGET, MAX_RETRY_AFTER, RetryNotice, retry_after_seconds
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from board_kit import Filled, at_rest, fill
 from dashboard_kit import Demo, settled
-from gwtui.client.traffic import Recent, Traffic
+from gwtui.client.request_log import Recent, Traffic
 
 SnapCompare = Callable[..., bool]
 

@@ -19,11 +19,11 @@ from gwtui.domain.alert_rules import CreditsRule
 from gwtui.embedded.demo import BASE_URL
 from gwtui.local.told_command import ToldCommandError, tell_command
 from gwtui.watch.alerts import store
-from gwtui.watch.alerts.desk import AlertDesk
+from gwtui.watch.alerts.engine import AlertDesk
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
-from gwtui.watch.alerts.telling import AT_A_TIME, MOST_WAITING, Telling
+from gwtui.watch.alerts.notifier import AT_A_TIME, MOST_WAITING, Telling
+from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
-from gwtui.watch.history.place import history_path
 from history_kit import desk
 
 EVENT = AlertEvent(
@@ -162,7 +162,7 @@ async def test_it_is_told_what_is_to_be_told_a_few_at_a_time(
         texts.append(text)
         running -= 1
 
-    monkeypatch.setattr("gwtui.watch.alerts.telling.tell_command", tell)
+    monkeypatch.setattr("gwtui.watch.alerts.notifier.tell_command", tell)
     telling = Telling({})
     events = [replace(EVENT, id=number) for number in range(10)]
     events += [replace(EVENT, id=50, quiet=True), replace(EVENT, id=51, event="acknowledged")]

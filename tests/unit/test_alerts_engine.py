@@ -23,19 +23,16 @@ from gwtui.local.alert_file import put_rule
 from gwtui.resources.alerts.rules import state_cell
 from gwtui.watch.alerts.derived import guarded
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
-from gwtui.watch.alerts.present import alert_events, present_alerts
+from gwtui.watch.alerts.store import alert_events, present_alerts
 from gwtui.watch.alerts.watching import Alerts, Place, alerting
 from gwtui.watch.feeds.alerts import alert_history_feed, alert_rules_feed, alerts_feed, serve_alerts
-from gwtui.watch.feeds.endpoints import endpoints_feed
+from gwtui.watch.feeds.endpoints import Routing, endpoints_feed
 from gwtui.watch.feeds.guardrails import guardrails_feed
-from gwtui.watch.feeds.routing import Routing
-from gwtui.watch.feeds.scope import Scope
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.model import Subject
-from gwtui.watch.history.recorder import Recorder
-from gwtui.watch.history.recording import Recording
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.history.recorder import Recorder, Recording
+from gwtui.watch.hub import FeedHub, Scope
 from recording_world import MODEL, Inline, World
 from resource_samples import endpoint_body, model, model_endpoints
 

@@ -12,11 +12,10 @@ import pytest
 from alerts_room import ACCOUNT, ENDPOINT, FIVE, LOW, Room, balance
 from gwtui.domain.alert_rules import PriceRule, default_rules
 from gwtui.domain.clock import Clock
-from gwtui.watch.alerts.desk import AlertDesk
-from gwtui.watch.history.errors import LeaseLostError
+from gwtui.watch.alerts.engine import AlertDesk
 from gwtui.watch.history.file import open_writable
 from gwtui.watch.history.lease import Lease
-from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey
+from gwtui.watch.history.model import LeaseLostError, Observation, Sample, Series, SeriesKey
 from gwtui.watch.history.writer import HistoryWriter
 from history_kit import START, desk
 

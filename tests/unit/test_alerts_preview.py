@@ -25,9 +25,8 @@ from gwtui.domain.alert_rules import (
     UptimeRule,
     default_rules,
 )
-from gwtui.domain.runway import UsedTotal, burns, outlook
-from gwtui.domain.used_curve import UsedCurve
-from gwtui.watch.alerts.desk import AlertDesk
+from gwtui.domain.runway import UsedCurve, UsedTotal, burns, outlook
+from gwtui.watch.alerts.engine import AlertDesk
 from gwtui.watch.alerts.preview import preview
 from gwtui.watch.history.model import Observation, Sample, SeriesKey, Subject, endpoint_identity
 from history_kit import START, USED, Desk, desk, minutes, series

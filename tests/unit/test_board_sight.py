@@ -13,12 +13,12 @@ from gwtui.contract.credits import Credits
 from gwtui.domain.uptime import verdict
 from gwtui.watch.board.limits import limits
 from gwtui.watch.board.questions import Reach, direction, endpoints_past
-from gwtui.watch.board.sight import MISSED, Seen, Sight, newest, recorded
+from gwtui.watch.board.snapshot import MISSED, Seen, Sight, newest, recorded
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history.model import SeriesKey, Subject
-from gwtui.watch.history.recall import endpoints_then, keys_then, workspaces_then
 from gwtui.watch.history.replay import snapshot_at
+from gwtui.watch.history.restore import endpoints_then, keys_then, workspaces_then
 from history_kit import START, Desk, desk, minutes
 from resource_samples import key
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gwtui.cli.changes.doubts import tell_doubts
+from gwtui.cli.changes.execute import tell_doubts
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Entry, Journal

@@ -11,8 +11,7 @@ from fake_clock import FakeClock
 from gwtui.client.connection import Connection
 from gwtui.client.errors import RateLimitedError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.reading_log import request_sent
-from gwtui.client.traffic import WINDOW, Recent, Traffic
+from gwtui.client.request_log import WINDOW, Recent, Traffic, request_sent
 from gwtui.client.transport import Transport
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.hub import FeedHub

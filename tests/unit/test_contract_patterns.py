@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.contract.patterns import pattern_problem
+from gwtui.contract.content_filters import pattern_problem
 
 
 @pytest.mark.parametrize(

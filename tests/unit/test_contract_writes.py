@@ -13,7 +13,7 @@ from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.guardrail_rules import guardrail_problems, legal_actions
 from gwtui.contract.guardrails import CreateGuardrailRequest
-from gwtui.contract.members import ChangeMembersRequest
+from gwtui.contract.organization import ChangeMembersRequest
 from gwtui.contract.request import MASK, problems
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 

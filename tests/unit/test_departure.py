@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from gwtui.ui import departure
-from gwtui.ui.departure import Departure
-from gwtui.ui.terminal_modes import give_back
+from gwtui.ui import shutdown as departure
+from gwtui.ui.shutdown import Departure
+from gwtui.ui.terminal import give_back
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from itertools import accumulate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.domain.burn import Rate
 from gwtui.domain.runway import (
     WINDOWS,
     Outlook,
+    Rate,
     UsedTotal,
     burn_rate,
     burns,

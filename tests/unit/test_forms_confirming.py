@@ -12,9 +12,9 @@ from gwtui.crud.plan import Change, Plan
 from gwtui.domain.diffs import ThreeWayField
 from gwtui.resources.guardrails.fields import in_words
 from gwtui.resources.keys.form import create_form
+from gwtui.ui.actions.editing import Editing
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
-from gwtui.ui.forms.editing import Editing
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.ask import AskScreen

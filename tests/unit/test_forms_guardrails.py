@@ -21,7 +21,7 @@ from gwtui.resources.guardrails.form import (
     create_form,
     edit_form,
 )
-from gwtui.ui.forms.guardrail_choices import model_options
+from gwtui.ui.actions.guardrails import model_options
 from gwtui.ui.forms.state import FormState
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from resource_samples import workspace

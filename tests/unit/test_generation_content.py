@@ -12,7 +12,7 @@ from gwtui.contract.activity import FeedbackRequest, GenerationContent
 from gwtui.contract.request import field_rules
 from gwtui.crud.form import Facts
 from gwtui.resources.generations.plans import CATEGORIES, plan_feedback
-from gwtui.ui.forms.feedback_actions import feedback_form
+from gwtui.ui.actions.feedback import feedback_form
 from gwtui.ui.forms.state import FormState
 from gwtui.ui.screens.content_lines import MOST, content_lines
 from plan_kit import changes, everything_said, sent

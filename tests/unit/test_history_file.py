@@ -15,13 +15,8 @@ from pathlib import Path
 import pytest
 
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.errors import (
-    HistoryDamagedError,
-    HistoryMissingError,
-    HistoryUnusableError,
-)
-from gwtui.watch.history.file import open_readable, open_writable
-from gwtui.watch.history.place import history_path
+from gwtui.watch.history.file import history_path, open_readable, open_writable
+from gwtui.watch.history.model import HistoryDamagedError, HistoryMissingError, HistoryUnusableError
 from gwtui.watch.history.reader import HistoryReader
 from history_kit import START, USED, desk, minutes
 

@@ -14,10 +14,9 @@ from sqlite3 import Connection
 import pytest
 
 from fake_clock import FakeClock
-from gwtui.watch.history.errors import LeaseLostError
 from gwtui.watch.history.file import open_writable
 from gwtui.watch.history.lease import BEAT, TIME_LIMIT, Lease, current, this_host
-from gwtui.watch.history.model import Observation
+from gwtui.watch.history.model import LeaseLostError, Observation
 from gwtui.watch.history.writer import HistoryWriter
 from history_kit import START
 

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from gwtui.domain.clock import Clock
-from gwtui.watch.history.errors import LeaseLostError
 from gwtui.watch.history.file import open_writable
 from gwtui.watch.history.lease import Lease
-from gwtui.watch.history.model import Observation, Sample, SeriesKey
+from gwtui.watch.history.model import LeaseLostError, Observation, Sample, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.writer import HistoryWriter
 from history_kit import START, desk, series

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.watch.history import facts, kinds, writer
-from gwtui.watch.history.errors import LeaseLostError
-from gwtui.watch.history.model import Retention, SeriesKey, Subject
-from gwtui.watch.history.numbers import kept, text_of
+from gwtui.watch.history import facts, writer
+from gwtui.watch.history import model as kinds
+from gwtui.watch.history.model import LeaseLostError, Retention, SeriesKey, Subject, kept, text_of
 from history_kit import START, USED, Desk, desk, minutes
 
 UPTIME = SeriesKey("endpoint", "lab/model lab|bf16", "uptime_last_5m")

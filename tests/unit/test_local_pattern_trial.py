@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gwtui.contract.patterns import pattern_problem
+from gwtui.contract.content_filters import pattern_problem
 from gwtui.local import pattern_trial
 from gwtui.local.pattern_trial import SAMPLE_LIMIT, try_patterns
 

@@ -16,8 +16,15 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 from pydantic import JsonValue
 
-from gwtui.watch.history.figures import UNITS
-from gwtui.watch.history.model import ACCOUNT, Observation, Sample, Series, SeriesKey, Subject
+from gwtui.watch.history.model import (
+    ACCOUNT,
+    UNITS,
+    Observation,
+    Sample,
+    Series,
+    SeriesKey,
+    Subject,
+)
 from gwtui.watch.metrics.exposition import registry_of, text_of
 from gwtui.watch.metrics.names import METRICS, OF_FIGURE, SUBJECT_LABELS
 from gwtui.watch.metrics.readings import Picture

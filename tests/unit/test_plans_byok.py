@@ -15,7 +15,7 @@ from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
-from gwtui.contract.providers import Provider
+from gwtui.contract.models import Provider
 from gwtui.contract.request import MASK
 from gwtui.crud.executor import WriteRoad
 from gwtui.crud.plan import Applied, Consent, Plan

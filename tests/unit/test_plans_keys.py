@@ -14,7 +14,7 @@ from gwtui.crud.action import LIST
 from gwtui.crud.plan import Change, Plan
 from gwtui.resources import actions as registry
 from gwtui.resources.keys import plans as keys
-from gwtui.ui.handlers import immediate, patient
+from gwtui.ui.actions.handlers import immediate, patient
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 SPACE = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"

@@ -17,8 +17,12 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.budgets import Budget, PutBudgetRequest
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey, is_active
-from gwtui.contract.members import OrganizationMember, WorkspaceMember
-from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
+from gwtui.contract.organization import (
+    OrganizationMember,
+    OrganizationSettings,
+    UpdateOrganizationSettingsRequest,
+    WorkspaceMember,
+)
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.crud import text as wording
 from gwtui.crud.executor import WriteRoad

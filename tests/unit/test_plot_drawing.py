@@ -18,7 +18,7 @@ from textual.strip import Strip
 
 from gwtui.crud.sparkline import sparkline
 from gwtui.domain.money import usd
-from gwtui.ui.board.uptime_blocks import STATES
+from gwtui.ui.board.endpoint import STATES
 from gwtui.ui.widgets.lines import difference
 from gwtui.ui.widgets.plot import (
     SPANS,

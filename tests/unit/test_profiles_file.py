@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gwtui.local.profile_file import put_profile, remove_profile, set_default
-from gwtui.local.profile_text import load_profiles, parse_profiles
-from gwtui.local.profiles import ProfileError
+from gwtui.local.profiles import ProfileError, load_profiles, parse_profiles
 from gwtui.local.toml_editor import TomlEditError, TomlEditor, line_of
 
 OWNERS = """\

@@ -11,8 +11,8 @@ from fake_clock import START, FakeClock
 from gwtui.client.errors import ConnectFailedError
 from gwtui.client.paging import listing_of
 from gwtui.client.reading import Rows
-from gwtui.client.reading_log import ReadingLog, Shortfall, list_read, logged, request_sent
-from gwtui.contract.providers import Provider
+from gwtui.client.request_log import ReadingLog, Shortfall, list_read, logged, request_sent
+from gwtui.contract.models import Provider
 from gwtui.ui.health import Health
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed, FeedState

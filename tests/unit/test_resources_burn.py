@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 
-from gwtui.domain.burn import FARTHEST, Meter, Rate, runway, since_midnight
+from gwtui.domain.runway import FARTHEST, Meter, Rate, runway, since_midnight
 from resource_samples import NOW
 
 

@@ -6,8 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from gwtui.contract.models import Model
-from gwtui.contract.providers import Provider
+from gwtui.contract.models import Model, Provider
 from gwtui.contract.workspaces import Workspace
 from gwtui.resources.models.providers import PROVIDERS
 from gwtui.resources.models.resource import MODELS

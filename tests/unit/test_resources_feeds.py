@@ -11,7 +11,7 @@ import pytest
 from gwtui.client.errors import GatewayError, NotFoundError, ServerError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
-from gwtui.client.reading_log import Shortfall, logged
+from gwtui.client.request_log import Shortfall, logged
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.resource import Scope

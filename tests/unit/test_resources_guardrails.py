@@ -20,7 +20,7 @@ from guardrail_rows import (
 )
 from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
-from gwtui.contract.members import OrganizationMember
+from gwtui.contract.organization import OrganizationMember
 from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
 from gwtui.resources.assignments.resource import ASSIGNMENTS, AssignmentRow
 from gwtui.resources.guardrails.on_model import MODEL_GUARDRAILS, OnModel

@@ -11,9 +11,8 @@ import pytest
 from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
-from gwtui.contract.members import OrganizationMember, WorkspaceMember
-from gwtui.contract.models import Endpoint, Model
-from gwtui.contract.providers import Provider
+from gwtui.contract.models import Endpoint, Model, Provider
+from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.contract.workspaces import Workspace
 from gwtui.resources.keys.resource import KEYS, KeyRow
 from gwtui.resources.members.resource import MEMBERS, MemberRow

@@ -96,7 +96,7 @@ def test_a_fault_is_known_until_the_next_line_is_written(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as broken:
-        broken.setattr("gwtui.local.lines.write_all", full)
+        broken.setattr("gwtui.local.jsonl.write_all", full)
         one.applied(agreed, None, None)
     assert one.journal_fault == one.audit_fault == "No space left on device"
     assert len(one.journal.open_intents()) == 1, "what is not written down stays open"

@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 
-from gwtui.local.journal import Entry, Journal
-from gwtui.local.lines import LineFile
-from gwtui.local.processes import may_run, this_process
+from gwtui.local.journal import Entry, Journal, may_run, this_process
+from gwtui.local.jsonl import LineFile
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 
@@ -176,7 +175,7 @@ def test_a_file_that_another_process_holds_is_not_waited_for_long(
     holder = context.Process(target=_hold, args=(journal.path, held, let))
     holder.start()
     assert held.wait(30)
-    monkeypatch.setattr("gwtui.local.lines.LOCK_PATIENCE", 0.05)
+    monkeypatch.setattr("gwtui.local.jsonl.LOCK_PATIENCE", 0.05)
     try:
         with pytest.raises(OSError, match="another process holds"):
             journal.record(intent("b"))
@@ -353,7 +352,7 @@ def test_nothing_is_lost_while_another_process_compacts(journal: Journal) -> Non
 
 def test_a_program_that_got_the_number_of_another_is_not_taken_for_it() -> None:
     """Told apart by when they began."""
-    describe = "import json; from gwtui.local.processes import *; print(json.dumps(this_process()))"
+    describe = "import json; from gwtui.local.journal import *; print(json.dumps(this_process()))"
     told = subprocess.run([sys.executable, "-c", describe], capture_output=True, check=True)
     other = json.loads(told.stdout)
     assert may_run(this_process())

@@ -324,5 +324,5 @@ def test_a_consent_is_made_only_where_a_person_is_asked() -> None:
         and isinstance(node.func, ast.Name)
         and node.func.id == "Consent"
     }
-    assert makers <= {"actions/plan.py", "ui/forms/writing.py", "cli/changes/consent.py"}
-    assert "ui/forms/writing.py" in makers
+    assert makers <= {"crud/plan.py", "ui/actions/writing.py", "cli/changes/execute.py"}
+    assert "ui/actions/writing.py" in makers

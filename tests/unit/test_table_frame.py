@@ -12,10 +12,9 @@ from rich.style import Style
 
 from gwtui.crud.resource import Cell
 from gwtui.ui.fitting import fit
-from gwtui.ui.widgets.table.frame import Frame, Row, Span, changed
-from gwtui.ui.widgets.table.layout import GUTTER, arrange
+from gwtui.ui.widgets.table.layout import GUTTER, Frame, Row, Span, arrange, changed
 from gwtui.ui.widgets.table.model import TableModel
-from gwtui.ui.widgets.table.paint import Palette, header_strip, row_strip
+from gwtui.ui.widgets.table.view import Palette, header_strip, row_strip
 from table_kit import COLUMNS, Thing, Wall, things
 
 WIDTH = 80

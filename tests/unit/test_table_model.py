@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.crud.resource import Cell, Column
-from gwtui.domain.ordering import ordered
-from gwtui.ui.widgets.table.model import TableModel
-from gwtui.ui.widgets.table.selection import nearest
+from gwtui.domain.cells import ordered
+from gwtui.ui.widgets.table.model import TableModel, nearest
 from table_kit import COLUMNS, MOMENT, Thing, Wall, things
 
 

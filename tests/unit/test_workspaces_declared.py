@@ -10,7 +10,7 @@ import pytest
 
 from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
-from gwtui.contract.members import OrganizationMember, WorkspaceMember
+from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.domain.workspace_spend import KeyCount, spent, spent_by_interval
 from gwtui.resources.members.resource import MEMBERS, MemberRow, keys_of
 from gwtui.resources.organization.resource import ORGANIZATION, Belonging, PersonRow

@@ -26,7 +26,7 @@ from gwtui.resources.byok.plans import (
 from gwtui.resources.byok.resource import BYOK, names_feed
 from gwtui.resources.models.providers import providers_feed
 from gwtui.resources.uses import Uses, credential_uses, items_soon
-from gwtui.watch.feeds.scope import Scope
+from gwtui.watch.hub import Scope
 
 _CREDENTIAL = Operand("id", "its id, how that begins, or its name")
 

@@ -12,12 +12,19 @@ from typing import TYPE_CHECKING, Any
 from gwtui.cli import exits
 from gwtui.cli.asking import NoAnswerGivenError, read_secret
 from gwtui.cli.changes.change import Change, NothingToDoError
-from gwtui.cli.changes.consent import consent, refuse_without_terminal
 from gwtui.cli.changes.desk import Desk
-from gwtui.cli.changes.doubts import tell_doubts
-from gwtui.cli.changes.hand_over import hand_over
-from gwtui.cli.changes.sending import Sent, send
-from gwtui.cli.changes.telling import made_by, outcome_json, plan_json, plan_lines
+from gwtui.cli.changes.execute import (
+    Sent,
+    consent,
+    hand_over,
+    made_by,
+    outcome_json,
+    plan_json,
+    plan_lines,
+    refuse_without_terminal,
+    send,
+    tell_doubts,
+)
 from gwtui.cli.changes.values import (
     field_schemas,
     is_deprecated,
@@ -34,9 +41,9 @@ from gwtui.cli.output import (
     narrate,
     print_json,
 )
-from gwtui.cli.reach import add_demo_option, reach
 from gwtui.cli.resources import Resource
 from gwtui.cli.running import run_async
+from gwtui.cli.target import add_demo_option, reach
 from gwtui.contract.dialects import DIALECTS
 from gwtui.contract.keys import CreatedKey
 from gwtui.crud.plan import Applied, Plan, Refused, Unknown

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gwtui.cli.changes.change import NothingToDoError
 from gwtui.cli.changes.values import validated
-from gwtui.cli.lists.lookup import find_row, find_workspace
-from gwtui.cli.lists.reading import Readings
+from gwtui.cli.lists.lookup import Readings, find_row, find_workspace
 from gwtui.cli.output import narrate
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import Dialect

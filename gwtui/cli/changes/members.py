@@ -7,7 +7,7 @@ from typing import Any
 from gwtui.cli.changes.change import Change, NothingToDoError, Operand
 from gwtui.cli.changes.desk import Desk
 from gwtui.cli.lists.lookup import find
-from gwtui.contract.members import OrganizationMember
+from gwtui.contract.organization import OrganizationMember
 from gwtui.crud.plan import Plan
 from gwtui.resources.members.plans import plan_add, plan_remove
 from gwtui.resources.organization.resource import shown_person

@@ -17,10 +17,10 @@ from gwtui.cli.check.finding import Finding, Severity, one_line, worst_of
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import data_on_stdout
 from gwtui.cli.parsing import CommandParser
-from gwtui.cli.reach import Connect, add_demo_option, reach
+from gwtui.cli.target import Connect, add_demo_option, reach
 
 if TYPE_CHECKING:
-    from gwtui.local.check_thresholds import CheckThresholds
+    from gwtui.local.profiles import CheckThresholds
 
 _GRACE = 1.0
 """Seconds beyond the time limit before the check ends whatever holds it up."""
@@ -30,7 +30,7 @@ _REPEATED = {"models": "--model"}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Every threshold of a profile as an option."""
-    from gwtui.local.check_thresholds import CheckThresholds  # noqa: PLC0415 - loads pydantic
+    from gwtui.local.profiles import CheckThresholds  # noqa: PLC0415 - loads pydantic
 
     if isinstance(parser, CommandParser):
         parser.refuse = _refuse
@@ -91,7 +91,7 @@ def _wanted(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
 
     from gwtui.cli.target import find_profile  # noqa: PLC0415
     from gwtui.contract.request import problems  # noqa: PLC0415
-    from gwtui.local.check_thresholds import CheckThresholds  # noqa: PLC0415
+    from gwtui.local.profiles import CheckThresholds  # noqa: PLC0415
 
     written: dict[str, Any] = {}
     if not arguments.demo:
@@ -113,7 +113,7 @@ async def _look(connect: Connect, wanted: CheckThresholds, paths: Any) -> list[F
     from gwtui.cli.check.past import Past  # noqa: PLC0415
     from gwtui.cli.check.sources import Look, look_at_everything  # noqa: PLC0415
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
-    from gwtui.watch.history.place import history_path  # noqa: PLC0415
+    from gwtui.watch.history.file import history_path  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
 
     try:

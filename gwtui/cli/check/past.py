@@ -12,9 +12,9 @@ from typing import TypeVar
 
 from gwtui.domain.runway import Outlook
 from gwtui.watch.alerts.model import Present
-from gwtui.watch.alerts.present import present_alerts
-from gwtui.watch.history.errors import HistoryError
+from gwtui.watch.alerts.store import present_alerts
 from gwtui.watch.history.file import open_readable
+from gwtui.watch.history.model import HistoryError
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.standing import standing
 

@@ -16,13 +16,12 @@ from gwtui.contract.keys import is_expired
 from gwtui.domain import money
 from gwtui.domain.runway import credit_outlook
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.check_thresholds import CheckThresholds
+from gwtui.local.profiles import CheckThresholds
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
-from gwtui.watch.feeds.scope import Scope
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub, Scope
 
 T = TypeVar("T")
 

@@ -13,14 +13,13 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.detail import print_detail
-from gwtui.cli.lists.lookup import find_parent, find_row, find_workspace
+from gwtui.cli.lists.lookup import Readings, find_parent, find_row, find_workspace
 from gwtui.cli.lists.query import ListQuery, list_query
-from gwtui.cli.lists.reading import Readings
 from gwtui.cli.lists.show import raw_object, show_list
 from gwtui.cli.output import FORMS, add_output_option, narrate, print_json, print_ndjson
-from gwtui.cli.reach import add_demo_option, reach
 from gwtui.cli.resources import Resource
 from gwtui.cli.running import reading_hub, run_async
+from gwtui.cli.target import add_demo_option, reach
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.local.paths import Paths
 from gwtui.watch.feed import Feed

@@ -11,8 +11,8 @@ from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import narrate
 from gwtui.crud.resource import Column, ResourceSpec, RowFields, filter_kinds, row_text
+from gwtui.domain.cells import ordered
 from gwtui.domain.filters import Query, parse
-from gwtui.domain.ordering import ordered
 from gwtui.domain.suggestions import among, did_you_mean
 
 ALL = "all"

@@ -5,8 +5,8 @@ it is written on the command line, such as ``reset-after:POST /keys x1``. Withou
 of this is loaded.
 """
 
-from gwtui.embedded.faults.fault import Fault
 from gwtui.embedded.faults.grammar import catalogue, parse
+from gwtui.embedded.faults.kinds import Fault
 from gwtui.embedded.faults.switchboard import Switchboard
 
 __all__ = ["Fault", "Switchboard", "catalogue", "parse"]

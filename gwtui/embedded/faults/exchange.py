@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.utils import format_datetime
@@ -12,6 +14,7 @@ from typing import Any, Protocol
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gwtui.domain.clock import Clock
+from gwtui.embedded.protocol import ContractProtocol
 
 LINE = "gwtui.line"
 """Name of the ASGI extension that holds the ``Line`` of a request."""
@@ -121,3 +124,38 @@ class Exchange:
             # Within one process the exception reaches the client, as a reset would over a socket.
             raise ConnectionResetError("the gateway dropped the connection")
         return line
+
+
+_AT_ONCE = struct.pack("ii", 1, 0)
+"""Linger for 0 seconds: the kernel sends a reset instead of an orderly end."""
+
+
+class BreakableProtocol(ContractProtocol):
+    """The server's protocol, whose requests carry the line that they came over."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin a connection."""
+        super().connection_made(transport)
+        self.app = _with_line(self.app, _TransportLine(transport))
+
+
+class _TransportLine:
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+
+    def reset(self) -> None:
+        end = self._transport.get_extra_info("socket")
+        if end is not None and end.family != socket.AF_UNIX:
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        self._transport.abort()
+
+    def hang_up(self) -> None:
+        self._transport.close()
+
+
+def _with_line(app: ASGIApp, line: _TransportLine) -> ASGIApp:
+    async def within_reach(scope: Scope, receive: Receive, send: Send) -> None:
+        extensions = {**scope.get("extensions", {}), LINE: line}
+        await app({**scope, "extensions": extensions}, receive, send)
+
+    return within_reach

@@ -10,11 +10,9 @@ from datetime import datetime, timedelta
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.embedded.faults.aim import operation_of
 from gwtui.embedded.faults.exchange import Exchange
-from gwtui.embedded.faults.fault import Fault
-from gwtui.embedded.faults.grammar import parse
-from gwtui.embedded.faults.kinds import CLOCK_SKEW
+from gwtui.embedded.faults.grammar import operation_of, parse
+from gwtui.embedded.faults.kinds import CLOCK_SKEW, Fault
 
 
 class ArmedFault:

@@ -9,9 +9,8 @@ from pydantic import JsonValue
 from gwtui.contract.activity import ACTIVITY_DAYS, ActivityRow
 from gwtui.contract.request import Problem
 from gwtui.embedded import queries, wire
-from gwtui.embedded.answers import many
 from gwtui.embedded.operations import Access, Call, Operation
-from gwtui.embedded.refusals import invalid, not_found
+from gwtui.embedded.responses import invalid, many, not_found
 from gwtui.embedded.simulator import Catalog
 from gwtui.embedded.simulator.tokens import cached_tokens, reasoning_tokens
 from gwtui.embedded.store import activity, keys, workspaces

@@ -17,15 +17,10 @@ from gwtui.contract.guardrails import (
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.embedded import queries, wire
-from gwtui.embedded.answers import Answer, page, reference
 from gwtui.embedded.operations import Access, Call, Handler, Operation
-from gwtui.embedded.refusals import not_found, refuse_unknown
+from gwtui.embedded.responses import Answer, not_found, page, reference, refuse_unknown
 from gwtui.embedded.store import account, assignments, guardrails, keys, organization
-from gwtui.embedded.store.assignments import (
-    Assigner,
-    KeyAssignmentRecord,
-    MemberAssignmentRecord,
-)
+from gwtui.embedded.store.assignments import Assigner, KeyAssignmentRecord, MemberAssignmentRecord
 
 
 def _key_data(assignment: KeyAssignmentRecord) -> JsonValue:

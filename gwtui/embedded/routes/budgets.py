@@ -15,9 +15,8 @@ from gwtui.contract.budgets import (
 )
 from gwtui.contract.request import Problem
 from gwtui.embedded import wire
-from gwtui.embedded.answers import DELETED, many, one
 from gwtui.embedded.operations import Access, Call, Operation
-from gwtui.embedded.refusals import invalid, not_found
+from gwtui.embedded.responses import DELETED, invalid, many, not_found, one
 from gwtui.embedded.routes.scope import workspace_in_path
 from gwtui.embedded.store import budgets, workspaces
 from gwtui.embedded.store.budgets import BudgetRecord

@@ -15,10 +15,9 @@ from pydantic import JsonValue
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.request import Problem
 from gwtui.embedded import queries, wire
-from gwtui.embedded.answers import DELETED, one, page
-from gwtui.embedded.credentials import masked
+from gwtui.embedded.auth import masked
 from gwtui.embedded.operations import Access, Call, Operation
-from gwtui.embedded.refusals import invalid, not_found, refuse_unknown
+from gwtui.embedded.responses import DELETED, invalid, not_found, one, page, refuse_unknown
 from gwtui.embedded.routes.scope import workspace_of
 from gwtui.embedded.store import byok, keys
 from gwtui.embedded.store.byok import CredentialRecord, NewCredential, Terms

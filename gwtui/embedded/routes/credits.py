@@ -6,8 +6,8 @@ from pydantic import JsonValue
 
 from gwtui.contract.credits import Credits
 from gwtui.embedded import wire
-from gwtui.embedded.answers import one
 from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.responses import one
 from gwtui.embedded.store import account
 
 

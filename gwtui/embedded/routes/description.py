@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from gwtui.embedded.answers import plain
 from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.responses import plain
 
 
 def _describe(call: Call) -> JsonValue:

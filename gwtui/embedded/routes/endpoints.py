@@ -7,9 +7,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from gwtui.contract.models import ModelEndpoints
-from gwtui.embedded.answers import one
 from gwtui.embedded.operations import Access, Call, Caller, Operation
-from gwtui.embedded.refusals import not_found
+from gwtui.embedded.responses import not_found, one
 from gwtui.embedded.simulator import endpoints_answer
 
 _NULL_WITHOUT_KEY = "throughput_last_30m"

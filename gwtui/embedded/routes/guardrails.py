@@ -28,9 +28,8 @@ from gwtui.contract.guardrails import (
 )
 from gwtui.contract.request import Problem
 from gwtui.embedded import queries, wire
-from gwtui.embedded.answers import DELETED, one, page
 from gwtui.embedded.operations import Access, Call, Operation
-from gwtui.embedded.refusals import invalid, not_found
+from gwtui.embedded.responses import DELETED, invalid, not_found, one, page
 from gwtui.embedded.routes.scope import workspace_of
 from gwtui.embedded.store import guardrails, workspaces
 from gwtui.embedded.store.guardrails import GuardrailRecord, Policy

@@ -13,10 +13,18 @@ from gwtui.contract.keys import (
     UpdateKeyRequest,
 )
 from gwtui.embedded import queries, wire
-from gwtui.embedded.answers import DELETED, Answer, many, one, record, reference
-from gwtui.embedded.credentials import key_hash, mint
+from gwtui.embedded.auth import key_hash, mint
 from gwtui.embedded.operations import Access, Call, Operation
-from gwtui.embedded.refusals import not_found, refuse_unknown
+from gwtui.embedded.responses import (
+    DELETED,
+    Answer,
+    many,
+    not_found,
+    one,
+    record,
+    reference,
+    refuse_unknown,
+)
 from gwtui.embedded.routes.scope import default_workspace, workspace_of
 from gwtui.embedded.store import keys, organization, workspaces
 from gwtui.embedded.store.keys import KeyRecord

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from gwtui.contract.members import (
+from gwtui.contract.organization import (
     ChangeMembersRequest,
     MembersAdded,
     MembersRemoved,
@@ -12,10 +12,9 @@ from gwtui.contract.members import (
 )
 from gwtui.contract.request import Problem
 from gwtui.embedded import wire
-from gwtui.embedded.answers import Answer, page, plain, record, reference
 from gwtui.embedded.operations import Access, Call, Operation
 from gwtui.embedded.queries import PAGING
-from gwtui.embedded.refusals import Refusal, invalid, named
+from gwtui.embedded.responses import Answer, Refusal, invalid, named, page, plain, record, reference
 from gwtui.embedded.routes.scope import workspace_in_path
 from gwtui.embedded.store import keys, members, organization
 from gwtui.embedded.store.members import Member

@@ -7,14 +7,14 @@ from urllib.parse import urlencode
 from pydantic import JsonValue
 
 from gwtui.contract.models import Model, ModelCount
-from gwtui.contract.paging import MAX_MODELS_PAGE, MODELS_PAGE
+from gwtui.contract.values import MAX_MODELS_PAGE, MODELS_PAGE
 from gwtui.embedded import catalog_query, queries
-from gwtui.embedded.answers import one, page, record
+from gwtui.embedded.catalog_query import usable_models
 from gwtui.embedded.operations import Access, Call, Caller, Operation
-from gwtui.embedded.policies import usable_models
-from gwtui.embedded.refusals import not_found
+from gwtui.embedded.responses import not_found, one, page, record
 from gwtui.embedded.simulator import CatalogModel
-from gwtui.embedded.store import binding, keys, organization
+from gwtui.embedded.store import assignments as binding
+from gwtui.embedded.store import keys, organization
 
 _PATH = "/api/v1/models"
 _OUTPUTS = queries.names(

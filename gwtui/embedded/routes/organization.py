@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from gwtui.contract.members import OrganizationMember
-from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
-from gwtui.embedded.answers import one, page
+from gwtui.contract.organization import (
+    OrganizationMember,
+    OrganizationSettings,
+    UpdateOrganizationSettingsRequest,
+)
 from gwtui.embedded.operations import Access, Call, Operation
 from gwtui.embedded.queries import PAGING
-from gwtui.embedded.refusals import not_found
+from gwtui.embedded.responses import not_found, one, page
 from gwtui.embedded.store import account, organization
 from gwtui.embedded.store.organization import Person
 

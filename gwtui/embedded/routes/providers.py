@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from gwtui.contract.providers import Provider
-from gwtui.embedded.answers import many
+from gwtui.contract.models import Provider
 from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.responses import many
 
 
 def _list(call: Call) -> JsonValue:

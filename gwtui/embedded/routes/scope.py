@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gwtui.contract.request import Problem
 from gwtui.embedded.operations import Call
-from gwtui.embedded.refusals import invalid, not_found
+from gwtui.embedded.responses import invalid, not_found
 from gwtui.embedded.store import workspaces
 from gwtui.embedded.store.workspaces import WorkspaceRecord
 

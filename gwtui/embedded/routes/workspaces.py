@@ -13,10 +13,9 @@ from gwtui.contract.request import Problem
 from gwtui.contract.values import SERVER_TOOLS
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.embedded import queries, wire
-from gwtui.embedded.answers import DELETED, one, page
 from gwtui.embedded.operations import Access, Call, Operation
 from gwtui.embedded.queries import PAGING
-from gwtui.embedded.refusals import Refusal, invalid, not_found
+from gwtui.embedded.responses import DELETED, Refusal, invalid, not_found, one, page
 from gwtui.embedded.routes.scope import workspace_in_path
 from gwtui.embedded.store import keys, workspaces
 from gwtui.embedded.store.workspaces import SlugTakenError, WorkspaceRecord

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from gwtui.contract.models import Endpoint
-from gwtui.embedded.answers import many
 from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.responses import many
 from gwtui.embedded.routes.endpoints import as_seen_by
-from gwtui.embedded.simulator.retention import zero_retention_endpoints
+from gwtui.embedded.simulator.traits import zero_retention_endpoints
 
 
 def _list(call: Call) -> JsonValue:

@@ -7,12 +7,7 @@ moment of birth, each key's counters and how far its usage has been accrued) and
 from __future__ import annotations
 
 from gwtui.embedded.simulator.build import build_world
-from gwtui.embedded.simulator.catalog import (
-    Catalog,
-    CatalogEndpoint,
-    CatalogModel,
-    build_catalog,
-)
+from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint, CatalogModel, build_catalog
 from gwtui.embedded.simulator.figures import endpoints_answer, live_figures
 from gwtui.embedded.simulator.usage import (
     UsageProfile,

@@ -17,10 +17,14 @@ from gwtui.embedded.simulator.keys_default import DEFAULT_KEYS
 from gwtui.embedded.simulator.keys_pipelines import PIPELINE_KEYS
 from gwtui.embedded.simulator.keys_production import PRODUCTION_KEYS
 from gwtui.embedded.simulator.keys_research import RESEARCH_KEYS
-from gwtui.embedded.simulator.people import build_users, build_workspaces
+from gwtui.embedded.simulator.people import (
+    build_budgets,
+    build_members,
+    build_users,
+    build_workspaces,
+)
 from gwtui.embedded.simulator.provider_keys import build_credentials
 from gwtui.embedded.simulator.rails import build_guardrails
-from gwtui.embedded.simulator.teams import build_budgets, build_members
 from gwtui.embedded.simulator.usage import UsageProfile, UsageStream, UsageTotals, accrued
 from gwtui.embedded.simulator.workloads import cost, stream
 from gwtui.embedded.simulator.world import (

@@ -12,7 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from gwtui.embedded.store import guardrails, workspaces
 from gwtui.embedded.store.columns import from_micros, to_micros
+from gwtui.embedded.store.guardrails import GuardrailRecord
+from gwtui.embedded.store.keys import KeyRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,3 +169,48 @@ def unassign_members(db: sqlite3.Connection, guardrail_id: str, user_ids: Sequen
         "AND user_id IN (SELECT value FROM json_each(?))",
         (guardrail_id, json.dumps(list(user_ids))),
     ).rowcount
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """The guardrails that bind a key; None where there is none."""
+
+    of_workspace: GuardrailRecord | None = None
+    of_member: GuardrailRecord | None = None
+    of_key: GuardrailRecord | None = None
+
+    @property
+    def all(self) -> tuple[GuardrailRecord, ...]:
+        """Every one of them."""
+        found = (self.of_workspace, self.of_member, self.of_key)
+        return tuple(guardrail for guardrail in found if guardrail is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundKey:
+    """What must be known of a key to say what binds it."""
+
+    id: int
+    workspace_id: str | None
+    creator_user_id: str | None
+
+
+def of_key(db: sqlite3.Connection, key: KeyRecord | BoundKey) -> Binding:
+    """What binds a key. A management key cannot use models, so nothing binds it."""
+    workspace = workspaces.get(db, key.workspace_id) if key.workspace_id else None
+    if workspace is None:
+        return Binding()
+    return Binding(
+        of_workspace=guardrails.find(db, workspace.default_guardrail_id),
+        of_member=_assigned(
+            db, "SELECT guardrail_id FROM guardrail_members WHERE user_id = ?", key.creator_user_id
+        ),
+        of_key=_assigned(db, "SELECT guardrail_id FROM guardrail_keys WHERE key_id = ?", key.id),
+    )
+
+
+def _assigned(
+    db: sqlite3.Connection, query: str, holder: str | int | None
+) -> GuardrailRecord | None:
+    row = db.execute(query, (holder,)).fetchone()
+    return None if row is None else guardrails.find(db, row["guardrail_id"])

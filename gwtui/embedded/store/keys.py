@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from gwtui.contract.paging import KEYS_PAGE
+from gwtui.contract.values import KEYS_PAGE
 from gwtui.embedded.store.columns import (
     from_decimal_text,
     from_micros,

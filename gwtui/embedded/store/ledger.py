@@ -8,24 +8,135 @@ exhausted: their own limit, a budget of their workspace, or the cap of a guardra
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 
 from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.simulator import UsageProfile, UsageSlice, accrual
-from gwtui.embedded.store import account, activity
-from gwtui.embedded.store.allowances import Allowance
-from gwtui.embedded.store.caps import Caps
+from gwtui.embedded.store import account, activity, budgets, usage, workspaces
+from gwtui.embedded.store import assignments as binding
 from gwtui.embedded.store.columns import (
+    from_decimal_text,
     from_micros_or_none,
     to_day,
     to_micros,
     to_pico,
 )
 from gwtui.embedded.store.database import Database
-from gwtui.embedded.store.usage import DayUsage, add_usage
+from gwtui.embedded.store.guardrails import GuardrailRecord
+from gwtui.embedded.store.usage import DayUsage, add_usage, window_days
+
+Booked = Callable[[int], tuple[int, int]]
+"""Pico-USD (credits, BYOK) that are booked already from a day on; day 0 is all time."""
+
+
+class Allowance:
+    """One cap: the limit of a key, or a budget of the workspace that many keys share.
+
+    A request is let through while anything is left, so the last one may overdraw.
+    """
+
+    def __init__(
+        self, limit: Decimal, reset: str | None, booked: Booked, *, with_byok: bool
+    ) -> None:
+        self._limit = to_pico(limit)
+        self._reset = reset
+        self._booked = booked
+        self._with_byok = with_byok
+        self._day = self._window = -1
+        self._spent = 0
+
+    def admits(self, moment: datetime) -> bool:
+        """Whether anything is left at a moment, which is never earlier than the one before."""
+        self._turn_to(moment)
+        return self._spent < self._limit
+
+    def count(self, used: UsageSlice) -> None:
+        """Take what a request that was let through has used."""
+        self._spent += to_pico(used.usd) + (to_pico(used.byok_usd) if self._with_byok else 0)
+
+    def _turn_to(self, moment: datetime) -> None:
+        day = to_day(moment)
+        if day == self._day:
+            return
+        self._day = day
+        window = 0 if self._reset is None else window_days(moment)[self._reset]
+        if window != self._window:
+            self._window = window
+            usage, byok = self._booked(window)
+            self._spent = usage + (byok if self._with_byok else 0)
+
+
+class Caps:
+    """The allowances of keys, as they stand when a booking begins."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._budgets: dict[str, list[Allowance]] = {}
+        self._of_members: dict[Hashable, Allowance] = {}
+        self._any_guardrail_caps = (
+            db.execute("SELECT 1 FROM guardrails WHERE limit_usd IS NOT NULL LIMIT 1").fetchone()
+            is not None
+        )
+
+    def of(self, key: sqlite3.Row) -> list[Allowance]:
+        """The allowances of an ordinary key, given as its row."""
+        workspace_id = key["workspace_id"]
+        if workspace_id not in self._budgets:
+            self._budgets[workspace_id] = list(self._of_workspace(workspace_id))
+        found = [*self._of_key(key), *self._budgets[workspace_id]]
+        if self._any_guardrail_caps:
+            found += self._of_guardrails(key)
+        return found
+
+    def _of_key(self, key: sqlite3.Row) -> Iterator[Allowance]:
+        limit = from_decimal_text(key["limit_usd"])
+        if limit is not None:
+            booked = partial(usage.of_key_since, self._db, key["id"])
+            with_byok = bool(key["include_byok_in_limit"])
+            yield Allowance(limit, key["limit_reset"], booked, with_byok=with_byok)
+
+    def _of_workspace(self, workspace_id: str) -> Iterator[Allowance]:
+        workspace = workspaces.get(self._db, workspace_id)
+        with_byok = workspace is not None and workspace.include_byok_in_budgets
+        booked = partial(budgets.spent_since, self._db, workspace_id)
+        for budget in budgets.of_workspace(self._db, workspace_id).values():
+            yield Allowance(budget.limit, budget.reset_interval, booked, with_byok=with_byok)
+
+    def _of_guardrails(self, key: sqlite3.Row) -> Iterator[Allowance]:
+        workspace_id, user_id = key["workspace_id"], key["creator_user_id"]
+        bound = binding.of_key(self._db, binding.BoundKey(key["id"], workspace_id, user_id))
+        own: Booked = partial(usage.of_key_since, self._db, key["id"])
+        for guardrail in (bound.of_workspace, bound.of_key):
+            if guardrail is not None:
+                yield from _cap(guardrail, own)
+        if user_id is not None:
+            if bound.of_workspace is not None:
+                yield from self._of_member(bound.of_workspace, user_id, workspace_id)
+            if bound.of_member is not None:
+                yield from self._of_member(bound.of_member, user_id, None)
+
+    def _of_member(
+        self, guardrail: GuardrailRecord, user_id: str, workspace_id: str | None
+    ) -> Iterator[Allowance]:
+        shared = (guardrail.id, user_id, workspace_id)
+        if shared not in self._of_members:
+            booked = partial(usage.of_member_since, self._db, user_id, workspace_id)
+            for allowance in _cap(guardrail, booked):
+                self._of_members[shared] = allowance
+        if shared in self._of_members:
+            yield self._of_members[shared]
+
+
+def _cap(guardrail: GuardrailRecord, booked: Booked) -> Iterator[Allowance]:
+    policy = guardrail.policy
+    if policy.limit_usd is not None:
+        with_byok = policy.include_byok_in_budgets
+        yield Allowance(policy.limit_usd, policy.reset_interval, booked, with_byok=with_byok)
+
 
 _INTERVAL = timedelta(seconds=1)
 """Reads that follow each other faster than this share one booking."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
-from gwtui.contract.members import OrganizationMember
+from gwtui.contract.organization import OrganizationMember
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Scope, Section

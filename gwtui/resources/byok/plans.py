@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
-from gwtui.contract.providers import Provider
+from gwtui.contract.models import Provider
 from gwtui.crud.plan import Plan, Undo, WayBack
 from gwtui.crud.text import (
     DEFAULT_WORKSPACE,

@@ -9,7 +9,8 @@ from decimal import Decimal
 from gwtui.contract.credits import Credits
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, Tone
-from gwtui.domain import burn, money, times
+from gwtui.domain import money, times
+from gwtui.domain import runway as burn
 from gwtui.domain.runway import Outlook, Source, credit_outlook
 
 Line = tuple[Cell, ...]

@@ -12,13 +12,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 from gwtui.client.errors import GatewayError
-from gwtui.client.reading_log import list_read, workspaces_closed
+from gwtui.client.request_log import list_read, workspaces_closed
 from gwtui.contract.credits import Credits
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, usd_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_gaps import honesty_sections
-from gwtui.domain import burn
+from gwtui.domain import runway as burn
 from gwtui.domain.cells import SortValue
 from gwtui.domain.runway import Outlook, credit_outlook
 from gwtui.resources.credits import balance
@@ -28,8 +28,7 @@ from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import fetch_credits
 from gwtui.watch.feeds.keys import keys_feed, used_today
 from gwtui.watch.feeds.past import credits_past_feed
-from gwtui.watch.feeds.scope import Scope
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

@@ -27,8 +27,8 @@ from gwtui.domain.guardrail_effect import (
 )
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.endpoints import fetch_zdr
 from gwtui.watch.feeds.fetching import fetch_each
-from gwtui.watch.feeds.routing import fetch_zdr
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:

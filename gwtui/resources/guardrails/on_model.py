@@ -25,8 +25,8 @@ from gwtui.resources.guardrails.effect import (
 from gwtui.resources.guardrails.view import display_name
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.endpoints import fetch_zdr
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, fetch_guardrails
-from gwtui.watch.feeds.routing import fetch_zdr
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, is_active
-from gwtui.contract.members import (
+from gwtui.contract.organization import (
     MAX_MEMBERS,
     ChangeMembersRequest,
     MembersAdded,

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.contract.keys import ApiKey, is_active
-from gwtui.contract.members import OrganizationMember, WorkspaceMember
+from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Scope, Section, SortValue

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from gwtui.contract.providers import Provider
+from gwtui.contract.models import Provider
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Scope, Section

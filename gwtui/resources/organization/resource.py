@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gwtui.client.errors import NotFoundError
-from gwtui.contract.members import OrganizationMember, WorkspaceMember
+from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column

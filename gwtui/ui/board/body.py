@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,20 +14,18 @@ from textual.content import Content
 
 from gwtui.local.ascii_terminal import ascii_only
 from gwtui.resources.alerts.resource import alerts_line
-from gwtui.ui.board.asking import Answers, Asking, Wish
 from gwtui.ui.board.changes_panel import ChangesPanel
 from gwtui.ui.board.credits_panel import CreditsPanel
-from gwtui.ui.board.endpoint_panel import EndpointPanel
-from gwtui.ui.board.endpoints_panel import EndpointsPanel
+from gwtui.ui.board.endpoint import EndpointPanel
+from gwtui.ui.board.endpoints import EndpointsPanel
 from gwtui.ui.board.limits_panel import LimitsPanel
-from gwtui.ui.board.machine_zone import MachineZone
 from gwtui.ui.board.pages import PAGES, pages_line
 from gwtui.ui.board.panel import Panel
 from gwtui.ui.board.prompts import JumpPrompt, WatchPrompt
+from gwtui.ui.board.readings import Answers, Asking, LiveSight, Wish
 from gwtui.ui.board.recording_words import recording_line
 from gwtui.ui.board.replaying import Replay
 from gwtui.ui.board.request_words import requests_part
-from gwtui.ui.board.seeing import LiveSight
 from gwtui.ui.board.view import View
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
@@ -35,13 +33,34 @@ from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import SPANS
 from gwtui.watch.board.questions import Recording
-from gwtui.watch.board.sight import Sight, newest
+from gwtui.watch.board.snapshot import Sight, newest
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.alerts import alerts_feed
 
 if TYPE_CHECKING:
     from gwtui.watch.history.recorder import Recorder
     from gwtui.watch.hub import FeedHub
+
+
+class MachineZone(tzinfo):
+    """What the operating system says of each moment, summer time included."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        """Its distance from UTC at that wall-clock time."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, _moment: datetime | None) -> timedelta | None:
+        """Not known apart from the whole distance."""
+        return None
+
+    def tzname(self, moment: datetime | None) -> str | None:
+        """Its name at that time."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
+
+    def fromutc(self, moment: datetime) -> datetime:
+        """The wall-clock time of a moment."""
+        return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
+
 
 WALL = (160, 44)
 """From this size on everything is shown at once."""

@@ -19,7 +19,7 @@ from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import Figure, Line, PlotView
 from gwtui.watch.board.questions import CreditsPast, credits_past
-from gwtui.watch.board.sight import Sight
+from gwtui.watch.board.snapshot import Sight
 
 _LABEL = 9
 

@@ -19,7 +19,7 @@ from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.board.limits import Limit, limits
-from gwtui.watch.board.sight import Seen, Sight
+from gwtui.watch.board.snapshot import Seen, Sight
 
 MOST = 50
 """Limits that are listed: those far from their end are of no interest here."""

@@ -8,7 +8,7 @@ from typing import Any
 from textual.containers import Vertical
 
 from gwtui.ui.board.view import View
-from gwtui.watch.board.sight import Sight
+from gwtui.watch.board.snapshot import Sight
 from gwtui.watch.history.reader import HistoryReader
 
 Question = Callable[[HistoryReader], Any]

@@ -13,7 +13,7 @@ from gwtui.ui.tones import toned
 from gwtui.watch.board.questions import Recording as Known
 
 if TYPE_CHECKING:
-    from gwtui.watch.history.recording import Recording
+    from gwtui.watch.history.recorder import Recording
 
 _LONG = 160
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from gwtui.client.traffic import Recent
+from gwtui.client.request_log import Recent
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.tones import toned

@@ -8,7 +8,7 @@ from typing import cast
 from gwtui.client.errors import NotSentError
 from gwtui.contract.guardrails import AssignKeysRequest, AssignMembersRequest, Guardrail
 from gwtui.contract.keys import ApiKey
-from gwtui.contract.members import OrganizationMember
+from gwtui.contract.organization import OrganizationMember
 from gwtui.contract.request import RequestModel
 from gwtui.crud.form import Facts, FormSpec, MultiPickField, PickOption
 from gwtui.crud.plan import Outcome, Plan, Refused
@@ -19,8 +19,8 @@ from gwtui.resources.assignments.plans import plan_assign_keys, plan_assign_memb
 from gwtui.resources.guardrails.view import display_name, shown_name
 from gwtui.resources.keys.resource import fetch_keys
 from gwtui.resources.organization.resource import shown_person
-from gwtui.ui.context import ActionContext
-from gwtui.ui.forms.writing import carry_out, confirm
+from gwtui.ui.actions.context import ActionContext
+from gwtui.ui.actions.writing import carry_out, confirm
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
 
 _NAME = 60

@@ -12,14 +12,13 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
 
-from gwtui.contract.patterns import pattern_problem
+from gwtui.contract.content_filters import pattern_problem
 from gwtui.crud.resource import Tone
 from gwtui.domain.redaction import Matches, Piece, Verdict, judge
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.pattern_trial import SAMPLE_LIMIT, TIME_LIMIT, Spans, try_patterns
 from gwtui.resources.guardrails.form import CustomRow
-from gwtui.ui.forms.editors import Edited
-from gwtui.ui.forms.text_area import LinesEditor
+from gwtui.ui.forms.editors import Edited, LinesEditor
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.folding import FoldingScroll
 from gwtui.ui.widgets.one_line import OneLine

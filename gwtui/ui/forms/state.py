@@ -8,9 +8,15 @@ from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
-from gwtui.client.errors import ConnectFailedError, GatewayError
+from gwtui.client.errors import (
+    BadRequestError,
+    ConnectFailedError,
+    GatewayError,
+    InvalidRequestError,
+)
 from gwtui.contract.request import (
     FieldRules,
+    Problem,
     RequestModel,
     field_rules,
     part_rules,
@@ -22,7 +28,29 @@ from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.resources.guardrails.form import BuiltinRow, CustomRow
 from gwtui.ui.forms.reading import Typed, to_typed, to_value
-from gwtui.ui.forms.refusals import named
+
+
+def named(error: GatewayError, rules: Mapping[str, FieldRules]) -> Iterable[Problem]:
+    """The refusal by field. A 400 reads "field: message", several of them joined by "; ".
+
+    A field inside a list reads "content_filters.0.pattern".
+    """
+    if isinstance(error, InvalidRequestError):
+        return error.problems
+    if not isinstance(error, BadRequestError):
+        return [Problem("", error.message)]
+    found: list[Problem] = []
+    for part in error.message.split("; "):
+        field, colon, message = part.partition(": ")
+        if colon and field.partition(".")[0] in rules:
+            found.append(Problem(field, message))
+        elif found:
+            last = found.pop()
+            found.append(Problem(last.field, f"{last.message}; {part}"))
+        else:
+            found.append(Problem("", part))
+    return found
+
 
 NOTHING_CHANGED = "Nothing was changed yet."
 _CLOSE_TO_FULL = 0.9

@@ -17,8 +17,8 @@ from textual.widget import Widget
 from gwtui.crud.action import APP
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_line
+from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.commands import by_id, offered
-from gwtui.ui.context import ActionContext, Marks
 from gwtui.ui.frame_facts import header_facts
 from gwtui.ui.health import skewed
 from gwtui.ui.in_doubt import reminder

@@ -154,7 +154,7 @@ class BoardScreen(BoardBody):
 
     @on(BoardPrompt.Entered, "#board-watch")
     async def _watch(self, event: BoardPrompt.Entered) -> None:
-        from gwtui.ui.board_actions import watch_model  # noqa: PLC0415 - it names this screen
+        from gwtui.ui.actions.board import watch_model  # noqa: PLC0415 - it names this screen
 
         self.focus_body()
         if event.text:

@@ -18,7 +18,7 @@ from gwtui.contract.credits import Credits
 from gwtui.crud import cells
 from gwtui.crud.resource import Scope
 from gwtui.domain import money, times
-from gwtui.domain.burn import Rate
+from gwtui.domain.runway import Rate
 from gwtui.local.ascii_terminal import ascii_only
 from gwtui.resources.credits.balance import (
     Line,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
 from textual import on
@@ -14,7 +15,9 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from gwtui.ui.messages import FeedChanged
 from gwtui.ui.notices import make_way
+from gwtui.ui.subscriptions import FeedUse, Subscriptions
 from gwtui.ui.terminal_size import TerminalSized
 from gwtui.ui.tones import toned
 
@@ -122,3 +125,31 @@ class Modal(Answered[Result]):
 
     AUTO_FOCUS = ""
     focused = Reactive[Widget | None](None, repaint=False)
+
+
+class FedModal(Answered[Result]):
+    """Opens what ``feeds`` names when it is shown, and leaves it when it is covered or closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._subscriptions = Subscriptions(self.post_message)
+
+    def feeds(self) -> Sequence[FeedUse]:
+        """What it watches, each with what shows its states."""
+        raise NotImplementedError
+
+    def on_screen_resume(self) -> None:
+        """Watch the feeds."""
+        self._subscriptions.open(self.feeds())
+
+    def on_screen_suspend(self) -> None:
+        """Leave the feeds."""
+        self._subscriptions.close()
+
+    def on_unmount(self) -> None:
+        """Leave the feeds for good."""
+        self._subscriptions.close()
+
+    def on_feed_changed(self, message: FeedChanged) -> None:
+        """Show the newest state of a feed."""
+        self._subscriptions.handle(message)

@@ -16,15 +16,22 @@ from textual.widgets import Input, Label
 from gwtui.contract.values import WEEKDAYS
 from gwtui.crud import cells
 from gwtui.crud.resource import Scope
-from gwtui.domain import times
+from gwtui.domain import money, times
 from gwtui.domain.clock import Clock
-from gwtui.domain.pricing import Usage
+from gwtui.domain.pricing import QuoteLine, Usage
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.models.endpoints import endpoints_feed
-from gwtui.resources.models.quotes import OFFER_COLUMNS, Offer, compare, parse_tokens, parse_when
+from gwtui.resources.models.prices import other_prices, unit_of, unit_price
+from gwtui.resources.models.quotes import (
+    OFFER_COLUMNS,
+    Offer,
+    compare,
+    parse_tokens,
+    parse_when,
+    rules_text,
+)
 from gwtui.ui.health import next_try, trouble
-from gwtui.ui.screens.fed_modal import FedModal
-from gwtui.ui.screens.price_lines import offer_lines
+from gwtui.ui.screens.modal import FedModal
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.lines import LinesView
@@ -34,6 +41,39 @@ from gwtui.ui.widgets.table import Highlighted, ResourceTable
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.hub import FeedHub
+
+_KEY, _QUANTITY, _PRICE, _AMOUNT = 12, 11, 22, 12
+"""Widths of a quote's line."""
+
+
+def offer_lines(offer: Offer) -> list[Content]:
+    """The quote line by line, each with the rule that set its price."""
+    provider = cells.text(offer.row.title).text
+    if offer.quote is None:
+        return [toned(f"{provider} gives no price", "warn")]
+    lines = [toned(f"{provider}: {rules_text(offer)}", "plain", bold=True)]
+    lines += [_quote_line(line, offer.places) for line in offer.quote.lines]
+    lines += [toned(note, "warn") for note in offer.quote.notes]
+    others = other_prices(offer.row.endpoint.pricing)
+    if others is not None:
+        lines.append(toned(f"not counted: {others}", "warn"))
+    total = money.usd(offer.total, places=offer.places)
+    left = _KEY + _QUANTITY + len(" x ") + _PRICE
+    lines.append(toned(f"{'total':<{left}}{total:>{_AMOUNT}}", "accent", bold=True))
+    return lines
+
+
+def _quote_line(line: QuoteLine, places: int) -> Content:
+    """Key, quantity, unit price, amount and the rule that set the price."""
+    unit = cells.NOTHING if line.unit_price is None else unit_price(line.key, line.unit_price)
+    price = f"{unit.text}/{unit_of(line.key)}"
+    return Content.assemble(
+        toned(f"{line.key:<{_KEY}}", "muted"),
+        toned(f"{line.quantity:>{_QUANTITY},} x {price:<{_PRICE}}"),
+        toned(f"{money.usd(line.amount, places=places):>{_AMOUNT}}"),
+        toned(f"  {line.rule}", "muted"),
+    )
+
 
 R = TypeVar("R")
 

@@ -12,22 +12,24 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from gwtui.contract.dialects import Dialect
+from gwtui.contract.models import Endpoint
+from gwtui.crud import cells
 from gwtui.domain import times
 from gwtui.domain.catalog_view import CatalogView
 from gwtui.domain.clock import Clock
-from gwtui.domain.guardrail_effect import Effect, ModelEffect, effect_on_catalog
+from gwtui.domain.guardrail_effect import Blocked, Effect, ModelEffect, effect_on_catalog
 from gwtui.domain.safe_text import safe_line
+from gwtui.domain.uptime import verdict
 from gwtui.resources.guardrails.effect import (
     EFFECT_COLUMNS,
     NamedRestrictions,
     catalog_feed,
+    endpoint_title,
     model_identity,
     progress_of,
 )
 from gwtui.ui.health import next_try, trouble
-from gwtui.ui.screens.fed_modal import FedModal
-from gwtui.ui.screens.modal import Modal
-from gwtui.ui.screens.remaining_lines import model_lines
+from gwtui.ui.screens.modal import FedModal, Modal
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.lines import LinesView
@@ -36,6 +38,42 @@ from gwtui.ui.widgets.prompt import FilterPrompt
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
 from gwtui.watch.feed import FeedState
 from gwtui.watch.hub import FeedHub
+
+_NAME, _STATE = 28, 12
+
+
+def model_lines(effect: ModelEffect) -> list[Content]:
+    """The remaining endpoints with how they do, then the blocked ones with every reason."""
+    found = effect.verdict
+    lines = [
+        Content.assemble(
+            toned(cells.text(effect.model.name or effect.model.id).text, "plain", bold=True),
+            toned(f"  {found.word}", found.tone),
+            toned(f": {found.why}", "muted"),
+        )
+    ]
+    lines += [_remaining(endpoint) for endpoint in effect.remaining]
+    lines += [_blocked(blocked) for blocked in effect.blocked]
+    return lines
+
+
+def _remaining(endpoint: Endpoint) -> Content:
+    state = verdict(endpoint)
+    return Content.assemble(
+        toned("✓ ", "good"),
+        toned(f"{endpoint_title(endpoint):<{_NAME}} "),
+        toned(f"{state.word:<{_STATE}} ", state.tone),
+        toned(state.why, "muted"),
+    )
+
+
+def _blocked(blocked: Blocked) -> Content:
+    return Content.assemble(
+        toned("✗ ", "bad"),
+        toned(f"{endpoint_title(blocked.endpoint):<{_NAME}} ", "muted"),
+        toned(", ".join(blocked.reasons)),
+    )
+
 
 _EVERY = 0.5
 """Seconds between looks at how far the reading is."""

@@ -16,8 +16,8 @@ from textual.timer import Timer
 from gwtui.crud.action import LIST
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_text
+from gwtui.ui.actions.context import Marks
 from gwtui.ui.commands import by_id, offered
-from gwtui.ui.context import Marks
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.completing import Completing, Preparing
 from gwtui.ui.screens.seeking import Seeking

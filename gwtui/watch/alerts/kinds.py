@@ -30,10 +30,12 @@ from gwtui.domain.alert_rules import (
 )
 from gwtui.domain.money import percent_points, usd
 from gwtui.domain.quantities import quantity, span
+from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import utc
-from gwtui.watch.alerts.model import Values
-from gwtui.watch.history import figures
-from gwtui.watch.history.model import Fields
+from gwtui.watch.alerts.model import GATEWAY, GUARDED, Values
+from gwtui.watch.history import model as figures
+from gwtui.watch.history.facts import NAME
+from gwtui.watch.history.model import ACCOUNT, Fields, Subject, model_of
 
 RUNWAY = "runway_days"
 """A figure of the credits that is worked out: days until they are gone."""
@@ -281,3 +283,51 @@ SIGNALS: Mapping[type[AlertRule], Signal] = {
     ),
 }
 """What every kind of rule watches."""
+
+
+_NAME = 80
+
+
+def signal_of(rule: AlertRule) -> Signal:
+    """What a rule watches."""
+    return SIGNALS[type(rule)]
+
+
+def resource_of(rule: AlertRule) -> str:
+    """What a rule's alerts are about, as the history calls it."""
+    return GUARDED if isinstance(rule, GuardrailRule) else rule.RESOURCE
+
+
+def watches(rule: AlertRule, subject: Subject, facts: Fields) -> bool:
+    """Whether a subject is in a rule's scope."""
+    if rule.scope == "all":
+        return True
+    if rule.scope == "model":
+        return rule.only == model_name(subject)
+    if rule.scope == "workspace" and subject.resource != "workspace":
+        return rule.only == facts.get("workspace_id")
+    return rule.only == subject.identity
+
+
+def model_name(subject: Subject) -> str:
+    """The model that a subject belongs to; empty where it belongs to none."""
+    if subject.resource == GUARDED:
+        return subject.identity.partition(" ")[2]
+    return model_of(subject.identity) if subject.resource == "endpoint" else ""
+
+
+def subject_name(subject: Subject, facts: Fields) -> str:
+    """What a subject is called, fit to be shown."""
+    called = safe_line(facts.get(NAME) or subject.identity, _NAME)
+    match subject.resource:
+        case "credits":
+            return "account"
+        case "endpoint":
+            return safe_line(f"{model_name(subject)} at {called}", _NAME)
+        case _ if subject.resource == GUARDED:
+            return safe_line(f"{called} · {model_name(subject)}", _NAME)
+        case _ if subject == Subject(GATEWAY, ACCOUNT):
+            return "gateway"
+        case _ if subject.resource == GATEWAY:
+            return f"reading of {called.replace(':', ' of ')}"
+    return called

@@ -13,8 +13,7 @@ from pydantic import JsonValue
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.alert_rules import Severity
 from gwtui.domain.alerting import QUIET, Standing
-from gwtui.watch.history.model import Subject
-from gwtui.watch.history.numbers import text_of
+from gwtui.watch.history.model import Subject, text_of
 
 EventKind = Literal["fired", "cleared", "acknowledged", "silenced", "unsilenced"]
 

@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 from gwtui.domain.alert_rules import AlertRule, ConditionRule, RunwayRule
 from gwtui.domain.alerting import Direction
-from gwtui.domain.runway import WINDOWS
-from gwtui.domain.used_curve import UsedCurve
+from gwtui.domain.runway import WINDOWS, UsedCurve
 from gwtui.watch.alerts.evaluator import Evaluator
+from gwtui.watch.alerts.kinds import resource_of, signal_of, watches
 from gwtui.watch.alerts.model import GUARDED, AlertEvent
-from gwtui.watch.alerts.signals import resource_of, signal_of, watches
 from gwtui.watch.history.model import Fields, Run, Subject
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.standing import used_totals

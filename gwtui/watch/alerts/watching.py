@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,22 +12,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from gwtui.domain.alert_rules import AlertRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.watch.history.errors import HistoryMissingError
+from gwtui.local.alert_file import AlertBook, AlertFileError, load_alerts
+from gwtui.watch.history.model import HistoryMissingError
 
 if TYPE_CHECKING:
     import sqlite3
 
     from gwtui.contract.dialects import Dialect
     from gwtui.domain.alert_rules import AlertRule
-    from gwtui.local.alert_file import AlertBook, AlertEffects
+    from gwtui.local.alert_file import AlertEffects
     from gwtui.watch.alerts.engine import AlertEngine
     from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
     from gwtui.watch.alerts.preview import Preview
     from gwtui.watch.history.archive import Archive
     from gwtui.watch.history.reader import HistoryReader
-    from gwtui.watch.history.recording import Recording
+    from gwtui.watch.history.recorder import Recording
     from gwtui.watch.hub import FeedHub
+
 
 T = TypeVar("T")
 
@@ -227,8 +230,9 @@ async def _evaluate(
             return
         await clock.sleep(_EARLY)
     from gwtui.watch.alerts.engine import AlertEngine  # noqa: PLC0415 - later
-    from gwtui.watch.alerts.telling import Telling  # noqa: PLC0415
-    from gwtui.watch.alerts.wanted import WantedRules  # noqa: PLC0415
+    from gwtui.watch.alerts.notifier import Telling  # noqa: PLC0415
+
+    pass  # EMPTIED
 
     place = alerts.place
     wanted = WantedRules(place.rules, place.profile)
@@ -254,3 +258,46 @@ async def _evaluate(
         alerts.engine = None
         await engine.stop()
         await telling.close()
+
+
+class WantedRules:
+    """The file of rules as it was understood last; ``problem`` says why the newest was not."""
+
+    def __init__(self, path: Path, profile: str) -> None:
+        self.path = path
+        self.problem = ""
+        self.book = AlertBook()
+        self._profile = profile
+        self._version: tuple[int, int, int] | None = None
+        self._read = False
+        self._active: Mapping[str, AlertRule] = {}
+
+    def refresh(self) -> Mapping[str, AlertRule]:
+        """The rules for this profile; the same object as long as nothing changed. Never raises."""
+        version = self._stamp()
+        if not self._read or version != self._version:
+            self._read, self._version = True, version
+            try:
+                self.book = load_alerts(self.path)
+            except AlertFileError as error:
+                self.problem = f"The rules stay as they were: {error}"
+                if not self._active:
+                    self._active = self._of_profile()
+            else:
+                self.problem = ""
+                self._active = self._of_profile()
+        return self._active
+
+    def _of_profile(self) -> Mapping[str, AlertRule]:
+        return {
+            identity: rule
+            for identity, rule in self.book.rules.items()
+            if rule.profile in (None, self._profile)
+        }
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from gwtui.watch.history import figures, kinds
+from gwtui.watch.history import model as figures
+from gwtui.watch.history import model as kinds
 from gwtui.watch.history.lease import Holder
 from gwtui.watch.history.model import Change, Curve, SeriesKey
 from gwtui.watch.history.reader import HistoryReader

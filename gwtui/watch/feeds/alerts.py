@@ -83,7 +83,7 @@ class _Reading:
         )
 
     async def _ask(self, question: Callable[[Alerts], Awaitable[T]]) -> T:
-        from gwtui.watch.history.errors import HistoryError  # noqa: PLC0415 - loads SQLite
+        from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - loads SQLite
 
         try:
             return await question(self._served())

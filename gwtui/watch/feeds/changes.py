@@ -12,12 +12,20 @@ from pydantic import JsonValue
 from gwtui.client.errors import GatewayError
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.history.errors import HistoryError
-from gwtui.watch.history.kinds import came, changed, went
-from gwtui.watch.history.model import Change, Reading, Series, Subject, model_of
+from gwtui.watch.history.model import (
+    Change,
+    HistoryError,
+    Reading,
+    Series,
+    Subject,
+    came,
+    changed,
+    model_of,
+    went,
+)
+from gwtui.watch.history.observations import endpoints_source
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import Differences, FactDifference, differences
-from gwtui.watch.history.seeing import endpoints_source
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from gwtui.contract.credits import Credits
-from gwtui.domain.burn import Meter, Rate
+from gwtui.domain.runway import Meter, Rate
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed, FeedState
-from gwtui.watch.feeds.scope import Scope
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

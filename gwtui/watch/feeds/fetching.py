@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.client.reading_log import workspaces_closed
+from gwtui.client.request_log import workspaces_closed
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

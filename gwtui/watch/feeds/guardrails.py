@@ -16,8 +16,7 @@ from gwtui.domain.clock import Clock
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.fetching import fetch_each, open_workspaces
-from gwtui.watch.feeds.scope import Scope
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

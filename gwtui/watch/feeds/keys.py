@@ -13,8 +13,7 @@ from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.fetching import beside, fetch_of_workspaces, open_workspaces
 from gwtui.watch.feeds.guardrails import GuardrailRow
-from gwtui.watch.feeds.scope import Scope
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from gwtui.client.errors import GatewayError
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.scope import Scope
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -53,7 +52,7 @@ def _feed(
         if archive is None:
             path = hub.history_file
             return nothing if path is None else await to_thread(_from_file, path, question, nothing)
-        from gwtui.watch.history.errors import HistoryError  # noqa: PLC0415 - loads SQLite
+        from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - loads SQLite
 
         try:
             return await archive.read(question)
@@ -67,8 +66,8 @@ def _from_file(path: Path, question: Callable[[HistoryReader], T], nothing: T) -
     """Ask a file that another instance may be writing; ``nothing`` where it tells nothing."""
     import sqlite3  # noqa: PLC0415 - not for every screen
 
-    from gwtui.watch.history.errors import HistoryError  # noqa: PLC0415
     from gwtui.watch.history.file import open_readable  # noqa: PLC0415
+    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
     from gwtui.watch.history.reader import HistoryReader  # noqa: PLC0415
 
     try:

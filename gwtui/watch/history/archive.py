@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.watch.history.errors import HistoryDamagedError, HistoryError, HistoryUnusableError
 from gwtui.watch.history.file import is_damage, open_readable, open_writable, transaction
 from gwtui.watch.history.lease import Lease
-from gwtui.watch.history.model import Retention
+from gwtui.watch.history.model import (
+    HistoryDamagedError,
+    HistoryError,
+    HistoryUnusableError,
+    Retention,
+)
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.writer import HistoryWriter
 

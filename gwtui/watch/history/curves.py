@@ -11,8 +11,18 @@ from decimal import Decimal
 from itertools import groupby, pairwise
 from operator import itemgetter
 
-from gwtui.watch.history.model import Curve, Point, Reading, Run, Series, State
-from gwtui.watch.history.numbers import EXACT, mean_of, moment_of, seconds_of
+from gwtui.watch.history.model import (
+    EXACT,
+    Curve,
+    Point,
+    Reading,
+    Run,
+    Series,
+    State,
+    mean_of,
+    moment_of,
+    seconds_of,
+)
 from gwtui.watch.history.tiers import COLUMNS, FIVE_MINUTES, PARENT, RAW, WIDTHS, Stretch, floor
 from gwtui.watch.history.writer import gap_after
 

@@ -11,9 +11,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from gwtui.domain.diffs import ABSENT, changed_fields
-from gwtui.watch.history import kinds
-from gwtui.watch.history.model import Change, Fields, Observation, Subject
-from gwtui.watch.history.numbers import moment_of
+from gwtui.watch.history import model as kinds
+from gwtui.watch.history.model import Change, Fields, Observation, Subject, moment_of
 
 NAME = "name"
 """The field of a subject's facts that says what it is called."""

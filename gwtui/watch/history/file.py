@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -12,8 +14,159 @@ from datetime import datetime
 from pathlib import Path
 
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
-from gwtui.watch.history.errors import HistoryMissingError, HistoryUnusableError
-from gwtui.watch.history.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from gwtui.watch.history.model import HistoryMissingError, HistoryUnusableError
+
+APPLICATION_ID = 0x67774849
+"""Marks a SQLite file as a history of ours."""
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """
+        CREATE TABLE settings (
+            name TEXT PRIMARY KEY,
+            value TEXT NOT NULL
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE series (
+            id INTEGER PRIMARY KEY,
+            resource TEXT NOT NULL,
+            identity TEXT NOT NULL,
+            figure TEXT NOT NULL,
+            unit TEXT NOT NULL,
+            every INTEGER NOT NULL,
+            UNIQUE (resource, identity, figure)
+        )
+        """,
+        """
+        CREATE TABLE stretches (
+            width INTEGER NOT NULL,
+            series INTEGER NOT NULL,
+            start INTEGER NOT NULL,
+            until INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            nulls INTEGER NOT NULL,
+            total TEXT,
+            low TEXT,
+            high TEXT,
+            last TEXT,
+            PRIMARY KEY (width, series, start)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE tiers (
+            width INTEGER PRIMARY KEY,
+            kept_from INTEGER NOT NULL,
+            rolled_until INTEGER NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE coverage (
+            source TEXT NOT NULL,
+            start INTEGER NOT NULL,
+            until INTEGER NOT NULL,
+            PRIMARY KEY (source, start)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE versions (
+            id INTEGER PRIMARY KEY,
+            resource TEXT NOT NULL,
+            identity TEXT NOT NULL,
+            since INTEGER NOT NULL,
+            until INTEGER,
+            fields TEXT NOT NULL
+        )
+        """,
+        "CREATE INDEX versions_of ON versions (resource, identity, since)",
+        "CREATE INDEX versions_now ON versions (resource, identity) WHERE until IS NULL",
+        """
+        CREATE TABLE changes (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at INTEGER NOT NULL,
+            not_before INTEGER,
+            kind TEXT NOT NULL,
+            resource TEXT NOT NULL,
+            identity TEXT NOT NULL,
+            name TEXT NOT NULL,
+            field TEXT NOT NULL,
+            before TEXT,
+            after TEXT
+        )
+        """,
+        "CREATE INDEX changes_at ON changes (at)",
+        "CREATE INDEX changes_of ON changes (resource, identity, at)",
+        """
+        CREATE TABLE watched_models (
+            model TEXT PRIMARY KEY,
+            added_at INTEGER NOT NULL
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE lease (
+            only INTEGER PRIMARY KEY CHECK (only = 1),
+            holder TEXT NOT NULL,
+            pid INTEGER NOT NULL,
+            host TEXT NOT NULL,
+            beat INTEGER NOT NULL,
+            taken_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL
+        )
+        """,
+    ),
+    (
+        """
+        CREATE TABLE alerts (
+            rule TEXT NOT NULL,
+            resource TEXT NOT NULL,
+            identity TEXT NOT NULL,
+            state TEXT NOT NULL,
+            since INTEGER NOT NULL,
+            fired_at INTEGER,
+            severity TEXT NOT NULL,
+            title TEXT NOT NULL,
+            name TEXT NOT NULL,
+            said TEXT NOT NULL,
+            value TEXT,
+            acknowledged_at INTEGER,
+            acknowledged_by TEXT,
+            PRIMARY KEY (rule, resource, identity)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE alert_silences (
+            rule TEXT NOT NULL,
+            resource TEXT NOT NULL,
+            identity TEXT NOT NULL,
+            since INTEGER NOT NULL,
+            until INTEGER NOT NULL,
+            who TEXT NOT NULL,
+            PRIMARY KEY (rule, resource, identity)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE alert_events (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at INTEGER NOT NULL,
+            event TEXT NOT NULL,
+            rule TEXT NOT NULL,
+            resource TEXT NOT NULL,
+            identity TEXT NOT NULL,
+            severity TEXT NOT NULL,
+            title TEXT NOT NULL,
+            name TEXT NOT NULL,
+            said TEXT NOT NULL,
+            value TEXT,
+            who TEXT NOT NULL,
+            until INTEGER,
+            quiet INTEGER NOT NULL
+        )
+        """,
+    ),
+)
+
+SCHEMA_VERSION = len(MIGRATIONS)
+
 
 BUSY_SECONDS = 2.0
 """How long a statement waits for another process."""
@@ -216,3 +369,21 @@ def _make_private(path: Path) -> None:
             os.close(descriptor)
     except OSError as error:
         raise HistoryUnusableError(f"Cannot use {path}: {error.strerror}.") from error
+
+
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+_NAME = 40
+_DIGEST = 12
+
+
+def history_path(data: Path, label: str, base_url: str) -> Path:
+    """The file of a profile (or host) at a gateway, below the data directory."""
+    readable = _UNFIT.sub("-", label)[:_NAME].strip(".-") or "gateway"
+    digest = hashlib.sha256(f"{label}\n{base_url}".encode()).hexdigest()[:_DIGEST]
+    return data / "history" / f"{readable}-{digest}.sqlite3"
+
+
+def erase_history(path: Path) -> None:
+    """Forget all that was recorded in a file that nobody has open. Raises OSError."""
+    for suffix in ("-wal", "-shm", ""):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)

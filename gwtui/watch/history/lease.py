@@ -20,7 +20,7 @@ from pathlib import Path
 
 from gwtui.domain.clock import Clock
 from gwtui.watch.history.file import transaction
-from gwtui.watch.history.numbers import moment_of, seconds_of
+from gwtui.watch.history.model import moment_of, seconds_of
 
 BEAT = 10.0
 """Seconds between two signs of life."""

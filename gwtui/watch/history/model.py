@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from decimal import Decimal
+from datetime import UTC, datetime, timedelta
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
+
+from gwtui.contract.budgets import BUDGET_INTERVALS
+from gwtui.contract.pricing import PER_TOKEN_KEYS, PRICE_KEYS
 
 Resource = Literal["credits", "endpoint", "key", "workspace", "guardrail"]
 """What figures and facts belong to."""
@@ -176,3 +179,197 @@ def endpoint_identity(model_id: str, row: str) -> str:
 def model_of(identity: str) -> str:
     """The model of an endpoint's identity."""
     return identity.partition(" ")[0]
+
+
+class HistoryError(Exception):
+    """Base of this package's errors; the message is for a person."""
+
+
+class HistoryUnusableError(HistoryError):
+    """The file cannot be opened, belongs to another program or to a newer version of this one."""
+
+
+class HistoryDamagedError(HistoryUnusableError):
+    """The file is damaged; ``Archive.reopen`` sets it aside and begins anew."""
+
+
+class HistoryMissingError(HistoryError):
+    """Nothing was recorded for this gateway yet."""
+
+
+class LeaseLostError(HistoryError):
+    """Another instance records now; nothing of this transaction was written."""
+
+
+DIGITS = 40
+"""The wire's numbers are doubles or short decimal strings; a longer one is rounded to this."""
+
+_KEPT = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
+EXACT = Context(prec=700, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
+"""For sums: figures of ``DIGITS`` digits across the whole range of a double, without loss."""
+_MEAN = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_LONGEST_PLAIN = 20
+
+
+def kept(value: Decimal) -> Decimal:
+    """The value as the history keeps it: rounded to ``DIGITS`` digits, without trailing zeros."""
+    return value.normalize(_KEPT)
+
+
+def text_of(value: Decimal) -> str:
+    """The shortest text that reads back as the same number."""
+    if not value:
+        return "0"
+    exponent = value.as_tuple().exponent
+    plain = isinstance(exponent, int) and 0 < exponent <= _LONGEST_PLAIN
+    return format(value, "f") if plain else str(value)
+
+
+def mean_of(total: Decimal, count: int) -> Decimal:
+    """The mean, rounded to ``DIGITS`` digits."""
+    return _MEAN.divide(total, Decimal(count))
+
+
+def seconds_of(moment: datetime) -> int:
+    """Whole seconds since 1970."""
+    return int(moment.timestamp() // 1)
+
+
+def moment_of(seconds: int) -> datetime:
+    """The moment of whole seconds since 1970."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+USD = "USD"
+PERCENT = "%"
+MILLISECONDS = "ms"
+TOKENS_PER_SECOND = "tokens/s"
+
+TOTAL_CREDITS = "total_credits"
+TOTAL_USAGE = "total_usage"
+BALANCE = "balance"
+
+UPTIMES = ("uptime_last_5m", "uptime_last_30m", "uptime_last_1d")
+PERCENTILES = ("p50", "p90", "p99")
+STATUS = "status"
+
+USAGE = "usage"
+USAGE_DAILY = "usage_daily"
+LIMIT = "limit"
+LIMIT_REMAINING = "limit_remaining"
+
+
+def price_figure(key: str) -> str:
+    """The figure of a price key: what is charged per unit, discount taken off."""
+    return f"price_{key}"
+
+
+def usage_figure(interval: str) -> str:
+    """What a workspace used in the present window of a budget."""
+    return "usage" if interval == "lifetime" else f"usage_{interval}"
+
+
+def budget_figure(interval: str) -> str:
+    """The cap of a workspace's budget."""
+    return f"budget_{interval}"
+
+
+def remaining_figure(interval: str) -> str:
+    """What is left of a workspace's budget; negative when overdrawn."""
+    return f"budget_{interval}_remaining"
+
+
+UNITS: Mapping[str, Mapping[str, str]] = {
+    "credits": {TOTAL_CREDITS: USD, TOTAL_USAGE: USD, BALANCE: USD},
+    "endpoint": {
+        **dict.fromkeys(UPTIMES, PERCENT),
+        **{f"latency_{which}": MILLISECONDS for which in PERCENTILES},
+        **{f"throughput_{which}": TOKENS_PER_SECOND for which in PERCENTILES},
+        STATUS: "",
+        **{
+            price_figure(key): "USD/token" if key in PER_TOKEN_KEYS else "USD" for key in PRICE_KEYS
+        },
+    },
+    "key": {USAGE: USD, USAGE_DAILY: USD, LIMIT: USD, LIMIT_REMAINING: USD},
+    "workspace": {
+        figure(interval): USD
+        for interval in BUDGET_INTERVALS
+        for figure in (usage_figure, budget_figure, remaining_figure)
+    },
+}
+"""Resource -> figure -> unit: everything that can be a series."""
+
+
+ENDPOINT_APPEARED = "endpoint.appeared"
+ENDPOINT_GONE = "endpoint.gone"
+ENDPOINT_PRICE = "endpoint.price"
+ENDPOINT_STATUS = "endpoint.status"
+ENDPOINT_CHANGED = "endpoint.changed"
+KEY_CREATED = "key.created"
+KEY_DELETED = "key.deleted"
+KEY_DISABLED = "key.disabled"
+KEY_ENABLED = "key.enabled"
+KEY_CHANGED = "key.changed"
+WORKSPACE_CREATED = "workspace.created"
+WORKSPACE_DELETED = "workspace.deleted"
+WORKSPACE_BUDGET = "workspace.budget"
+WORKSPACE_CHANGED = "workspace.changed"
+GUARDRAIL_CREATED = "guardrail.created"
+GUARDRAIL_DELETED = "guardrail.deleted"
+GUARDRAIL_CHANGED = "guardrail.changed"
+CREDITS_PURCHASED = "credits.purchased"
+CREDITS_CHANGED = "credits.changed"
+
+KINDS = (
+    ENDPOINT_APPEARED,
+    ENDPOINT_GONE,
+    ENDPOINT_PRICE,
+    ENDPOINT_STATUS,
+    ENDPOINT_CHANGED,
+    KEY_CREATED,
+    KEY_DELETED,
+    KEY_DISABLED,
+    KEY_ENABLED,
+    KEY_CHANGED,
+    WORKSPACE_CREATED,
+    WORKSPACE_DELETED,
+    WORKSPACE_BUDGET,
+    WORKSPACE_CHANGED,
+    GUARDRAIL_CREATED,
+    GUARDRAIL_DELETED,
+    GUARDRAIL_CHANGED,
+    CREDITS_PURCHASED,
+    CREDITS_CHANGED,
+)
+"""Every kind there is."""
+
+PRICE_FIELDS = ("price_", "discount", "overrides")
+"""Facts of an endpoint whose names begin so are about what it costs."""
+BUDGET_FIELDS = ("budget_",)
+"""Facts of a workspace whose names begin so are about its budgets."""
+
+
+def came(resource: str) -> str:
+    """The kind of a subject that is there now and was not."""
+    return f"{resource}.appeared" if resource == "endpoint" else f"{resource}.created"
+
+
+def went(resource: str) -> str:
+    """The kind of a subject that was there and is not."""
+    return f"{resource}.gone" if resource == "endpoint" else f"{resource}.deleted"
+
+
+def changed(resource: str, field: str, after: JsonValue) -> str:
+    """The kind of a field that is another one now."""
+    match resource, field:
+        case "endpoint", "status":
+            return ENDPOINT_STATUS
+        case "endpoint", _ if field.startswith(PRICE_FIELDS):
+            return ENDPOINT_PRICE
+        case "key", "disabled":
+            return KEY_DISABLED if after is True else KEY_ENABLED
+        case "workspace", _ if field.startswith(BUDGET_FIELDS):
+            return WORKSPACE_BUDGET
+        case "credits", "total_credits":
+            return CREDITS_PURCHASED
+    return f"{resource}.changed"

@@ -22,8 +22,9 @@ from gwtui.watch.history.model import (
     Series,
     SeriesKey,
     Subject,
+    moment_of,
+    seconds_of,
 )
-from gwtui.watch.history.numbers import moment_of, seconds_of
 from gwtui.watch.history.tiers import COLUMNS, WIDTHS, Stretch
 from gwtui.watch.history.writer import gap_after
 

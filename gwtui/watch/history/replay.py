@@ -11,8 +11,7 @@ from pydantic import JsonValue
 
 from gwtui.domain.diffs import ABSENT, changed_fields
 from gwtui.watch.history.facts import NAME
-from gwtui.watch.history.model import Fields, Reading, Resource, Series, Subject
-from gwtui.watch.history.numbers import seconds_of
+from gwtui.watch.history.model import Fields, Reading, Resource, Series, Subject, seconds_of
 from gwtui.watch.history.reader import HistoryReader
 
 _NOTHING: Fields = {}

@@ -17,10 +17,9 @@ from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.guardrails import guardrails_feed
 from gwtui.watch.feeds.keys import keys_feed
-from gwtui.watch.feeds.scope import Scope
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history.model import Observation
-from gwtui.watch.history.seeing import (
+from gwtui.watch.history.observations import (
     Seen,
     credits_seen,
     endpoints_seen,
@@ -30,7 +29,7 @@ from gwtui.watch.history.seeing import (
     workspaces_seen,
 )
 from gwtui.watch.history.watched import DEFAULT_MODELS, defaults
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

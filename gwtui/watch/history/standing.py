@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gwtui.domain.runway import WINDOWS, Burn, Outlook, UsedTotal, burns, outlook
-from gwtui.watch.history import figures
+from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import ACCOUNT, Reading, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
 

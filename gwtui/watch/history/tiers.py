@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
-from gwtui.watch.history.numbers import EXACT, text_of
+from gwtui.watch.history.model import EXACT, text_of
 
 RAW = 0
 FIVE_MINUTES = 300

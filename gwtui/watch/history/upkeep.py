@@ -12,8 +12,7 @@ from datetime import datetime, timedelta
 from itertools import groupby, pairwise
 
 from gwtui.watch.history.file import transaction
-from gwtui.watch.history.model import Retention
-from gwtui.watch.history.numbers import seconds_of
+from gwtui.watch.history.model import Retention, seconds_of
 from gwtui.watch.history.tiers import (
     COLUMNS,
     DAY,

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from gwtui.contract.activity import ActivityRow
 from gwtui.watch.history.file import transaction
-from gwtui.watch.history.numbers import seconds_of
+from gwtui.watch.history.model import seconds_of
 
 DEFAULT_MODELS = 5
 """How many of the most used models are watched when nobody chose any."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.pricing import PRICE_KEYS
-from gwtui.watch.history import figures
+from gwtui.watch.history import model as figures
 
 Kind = Literal["gauge", "counter"]
 

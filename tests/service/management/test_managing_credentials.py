@@ -16,7 +16,7 @@ from gwtui.contract.activity import FeedbackRequest
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.guardrails import CreateGuardrailRequest
-from gwtui.contract.members import ChangeMembersRequest
+from gwtui.contract.organization import ChangeMembersRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 
 # Credentials --------------------------------------------------------------------------------------

@@ -11,8 +11,7 @@ from management_kit import CLOCK, carried_out, fresh_keys, id_of, team
 from gwtui.client import errors
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.budgets import PutBudgetRequest
-from gwtui.contract.members import ChangeMembersRequest
-from gwtui.contract.organization import UpdateOrganizationSettingsRequest
+from gwtui.contract.organization import ChangeMembersRequest, UpdateOrganizationSettingsRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.resources.budgets import plans as budget_plans
 from gwtui.resources.members import plans as member_plans

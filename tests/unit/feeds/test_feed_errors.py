@@ -17,8 +17,8 @@ from gwtui.client.errors import (
     ServerError,
     UnauthorizedError,
 )
-from gwtui.client.reading_log import repeats
-from gwtui.watch.backoff import (
+from gwtui.client.request_log import repeats
+from gwtui.watch.cadence import (
     FIRST_RETRY,
     LONGEST_RETRY,
     LONGEST_RETRY_AFTER,

@@ -24,11 +24,10 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, ModelEndpoints
 from gwtui.domain.alerting import Standing
 from gwtui.domain.clock import Clock
-from gwtui.local.check_thresholds import CheckThresholds
+from gwtui.local.profiles import CheckThresholds
 from gwtui.watch.alerts.model import Alert, AlertKey, Present
-from gwtui.watch.history.file import open_writable
+from gwtui.watch.history.file import history_path, open_writable
 from gwtui.watch.history.model import Subject
-from gwtui.watch.history.place import history_path
 from gwtui.watch.history.standing import BALANCE, TOTAL_USAGE
 from gwtui.watch.history.watched import watch_model
 from gwtui.watch.hub import FeedHub

@@ -17,11 +17,11 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.lists.command import declaration
+from gwtui.cli.lists.lookup import Readings
 from gwtui.cli.lists.query import ListQuery
-from gwtui.cli.lists.reading import Readings
 from gwtui.cli.output import print_table
 from gwtui.cli.resources import RESOURCES
-from gwtui.client.reading_log import Shortfall, list_read, workspaces_closed
+from gwtui.client.request_log import Shortfall, list_read, workspaces_closed
 from gwtui.domain.exact_json import MASK, exact_json, masked
 from gwtui.watch import cadence
 from gwtui.watch.hub import FeedHub

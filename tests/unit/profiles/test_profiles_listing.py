@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gwtui.cli import exits
-from gwtui.local.profile_text import load_profiles
+from gwtui.local.profiles import load_profiles
 from login_kit import Commands, DictRing, ServedGateway
 
 # Listing

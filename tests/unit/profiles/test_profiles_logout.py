@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from gwtui.cli import exits
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.local.profile_text import load_profiles
+from gwtui.local.profiles import load_profiles
 from gwtui.local.sealed_keys import DIRECTORY, SealedKeys
 from login_kit import Commands, DictRing, ServedGateway
 

@@ -13,7 +13,7 @@ import pytest
 from fake_clock import FakeClock
 from gwtui.client.errors import ServerError
 from gwtui.contract.activity import ActivityRow
-from gwtui.watch.history import kinds
+from gwtui.watch.history import model as kinds
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.lease import BEAT
 from gwtui.watch.history.model import SeriesKey
@@ -188,7 +188,7 @@ async def test_without_readable_activity_what_was_looked_at_is_watched(
     world.faults["activity"] = ServerError("down", status=500)
     hub = FeedHub(world.client(), time.clock)
     from gwtui.watch.feeds.endpoints import endpoints_feed  # noqa: PLC0415
-    from gwtui.watch.feeds.scope import Scope  # noqa: PLC0415
+    from gwtui.watch.hub import Scope  # noqa: PLC0415
 
     endpoints_feed(hub, Scope(parent="lab/seen"))
     archive = await Archive.open(path, time.clock)

@@ -10,7 +10,7 @@ import pytest
 from fake_clock import FakeClock
 from gwtui.client.errors import ServerError
 from gwtui.contract.models import ModelEndpoints
-from gwtui.watch.history import kinds
+from gwtui.watch.history import model as kinds
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.lease import BEAT, TIME_LIMIT
 from gwtui.watch.history.model import SeriesKey, Subject

@@ -12,7 +12,7 @@ from fault_world import FaultWorld
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import UpdateKeyRequest
-from gwtui.contract.members import ChangeMembersRequest
+from gwtui.contract.organization import ChangeMembersRequest
 from gwtui.crud.undo import CannotUndoError
 from gwtui.resources.assignments import plans as assignment_plans
 from undo_kit import (

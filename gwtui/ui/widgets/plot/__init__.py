@@ -1,7 +1,6 @@
 """Plots of recorded figures on the line API: curves and timelines of states."""
 
-from gwtui.ui.widgets.plot.figure import Figure, Line
-from gwtui.ui.widgets.plot.spans import SPANS, Span, Window, window_at
+from gwtui.ui.widgets.plot.scale import SPANS, Figure, Line, Span, Window, window_at
 from gwtui.ui.widgets.plot.timeline import Block, legend, timeline
 from gwtui.ui.widgets.plot.view import PlotView
 

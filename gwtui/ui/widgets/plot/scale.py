@@ -2,13 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
+from gwtui.crud.resource import Tone
 from gwtui.domain.times import DAY, HOUR, MINUTE
-from gwtui.ui.widgets.plot.spans import Window
+from gwtui.watch.history.model import Curve, Point
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A span to choose: its name, its length, and the stride by which its window moves on.
+
+    The window stands still for a stride, so that a tick adds to the curve and moves nothing: a
+    moving curve would send the whole plot at each tick.
+    """
+
+    name: str
+    length: timedelta
+    stride: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """From when to when a plot reaches, UTC."""
+
+    since: datetime
+    until: datetime
+
+    @property
+    def seconds(self) -> float:
+        """Its length."""
+        return (self.until - self.since).total_seconds()
+
+
+SPANS: tuple[Span, ...] = (
+    Span("1h", timedelta(hours=1), timedelta(minutes=10)),
+    Span("24h", timedelta(hours=24), timedelta(hours=3)),
+    Span("7d", timedelta(days=7), timedelta(hours=12)),
+    Span("30d", timedelta(days=30), timedelta(days=3)),
+)
+"""What can be zoomed to, shortest first."""
+
+
+def window_at(span: Span, now: datetime) -> Window:
+    """The window of a span that holds ``now``: it ends at the next whole stride, UTC."""
+    stride = int(span.stride.total_seconds())
+    moment = int(now.timestamp())
+    until = datetime.fromtimestamp((moment // stride + 1) * stride, UTC)
+    return Window(until - span.length - span.stride, until)
+
 
 _LINES_A_STEP = 3
 _MOST_STEPS = 8
@@ -124,3 +169,48 @@ def ticks_of(window: Window, zone: tzinfo | None, most: int) -> Iterator[Tick]:
         label = shown.strftime("%m-%d" if step >= DAY else "%H:%M")
         yield Tick((moment - window.since.timestamp()) / seconds, label)
         moment += step
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One curve; ``name`` tells it from the others of the plot. None: nothing is recorded."""
+
+    curve: Curve | None
+    name: str = ""
+    tone: Tone = "accent"
+
+    def points(self, window: Window) -> tuple[Point, ...]:
+        """The points that lie in a window."""
+        if self.curve is None:
+            return ()
+        return tuple(
+            point for point in self.curve.points if window.since <= point.at < window.until
+        )
+
+    def at(self, moment: datetime) -> Point | None:
+        """The slot that a moment falls into, None outside of the curve."""
+        if self.curve is None or not self.curve.points:
+            return None
+        index = (moment - self.curve.points[0].at) // self.curve.width
+        return self.curve.points[index] if 0 <= index < len(self.curve.points) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A plot: ``words`` gives a figure with its unit; ``title`` must have passed ``safe_text``.
+
+    ``floor`` and ``ceiling`` are figures that the vertical axis reaches at least. ``absent`` says
+    in words what a null stands for. ``zone`` None means UTC.
+    """
+
+    title: str
+    window: Window
+    lines: tuple[Line, ...]
+    words: Callable[[Decimal], str]
+    floor: Decimal | None = None
+    ceiling: Decimal | None = None
+    absent: str = "no traffic"
+    zone: tzinfo | None = None
+    ascii: bool = False
+    marks: tuple[datetime, ...] = field(default=())
+    """Moments to be marked on the time axis, such as alerts."""

@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.plot.figure import Figure
 from gwtui.ui.widgets.plot.paint import plot_lines
+from gwtui.ui.widgets.plot.scale import Figure
 
 _STEPS = 60
 """Key presses from one end of the plot to the other."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from textual.binding import Binding, BindingType
 from textual.message import Message
 
 if TYPE_CHECKING:
     from gwtui.ui.widgets.table.widget import ResourceTable
+
 
 Loss = Literal["deleted", "filtered"]
 """Why a row is gone: no longer among the items, or hidden by the filter."""
@@ -82,3 +84,22 @@ class CountsChanged(TableMessage, namespace="resource_table"):
     def can_replace(self, message: Message) -> bool:
         """Only the last of a burst matters."""
         return isinstance(message, CountsChanged) and message.table is self.table
+
+
+_KEYS: tuple[tuple[str, str, str], ...] = (
+    ("up,k", "cursor_up", "Row up"),
+    ("down,j", "cursor_down", "Row down"),
+    ("pageup,ctrl+b", "page_up", "Page up"),
+    ("pagedown,ctrl+f", "page_down", "Page down"),
+    ("home,g,ctrl+home", "first", "First row"),
+    ("end,G,ctrl+end", "last", "Last row"),
+    ("left", "columns_left", "Columns to the left"),
+    ("right", "columns_right", "Columns to the right"),
+    ("space", "toggle_mark", "Mark"),
+    ("enter", "open", "Open"),
+)
+
+BINDINGS: list[BindingType] = [
+    Binding(keys, action, description, show=False, id=f"table.{action}")
+    for keys, action, description in _KEYS
+]

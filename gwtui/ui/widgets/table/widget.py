@@ -12,9 +12,9 @@ from textual.scrollbar import ScrollDown, ScrollTo, ScrollUp
 from textual.timer import Timer
 
 from gwtui.crud.resource import Facets
-from gwtui.ui.widgets.table import keys, messages
-from gwtui.ui.widgets.table.model import Prepared, TableModel
-from gwtui.ui.widgets.table.selection import Lost
+from gwtui.ui.widgets.table import messages
+from gwtui.ui.widgets.table import messages as keys
+from gwtui.ui.widgets.table.model import Lost, Prepared, TableModel
 from gwtui.ui.widgets.table.view import HEADER, TableView
 
 if TYPE_CHECKING:

@@ -1,0 +1,232 @@
+"""Sending what was agreed to over the one road of writes, part by part, and handing over."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gwtui.cli import exits
+from gwtui.cli.asking import await_line
+from gwtui.cli.exits import USAGE, CommandError
+from gwtui.cli.new_keys import print_value
+from gwtui.cli.output import OutputLostError, narrate, narrate_lines, print_json
+from gwtui.contract.keys import CreatedKey
+from gwtui.contract.response import ResponseModel
+from gwtui.crud.plan import Applied, Consent, ConsentKind, Outcome, Plan, Refused
+from gwtui.domain.exact_json import masked
+from gwtui.domain.safe_text import safe_line
+from gwtui.domain.times import utc
+from gwtui.local.sealed_keys import SealedKeys
+from gwtui.resources.keys.plans import shown_name
+from gwtui.watch.feeds.doubts import doubts_feed
+
+if TYPE_CHECKING:
+    from gwtui.client.connection import Connection
+    from gwtui.crud.executor import WriteRoad
+    from gwtui.resources.session import Session
+
+
+PATIENCE = 20.0
+"""Seconds that a request under way gets for its answer after the person interrupted."""
+
+Sent = tuple[Plan[Any], Outcome[Any]]
+
+
+async def send(road: WriteRoad, consent: Consent[Any]) -> list[Sent]:
+    """The requests one after the other, up to the first that was not applied.
+
+    An interrupt ends it after the request that is under way.
+    """
+    done: list[Sent] = []
+    for each in consent.each():
+        outcome, interrupted = await _carry_out(road, each)
+        done.append((each.plan, outcome))
+        for what, fault in (
+            ("the outcome could not be written to the journal", road.journal_fault),
+            ("the audit log could not be written", road.audit_fault),
+        ):
+            if fault is not None:
+                narrate(f"{what}: {fault}")
+        if interrupted or not isinstance(outcome, Applied):
+            break
+    return done
+
+
+async def _carry_out(road: WriteRoad, consent: Consent[Any]) -> tuple[Outcome[Any], bool]:
+    """What became of it, and whether somebody interrupted it meanwhile.
+
+    What was sent cannot be called back: its answer is worth more than a quick end, above all where
+    it holds the value of a new key.
+    """
+    task = asyncio.ensure_future(road.carry_out(consent))
+    try:
+        return await asyncio.shield(task), False
+    except asyncio.CancelledError:
+        narrate("the request is under way: waiting for its answer, interrupt again to leave")
+        await asyncio.wait({task}, timeout=PATIENCE)
+        if not task.done():
+            raise
+        return task.result(), True
+
+
+async def tell_doubts(session: Session) -> None:
+    """Say how many there are, and where they can be settled; nothing when there are none."""
+    count = len((await doubts_feed(session.hub).refresh()).value or ())
+    if count:
+        writes = "1 earlier write is" if count == 1 else f"{count} earlier writes are"
+        narrate(f"{writes} in doubt: 'gwtui recovery list' tells which, the dashboard settles them")
+
+
+_TEXT = 400
+
+
+def plan_lines(plan: Plan[Any]) -> Iterator[str]:
+    """What will change, what that does, and what stands in the way."""
+    yield safe_line(plan.title, _TEXT)
+    width = max((len(change.field) for change in plan.changes), default=0)
+    for change in plan.changes:
+        after = "none" if change.after is None else change.after
+        value = after if change.before is None else f"{change.before} → {after}"
+        yield f"  {change.field:<{width}}  {safe_line(value, _TEXT)}".rstrip()
+    yield from (f"  - {safe_line(effect, _TEXT)}" for effect in plan.effects)
+    if len(plan.parts) > 1:
+        yield f"  - It takes {len(plan.parts)} requests, one after the other."
+    yield from (f"  ! {safe_line(obstacle, _TEXT)}" for obstacle in plan.obstacles)
+
+
+def plan_json(plan: Plan[Any]) -> dict[str, Any]:
+    """The same for a program; the bodies of the requests are in it, secrets masked."""
+    return {
+        "action": plan.action,
+        "title": plan.title,
+        "resource": plan.resource,
+        "identity": plan.identity,
+        "danger": plan.danger,
+        "changes": [
+            {"field": change.field, "before": change.before, "after": change.after}
+            for change in plan.changes
+        ],
+        "effects": list(plan.effects),
+        "obstacles": list(plan.obstacles),
+        "requests": [_request(part) for part in plan.parts or (plan,)],
+    }
+
+
+def _request(plan: Plan[Any]) -> dict[str, Any]:
+    return {"action": plan.action, "identity": plan.identity, "summary": masked(plan.summary)}
+
+
+def outcome_json(plan: Plan[Any], outcomes: Sequence[tuple[Plan[Any], Outcome[Any]]]) -> Any:
+    """What became of a plan and of each of its requests."""
+    return {
+        **plan_json(plan),
+        "outcome": word_of(outcomes[-1][1]),
+        "requests": [{**_request(part), **_one(part, outcome)} for part, outcome in outcomes],
+    }
+
+
+def word_of(outcome: Outcome[Any]) -> str:
+    """The outcome in the word that the audit log has for it."""
+    match outcome:
+        case Applied():
+            return "applied"
+        case Refused():
+            return "refused"
+    return "unknown"
+
+
+def made_by(plan: Plan[Any], outcome: Applied[Any]) -> str | None:
+    """The identifier of what was made or changed."""
+    return plan.identity if plan.identify is None else plan.identify(outcome.value)
+
+
+def _one(plan: Plan[Any], outcome: Outcome[Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {"outcome": word_of(outcome)}
+    if isinstance(outcome, Applied):
+        found["identity"] = made_by(plan, outcome)
+        if isinstance(outcome.value, ResponseModel):
+            found["answer"] = masked(outcome.value.raw)
+    else:
+        error = outcome.error
+        found |= {"error": error.message, "status": error.status, "request_id": error.request_id}
+    return found
+
+
+T = TypeVar("T")
+
+NO_TERMINAL = "there is no terminal to ask on: look at it with --plan, then give --yes"
+
+
+async def consent(
+    plan: Plan[T], connection: Connection, *, yes: bool, confirm: str | None
+) -> Consent[T] | None:
+    """The plan as agreed to; None when the person does not want it. Raises CommandError."""
+    if yes:
+        return Consent(plan, _way_of_yes(connection, confirm))
+    narrate_lines(plan_lines(plan))
+    wanted, kind = _question(plan, connection)
+    answer = await await_line(f"{wanted}: ")
+    if answer != kind:
+        return None
+    return Consent(plan, "typed" if connection.critical else "command line")
+
+
+def refuse_without_terminal(*, yes: bool) -> None:
+    """Nothing is read of a gateway for a change that nobody can agree to. Raises CommandError."""
+    if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise CommandError(NO_TERMINAL, USAGE)
+
+
+def _way_of_yes(connection: Connection, confirm: str | None) -> ConsentKind:
+    """How ``--yes`` agrees. Raises CommandError where it alone is not enough."""
+    name = connection.critical_name
+    if not name:
+        return "command line"
+    if confirm is None:
+        raise CommandError(f"this profile is critical: with --yes give --confirm {name}", USAGE)
+    if confirm != name:
+        raise CommandError(f"--confirm does not name this profile, which is {name}", USAGE)
+    return "typed"
+
+
+def _question(plan: Plan[Any], connection: Connection) -> tuple[str, str]:
+    """What is asked, and the only answer that agrees."""
+    if name := connection.critical_name:
+        return f"This profile is CRITICAL. Type {name} to carry it out", name
+    if plan.danger == "high":
+        return "This cannot be undone. Type yes to carry it out", "yes"
+    return "Carry it out? Type y", "y"
+
+
+def hand_over(
+    sealed: SealedKeys, plan: Plan[Any], made: Applied[CreatedKey], *, as_json: bool
+) -> int:
+    """Print the value; it counts as stored once it has left. Returns an exit code."""
+    created = made.value
+    if created.key is None:
+        name = shown_name(created.data) if created.data is not None else "without a description"
+        narrate(f"key {name} was created, but its value did not come: delete it, create another")
+        return exits.INCOMPLETE
+    if made.unkept:
+        narrate(f"its value could not be sealed on this machine: {made.unkept}")
+    until = sealed.until(plan.id)
+    try:
+        if as_json:
+            value = created.key.get_secret_value()
+            print_json({**outcome_json(plan, [(plan, made)]), "key": value})
+        else:
+            print_value(created.key)
+    except OutputLostError as error:
+        narrate(str(error))
+        if until is None:
+            narrate("its value is lost: delete this key and create another")
+        else:
+            narrate(f"its value stays sealed until {utc(until)}: gwtui recover-key prints it")
+        return exits.INCOMPLETE
+    try:
+        sealed.wipe(plan.id)
+    except OSError as error:
+        narrate(f"the sealed copy of its value could not be wiped: {error.strerror}")
+    return exits.OK

@@ -1,0 +1,263 @@
+"""The first moment of a database: the account, its workspaces and, if wanted, a simulated past."""
+
+from __future__ import annotations
+
+import sqlite3
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import lru_cache
+from typing import Literal
+
+from gwtui.contract.dialects import Dialect
+from gwtui.embedded.simulator import SeedKey, SeedWorkspace, UsageProfile, World, build_world
+from gwtui.embedded.simulator import accrued as usage_between
+from gwtui.embedded.store import (
+    account,
+    activity,
+    assignments,
+    budgets,
+    byok,
+    guardrails,
+    keys,
+    members,
+    organization,
+    workspaces,
+)
+from gwtui.embedded.store.assignments import Assigner
+from gwtui.embedded.store.budgets import BudgetRecord
+from gwtui.embedded.store.byok import NewCredential, Terms
+from gwtui.embedded.store.columns import from_micros, from_pico, to_day, to_micros, to_pico
+from gwtui.embedded.store.guardrails import GuardrailRecord, Policy
+from gwtui.embedded.store.usage import (
+    DayUsage,
+    Spend,
+    add_earlier_usage,
+    add_usage,
+    window_days,
+)
+
+Step = Callable[[sqlite3.Connection, World], None]
+
+
+def furnish(db: sqlite3.Connection, world: World, *, simulated: bool) -> None:
+    """Take the steps that this database has not seen yet.
+
+    An account without a simulated past has its people all the same: they come from the outside,
+    no operation makes one.
+    """
+    for name, step in _STEPS.items():
+        if account.setting(db, f"furnished {name}") is None:
+            if simulated or name in _ALWAYS:
+                step(db, world)
+            account.remember(db, f"furnished {name}", "yes")
+
+
+def _people(db: sqlite3.Connection, world: World) -> None:
+    for user in world.users:
+        organization.add(
+            db,
+            organization.Person(user.id, user.email, user.first_name, user.last_name, user.role),
+        )
+
+
+def _members(db: sqlite3.Connection, world: World) -> None:
+    for member in world.members:
+        if _standing(db, member.workspace_id):
+            members.found(db, member.id, member.workspace_id, member.user_id, member.created_at)
+
+
+def _budgets(db: sqlite3.Connection, world: World) -> None:
+    for seed in world.budgets:
+        if _standing(db, seed.workspace_id):
+            record = BudgetRecord(
+                id=seed.id,
+                workspace_id=seed.workspace_id,
+                interval=seed.interval,
+                limit=seed.limit,
+                created_at=seed.created_at,
+                updated_at=seed.updated_at,
+            )
+            budgets.found(db, record)
+    for workspace in world.workspaces:
+        included = workspace.include_byok_in_budgets
+        workspaces.count_byok_in_budgets(db, workspace.id, included=included)
+
+
+def _guardrails(db: sqlite3.Connection, world: World) -> None:
+    for seed in world.guardrails:
+        if not _standing(db, seed.workspace_id) or guardrails.find(db, seed.id):
+            continue
+        guardrails.add(
+            db,
+            GuardrailRecord(
+                id=seed.id,
+                workspace_id=seed.workspace_id,
+                policy=Policy(name=seed.name, **seed.settings),
+                created_at=seed.created_at,
+                updated_at=seed.updated_at,
+            ),
+        )
+        by = Assigner(seed.assigned_by, seed.assigned_at)
+        known = keys.ids_of(db, seed.key_hashes)
+        bound = [known[key_hash] for key_hash in seed.key_hashes if key_hash in known]
+        assignments.assign_keys(db, seed.id, bound, by)
+        assignments.assign_members(db, seed.id, seed.user_ids, by)
+
+
+def _credentials(db: sqlite3.Connection, world: World) -> None:
+    for seed in world.credentials:
+        if _standing(db, seed.workspace_id):
+            new = NewCredential(
+                id=seed.id,
+                workspace_id=seed.workspace_id,
+                provider=seed.provider,
+                label=seed.label,
+                terms=Terms(**seed.terms),
+                created_at=seed.created_at,
+            )
+            byok.add(db, new, None)
+
+
+def _standing(db: sqlite3.Connection, workspace_id: str) -> bool:
+    return workspaces.get(db, workspace_id) is not None
+
+
+_STEPS: Mapping[str, Step] = {
+    "people": _people,
+    "members": _members,
+    "budgets": _budgets,
+    "activity": activity.remember,
+    "guardrails": _guardrails,
+    "credentials": _credentials,
+}
+_ALWAYS = frozenset({"people"})
+
+
+Content = Literal["simulated", "empty"]
+
+
+@dataclass(frozen=True, slots=True)
+class Founding:
+    """How a database began; what never changes afterwards."""
+
+    seed: int
+    moment: datetime
+    content: Content
+
+    def profiles(self) -> dict[str, UsageProfile]:
+        """What the clients of each simulated key ask for, by key hash, without end.
+
+        Whether a key may still spend is for the ledger to say: a key that someone enables again
+        is used again.
+        """
+        if self.content == "empty":
+            return {}
+        world = _world(self.seed, self.moment)
+        return {key.hash: key.profile.without_end() for key in world.keys if not key.profile.quiet}
+
+    def speak(self, db: sqlite3.Connection, dialect: Dialect) -> None:
+        """Give the simulated keys the labels of a dialect: their texts never were."""
+        if self.content == "simulated":
+            hashes = [key.hash for key in _world(self.seed, self.moment).keys]
+            keys.relabel(db, hashes, dialect.key_prefix)
+
+
+@lru_cache(maxsize=2)
+def _world(seed: int, moment: datetime) -> World:
+    """The simulated world; kept because founding a database and running it both need it."""
+    return build_world(seed, moment)
+
+
+def found_or_recall(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Founding:
+    """The founding of this database; an empty one is founded now with these arguments.
+
+    One that an earlier version founded gains what the world has had since.
+    """
+    founding = recall(db) if account.find(db) is not None else _found(db, seed, now, content)
+    furnish(db, _world(founding.seed, founding.moment), simulated=founding.content == "simulated")
+    return founding
+
+
+def _found(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Founding:
+    founding = Founding(seed, from_micros(to_micros(now)), content)
+    account.remember(db, "seed", str(seed))
+    account.remember(db, "founded_at", str(to_micros(now)))
+    account.remember(db, "content", content)
+    world = _world(seed, founding.moment)
+    if content == "empty":
+        _found_empty(db, world)
+    else:
+        _found_simulated(db, world)
+    return founding
+
+
+def recall(db: sqlite3.Connection) -> Founding:
+    """The founding of a database that has one."""
+    seed, moment = account.setting(db, "seed"), account.setting(db, "founded_at")
+    content: Content = "empty" if account.setting(db, "content") == "empty" else "simulated"
+    return Founding(int(seed or 0), from_micros(int(moment or 0)), content)
+
+
+def _found_empty(db: sqlite3.Connection, world: World) -> None:
+    """A new account: nothing bought, nothing used, one workspace, no keys."""
+    _add_account(db, world, credits=Decimal(0), usage=Decimal(0))
+    _add_workspace(db, world.default_workspace)
+
+
+def _found_simulated(db: sqlite3.Connection, world: World) -> None:
+    _add_account(db, world, credits=world.total_credits, usage=world.total_usage)
+    for workspace in world.workspaces:
+        _add_workspace(db, workspace)
+    for key in world.keys:
+        _add_key(db, key, world.moment)
+
+
+def _add_account(db: sqlite3.Connection, world: World, *, credits: Decimal, usage: Decimal) -> None:
+    owner = world.users[0]
+    account.add(
+        db,
+        account.Account(
+            organization_id=f"org_{uuid.uuid5(uuid.NAMESPACE_OID, owner.id).hex}",
+            owner_user_id=owner.id,
+            total_credits=credits,
+            total_usage=usage,
+            accrued_until=world.moment,
+        ),
+    )
+
+
+def _add_workspace(db: sqlite3.Connection, seed: SeedWorkspace) -> None:
+    names = [field.name for field in fields(workspaces.WorkspaceRecord)]
+    workspaces.add(db, workspaces.WorkspaceRecord(**{name: getattr(seed, name) for name in names}))
+
+
+def _add_key(db: sqlite3.Connection, seed: SeedKey, now: datetime) -> None:
+    names = {field.name for field in fields(keys.NewKey)} & {field.name for field in fields(seed)}
+    key_id = keys.add(db, keys.NewKey(**{name: getattr(seed, name) for name in names}))
+    days = _recent_days(key_id, seed.profile, now)
+    add_usage(db, days)
+    total = seed.usage.all_time
+    earlier = Spend(
+        total.usd - from_pico(sum(day.usage_pico for day in days)),
+        total.byok_usd - from_pico(sum(day.byok_usage_pico for day in days)),
+    )
+    add_earlier_usage(db, key_id, earlier)
+
+
+def _recent_days(key_id: int, profile: UsageProfile, now: datetime) -> list[DayUsage]:
+    """Usage by day as far back as any current window reaches."""
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    days = []
+    for back in range(to_day(now) - min(window_days(now).values()) + 1):
+        start = today - timedelta(days=back)
+        used = usage_between(profile, start, min(now, start + timedelta(days=1)))
+        if used.requests:
+            days.append(
+                DayUsage(
+                    key_id, to_day(start), to_pico(used.usd), to_pico(used.byok_usd), used.requests
+                )
+            )
+    return days

@@ -1,0 +1,1 @@
+"""What each action does in the dashboard: plan, confirm, execute, report."""

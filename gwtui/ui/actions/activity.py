@@ -1,0 +1,85 @@
+"""Handlers of the activity screen, and the ways to and from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from gwtui.ui.actions.context import ActionContext, Handler
+
+
+async def next_grouping(context: ActionContext) -> None:
+    """Rank the next of model, provider, workspace and key."""
+    from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415 - screens name actions
+
+    if isinstance(context.screen, ActivityScreen):
+        context.screen.next_grouping()
+
+
+async def next_measure(context: ActionContext) -> None:
+    """Draw the next of spend, BYOK cost, requests and tokens."""
+    from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415
+
+    if isinstance(context.screen, ActivityScreen):
+        context.screen.next_measure()
+
+
+async def open_ranked(context: ActionContext) -> None:
+    """Go to the selected model, provider, workspace or key."""
+    from gwtui.resources.activity.resource import OTHERS, Ranked  # noqa: PLC0415
+    from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415
+
+    screen, one = context.screen, context.target
+    if not isinstance(screen, ActivityScreen) or not isinstance(one, Ranked):
+        return
+    if one.identity in {"", OTHERS}:
+        context.app.say("There is nothing to open behind this line")
+        return
+    match screen.grouping:
+        case "model":
+            await context.app.open_route(f"models/{one.identity}")
+        case "provider":
+            await context.app.open_route("providers")
+        case "workspace":
+            await context.app.open_route(f"workspaces/{one.identity}")
+        case "key":
+            await _open_activity(context, one.identity, one.name)
+
+
+async def activity_of_key(context: ActionContext) -> None:
+    """What the selected key did."""
+    from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415
+    from gwtui.watch.feeds.keys import KeyRow  # noqa: PLC0415
+
+    row = cast("KeyRow", context.target)
+    if row.key.hash:
+        await _open_activity(context, row.key.hash, KEYS.name(row))
+    else:
+        context.app.say("The gateway gave this key no hash", severity="warning")
+
+
+async def _open_activity(context: ActionContext, key_hash: str, name: str) -> None:
+    from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415
+
+    await context.app.navigation.open_child(KEYS, key_hash, "activity", name=name)
+
+
+async def activity_of_person(context: ActionContext) -> None:
+    """What the keys did that the selected person made."""
+    from gwtui.resources.organization.resource import ORGANIZATION, PersonRow  # noqa: PLC0415
+
+    row = cast("PersonRow", context.target)
+    if row.person.id:
+        name = ORGANIZATION.name(row)
+        await context.app.navigation.open_child(ORGANIZATION, row.person.id, "activity", name=name)
+    else:
+        context.app.say("The gateway gave this person no id", severity="warning")
+
+
+IMMEDIATE: Mapping[str, Handler] = {
+    "activity.group": next_grouping,
+    "activity.measure": next_measure,
+    "activity.open": open_ranked,
+    "keys.activity": activity_of_key,
+    "organization.activity": activity_of_person,
+}

@@ -1,0 +1,353 @@
+"""What the actions on alerts and their rules do. They change this machine, never the gateway."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+from pydantic import ValidationError
+from textual import work
+from textual.content import Content
+
+from gwtui.client.errors import GatewayError
+from gwtui.contract.request import RequestModel, problems
+from gwtui.crud.form import Facts, FormSpec, PickOption
+from gwtui.crud.plan import Applied, Outcome, Refused
+from gwtui.crud.resource import Cell
+from gwtui.domain.alert_rules import KINDS, AlertRule
+from gwtui.domain.safe_text import safe_line
+from gwtui.domain.times import DAY, age, utc
+from gwtui.local.alert_file import (
+    AlertFileError,
+    new_identity,
+    put_effects,
+    put_rule,
+    remove_rule,
+)
+from gwtui.resources.alerts.form import (
+    EffectsRequest,
+    SilenceRequest,
+    effects_form,
+    rule_form,
+    silence_form,
+)
+from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.writing import covered, plain_facts, select
+from gwtui.ui.forms.form_screen import FormScreen, Submit
+from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.tones import cell_content
+from gwtui.watch.alerts.kinds import model_name, subject_name
+from gwtui.watch.alerts.model import Alert
+from gwtui.watch.alerts.preview import Preview
+from gwtui.watch.feeds.alerts import RuleRow
+from gwtui.watch.history.model import HistoryError
+
+if TYPE_CHECKING:
+    from gwtui.watch.alerts.watching import Alerts
+
+
+Try = Callable[[AlertRule], AsyncIterator[Preview]]
+
+_TYPING = 0.25
+"""Seconds without a key before the past is looked at."""
+_WEEK = 6.9 * DAY
+_NOUNS = {
+    "endpoint": "endpoints",
+    "key": "keys",
+    "workspace": "workspaces",
+    "guardrail": "models under guardrails",
+    "gateway": "lists",
+}
+
+
+class AlertRuleScreen(FormScreen[str]):
+    """Saves a rule; what is typed is tried on the past while it is typed."""
+
+    def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[str], trial: Try) -> None:
+        super().__init__(spec, facts, submit)
+        self._trial = trial
+        self._tried: AlertRule | None = None
+        self._found = Cell("")
+
+    def _keys(self) -> str:
+        return "Tab next · Ctrl+S saves · Esc leaves"
+
+    def _show(self) -> None:
+        super()._show()
+        rule = self.state.request()
+        if isinstance(rule, AlertRule) and rule != self._tried:
+            self._tried = rule
+            self._look_back(rule)
+
+    def _message(self) -> Content:
+        said = super()._message()
+        return said if said.plain else cell_content(self._found)
+
+    @work(group="preview", exclusive=True)
+    async def _look_back(self, rule: AlertRule) -> None:
+        await asyncio.sleep(_TYPING)
+        try:
+            async for found in self._trial(rule):
+                self._found = preview_cell(found, rule)
+                self._show_message()
+        except HistoryError as error:
+            self._found = Cell(f"It cannot be tried on the past: {error}", "muted")
+            self._show_message()
+
+
+def preview_cell(found: Preview, rule: AlertRule) -> Cell:
+    """What a rule would have told, in a sentence."""
+    if not found.recorded:
+        return Cell("Nothing is recorded yet that it could be tried on.", "muted")
+    noun = _NOUNS.get(rule.RESOURCE, "")
+    if not found.of:
+        return Cell(
+            f"Nothing that it watches is recorded yet{f' ({noun})' if noun else ''}.", "muted"
+        )
+    seconds = found.recorded.total_seconds()
+    when = "last week" if seconds >= _WEEK else f"in the {age(seconds)} recorded so far"
+    if not found.fired:
+        text = f"Would not have fired {when}"
+    else:
+        often = "once" if found.fired == 1 else f"{found.fired} times"
+        text = f"Would have fired {often} {when}"
+    if found.still:
+        text += f"; {found.still} would be firing now"
+    if not found.is_whole:
+        text += f" (so far {found.subjects} of {found.of} {noun} were looked at)"
+    return Cell(f"{text}.", "warn" if found.fired else "plain")
+
+
+_NAME = 60
+
+
+def _alerts(context: ActionContext) -> Alerts | None:
+    session = context.app.session
+    if session is None or session.alerts is None:
+        context.app.say("Nothing is recorded here, so nothing is watched", severity="warning")
+        return None
+    return session.alerts
+
+
+# Alerts -----------------------------------------------------------------------------------------
+
+
+async def acknowledge(context: ActionContext) -> None:
+    """Say that somebody knows."""
+    alerts, chosen = _alerts(context), cast("Sequence[Alert]", context.chosen)
+    if alerts is None:
+        return
+    try:
+        count = await alerts.acknowledge([alert.key for alert in chosen])
+    except HistoryError as error:
+        context.app.say(str(error), severity="error")
+        return
+    context.app.say(f"Acknowledged {_counted(count)}" if count else "Already known, or not firing")
+
+
+async def silence(context: ActionContext) -> None:
+    """Tell nobody for a time; of what is silenced already, tell again."""
+    alerts, chosen = _alerts(context), cast("Sequence[Alert]", context.chosen)
+    if alerts is None or not chosen:
+        return
+    keys = [alert.key for alert in chosen]
+    if all(alert.silenced_until is not None for alert in chosen):
+        await _lift(context, alerts, chosen)
+        return
+
+    async def submit(request: RequestModel) -> Outcome[str]:
+        until = context.app.clock.now() + cast("SilenceRequest", request).lasts
+        try:
+            await alerts.silence(keys, until)
+        except HistoryError as error:
+            return Refused(GatewayError(str(error)))
+        return Applied(utc(until))
+
+    form: FormScreen[str] = FormScreen(silence_form(len(keys)), plain_facts(context), submit)
+    match await context.app.push_screen_wait(form):
+        case Applied(until):
+            context.app.say(f"Silenced {_counted(len(keys))} until {until}")
+
+
+async def _lift(context: ActionContext, alerts: Alerts, chosen: Sequence[Alert]) -> None:
+    wanted = await context.app.push_screen_wait(
+        AskScreen(
+            f"Tell of {_counted(len(chosen))} again?",
+            "What is still firing is told at once.",
+            safe="Keep silent",
+            deliberate="Tell again",
+        )
+    )
+    if not wanted:
+        return
+    try:
+        await alerts.lift([alert.key for alert in chosen])
+    except HistoryError as error:
+        context.app.say(str(error), severity="error")
+
+
+def _counted(count: int) -> str:
+    return "1 alert" if count == 1 else f"{count} alerts"
+
+
+# Rules ------------------------------------------------------------------------------------------
+
+
+async def create(context: ActionContext) -> None:
+    """Choose a kind, fill in its form."""
+    alerts = _alerts(context)
+    if alerts is None:
+        return
+    choices = [Choice(kind, model.TITLE, model.ABOUT) for kind, model in KINDS.items()]
+    kind = await context.app.push_screen_wait(ChooseScreen("What to watch", choices, current=None))
+    if kind is not None:
+        await _edit(context, alerts, None, KINDS[kind])
+
+
+async def edit(context: ActionContext) -> None:
+    """A form filled from the rule."""
+    alerts, row = _alerts(context), cast("RuleRow", context.target)
+    if alerts is not None:
+        await _edit(context, alerts, row, type(row.rule))
+
+
+async def _edit(
+    context: ActionContext, alerts: Alerts, row: RuleRow | None, model: type[AlertRule]
+) -> None:
+    async def submit(request: RequestModel) -> Outcome[str]:
+        rule = cast("AlertRule", request)
+
+        def save() -> str:
+            taken = alerts.book().rules
+            identity = new_identity(rule.name, taken) if row is None else row.id
+            put_rule(alerts.place.rules, identity, rule)
+            return identity
+
+        try:
+            return Applied(await asyncio.to_thread(save))
+        except AlertFileError as error:
+            return Refused(GatewayError(str(error)))
+
+    async def choices() -> Sequence[PickOption]:
+        return await _subjects(context, alerts, model)
+
+    def trial(rule: AlertRule) -> AsyncIterator[Preview]:
+        return alerts.preview("preview" if row is None else row.id, rule)
+
+    if covered(context):
+        return
+    spec = rule_form(None if row is None else row.rule, model, choices)
+    form = AlertRuleScreen(spec, plain_facts(context), submit, trial)
+    match await context.app.push_screen_wait(form):
+        case Applied(identity):
+            alerts.changed()
+            context.app.say("Rule saved")
+            select(context, identity)
+
+
+async def _subjects(
+    context: ActionContext, alerts: Alerts, model: type[AlertRule]
+) -> Sequence[PickOption]:
+    """What is recorded and can be watched by itself. Raises GatewayError."""
+    now = context.app.clock.now()
+    try:
+        facts = await alerts.read(lambda history: history.facts_at(now))
+    except HistoryError as error:
+        raise GatewayError(str(error)) from None
+    found: dict[str, PickOption] = {}
+    scopes = model.model_fields["scope"].annotation.__args__  # type: ignore[union-attr]
+    for subject, fields in facts.items():
+        if subject.resource in scopes:
+            name = safe_line(subject_name(subject, fields), _NAME)
+            found[subject.identity] = PickOption(subject.identity, name, subject.resource)
+        of_model = model_name(subject)
+        if of_model and "model" in scopes:
+            found[of_model] = PickOption(of_model, safe_line(of_model, _NAME), "model")
+    return tuple(sorted(found.values(), key=lambda option: (option.note, option.title)))
+
+
+async def toggle(context: ActionContext) -> None:
+    """Switch a rule on or off."""
+    alerts, row = _alerts(context), cast("RuleRow", context.target)
+    if alerts is None:
+        return
+    rule = row.rule.model_copy(update={"enabled": not row.rule.enabled})
+    if await _saved(context, alerts, lambda: put_rule(alerts.place.rules, row.id, rule)):
+        name = safe_line(rule.name, _NAME)
+        context.app.say(f"Rule “{name}” is {'on' if rule.enabled else 'off'}")
+
+
+async def delete(context: ActionContext) -> None:
+    """Delete a rule of the person's own; a built-in one is as it was made again."""
+    alerts, row = _alerts(context), cast("RuleRow", context.target)
+    if alerts is None:
+        return
+    if row.built_in and not row.edited:
+        context.app.say("A built-in rule cannot be deleted: x switches it off")
+        return
+    name = safe_line(row.rule.name, _NAME)
+    wanted = await context.app.push_screen_wait(
+        AskScreen(
+            f"{'Reset' if row.built_in else 'Delete'} the rule “{name}”?",
+            "It is as it was made then."
+            if row.built_in
+            else "Its alerts end; what they did stays in the history.",
+            safe="Keep it",
+            deliberate="Reset" if row.built_in else "Delete",
+        )
+    )
+    if wanted and await _saved(context, alerts, lambda: remove_rule(alerts.place.rules, row.id)):
+        if not row.built_in:
+            context.tell_removed()
+        context.app.say(f"Rule “{name}” {'reset' if row.built_in else 'deleted'}")
+
+
+async def effects(context: ActionContext) -> None:
+    """What an alert does."""
+    alerts = _alerts(context)
+    if alerts is None:
+        return
+    try:
+        book = await asyncio.to_thread(alerts.book)
+    except AlertFileError as error:
+        context.app.say(str(error), severity="error")
+        return
+
+    async def submit(request: RequestModel) -> Outcome[str]:
+        try:
+            wanted = cast("EffectsRequest", request).effects()
+            await asyncio.to_thread(put_effects, alerts.place.rules, wanted)
+        except ValidationError as error:
+            return Refused(GatewayError(str(problems(error)[0])))
+        except AlertFileError as error:
+            return Refused(GatewayError(str(error)))
+        return Applied("")
+
+    form: FormScreen[str] = FormScreen(effects_form(book.effects), plain_facts(context), submit)
+    match await context.app.push_screen_wait(form):
+        case Applied():
+            alerts.changed()
+            context.app.say("Effects saved")
+
+
+async def _saved(context: ActionContext, alerts: Alerts, save: Callable[[], None]) -> bool:
+    try:
+        await asyncio.to_thread(save)
+    except AlertFileError as error:
+        context.app.say(str(error), severity="error")
+        return False
+    alerts.changed()
+    return True
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "alerts.acknowledge": acknowledge,
+    "alerts.silence": silence,
+    "alert-rules.create": create,
+    "alert-rules.edit": edit,
+    "alert-rules.toggle": toggle,
+    "alert-rules.delete": delete,
+    "alert-rules.effects": effects,
+}

@@ -1,0 +1,172 @@
+"""Handlers of the frame's own actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from gwtui.resources.registry import PLACES
+from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.commands import by_id, offered
+from gwtui.ui.help_lines import help_lines
+from gwtui.ui.palette import PaletteScreen
+from gwtui.ui.screens.ask import AskScreen, WaitScreen
+from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.themes import THEMES, TITLES
+from gwtui.ui.widgets.prompt import GotoPrompt
+
+if TYPE_CHECKING:
+    from gwtui.ui.app import GwtuiApp
+
+_LAST_ANSWER = 4.0
+"""Seconds that a write under way is waited for when a person quits."""
+_ALL = ""
+"""The choice that stands for every workspace."""
+
+
+async def show_help(context: ActionContext) -> None:
+    """List every action of the screen."""
+    actions = offered(context.screen.scopes)
+    read_only = context.app.read_only
+
+    def lines(width: int) -> Sequence[Content]:
+        return help_lines(actions, context.spec, width, read_only=read_only)
+
+    await context.app.push_screen(ReadingScreen(f"Help · {context.screen.heading}", lines))
+
+
+async def open_palette(context: ActionContext) -> None:
+    """Choose an action by name and run it on what was selected when the palette was opened."""
+    app = context.app
+    about = "Commands"
+    if context.target is not None and context.spec is not None:
+        about = f"Commands · {context.spec.singular} {context.spec.name(context.target)}"
+    actions = [a for a in offered(context.screen.scopes) if a.id != "app.palette"]
+    chosen = await app.push_screen_wait(
+        PaletteScreen(actions, lambda action: app.refusal(action, context), about)
+    )
+    if chosen is not None:
+        await app.perform(by_id(chosen), context)
+
+
+async def open_goto(context: ActionContext) -> None:
+    """Let the person type a path."""
+    prompt = context.screen.query_one(GotoPrompt)
+    routes = [*PLACES]
+    screen = context.screen
+    if isinstance(screen, ResourceScreen) and screen.resource in routes:
+        routes += [f"{screen.resource}/{identity}" for identity in screen.table.identities]
+    prompt.offer(routes)
+    prompt.open()
+
+
+async def choose_workspace(context: ActionContext) -> None:
+    """Narrow the lists to one workspace, or to none."""
+    from gwtui.crud import cells  # noqa: PLC0415
+    from gwtui.resources.workspaces.resource import workspaces_feed  # noqa: PLC0415
+
+    app = context.app
+    if app.session is None:
+        app.say("There is no connection yet", severity="warning")
+        return
+    state = await workspaces_feed(app.hub, app.scope).refresh()
+    if state.value is None:
+        why = state.error.message if state.error is not None else "there is no answer yet"
+        app.say(f"Workspaces could not be read: {why}", severity="error")
+        return
+    choices = [Choice(_ALL, "all workspaces")] + [
+        Choice(
+            space.id,
+            cells.text(space.name or space.slug or space.id).text,
+            cells.text(space.slug).text,
+        )
+        for space in state.value
+        if space.id
+    ]
+    chosen = await app.push_screen_wait(
+        ChooseScreen("Workspace", choices, current=app.scope.workspace or _ALL)
+    )
+    if chosen is not None:
+        title = next(choice.title for choice in choices if choice.id == chosen)
+        app.narrow(chosen or None, title if chosen else None)
+
+
+async def refresh(context: ActionContext) -> None:
+    """Read what is shown again, or try to connect."""
+    if context.app.session is None:
+        context.app.reconnect()
+    else:
+        await context.screen.reread()
+
+
+async def choose_theme(context: ActionContext) -> None:
+    """Choose colours."""
+    choices = [Choice(theme.name, TITLES[theme.name]) for theme in THEMES]
+    chosen = await context.app.push_screen_wait(
+        ChooseScreen("Theme", choices, current=context.app.theme)
+    )
+    if chosen is not None:
+        context.app.theme = chosen
+
+
+async def back(context: ActionContext) -> None:
+    """Close what is open on the screen, else return to the one before."""
+    if not context.screen.go_back():
+        await context.app.navigation.back()
+
+
+async def leave(context: ActionContext) -> None:
+    """Quit; ask first when something would be lost."""
+    app = context.app
+    loss = app.would_be_lost()
+    if loss is None:
+        app.exit(0)
+        return
+    if isinstance(app.screen, AskScreen):
+        return
+    answer = await app.push_screen_wait(
+        AskScreen("Quit now?", loss, safe="Stay", deliberate="Quit")
+    )
+    if answer:
+        await _last_answer(app)
+        app.exit(0)
+
+
+async def _last_answer(app: GwtuiApp) -> None:
+    """Give a write under way some time, with a word on the screen."""
+    if app.session is None or not app.session.road.in_flight:
+        return
+    road = app.session.road
+    await app.push_screen_wait(
+        WaitScreen(
+            "Waiting for the answer to the change",
+            "A few seconds at most. Without an answer the journal keeps it as unknown.",
+            lambda: road.settle(_LAST_ANSWER),
+            enough="Leave now",
+        )
+    )
+
+
+async def redraw(context: ActionContext) -> None:
+    """Paint everything again."""
+    context.app.redraw()
+
+
+IMMEDIATE: Mapping[str, Handler] = {
+    "app.redraw": redraw,
+    "app.help": show_help,
+    "app.goto": open_goto,
+    "app.back": back,
+}
+
+PATIENT: Mapping[str, Handler] = {
+    "app.palette": open_palette,
+    "app.workspace": choose_workspace,
+    "app.refresh": refresh,
+    "app.theme": choose_theme,
+    "app.quit": leave,
+}

@@ -1,0 +1,111 @@
+"""Which function does what an action promises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, partial
+
+from gwtui.crud.action import Action
+from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.commands import place_actions, tab_of
+
+BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "list.copy", "models.watch"})
+"""Patient actions that ask nothing once they began: nobody's next key waits for their end."""
+
+
+async def _go(tab: str, context: ActionContext) -> None:
+    await context.app.navigation.show_tab(tab)
+
+
+@cache
+def immediate() -> Mapping[str, Handler]:
+    """Handlers that never wait for a person: they run before the next key is read."""
+    from gwtui.ui.actions import (  # noqa: PLC0415 - at the first use
+        activity,
+        alert_links,
+        app,
+        board,
+        figures,
+        generations,
+        guardrail_links,
+        lists,
+        recovery,
+        workspace_links,
+    )
+
+    tabs: dict[str, Handler] = {}
+    for action in place_actions():
+        tab = tab_of(action)
+        if tab is not None:
+            tabs[action.id] = partial(_go, tab)
+    return {
+        **app.IMMEDIATE,
+        **lists.IMMEDIATE,
+        **figures.IMMEDIATE,
+        **activity.IMMEDIATE,
+        **alert_links.IMMEDIATE,
+        **board.IMMEDIATE,
+        **recovery.IMMEDIATE,
+        **generations.IMMEDIATE,
+        **workspace_links.IMMEDIATE,
+        **guardrail_links.IMMEDIATE,
+        **tabs,
+    }
+
+
+@cache
+def patient() -> Mapping[str, Handler]:
+    """Handlers that may wait for a person or the gateway: each runs in a worker.
+
+    Forms and what they need are loaded at the first use, not before the first paint.
+    """
+    from gwtui.ui.actions import (  # noqa: PLC0415 - at the first use
+        alerts,
+        app,
+        assign_rows,
+        assignments,
+        board,
+        budgets,
+        byok,
+        feedback,
+        generations,
+        guardrails,
+        keys,
+        lists,
+        members,
+        models,
+        organization,
+        recovery,
+        sealed_keys,
+        undo,
+        workspaces,
+    )
+
+    return {
+        **app.PATIENT,
+        **lists.PATIENT,
+        **board.PATIENT,
+        **recovery.PATIENT,
+        **generations.PATIENT,
+        **alerts.HANDLERS,
+        **keys.HANDLERS,
+        **workspaces.HANDLERS,
+        **budgets.HANDLERS,
+        **members.HANDLERS,
+        **organization.HANDLERS,
+        **guardrails.HANDLERS,
+        **assignments.HANDLERS,
+        **assign_rows.HANDLERS,
+        **models.HANDLERS,
+        **byok.HANDLERS,
+        **sealed_keys.HANDLERS,
+        **feedback.HANDLERS,
+        **undo.HANDLERS,
+    }
+
+
+def handler(action: Action) -> tuple[Handler, bool]:
+    """The handler of an action, and whether it is immediate. KeyError when it has none."""
+    if action.id in immediate():
+        return immediate()[action.id], True
+    return patient()[action.id], False

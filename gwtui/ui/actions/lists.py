@@ -1,0 +1,129 @@
+"""Handlers of what every list offers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.raw_json import raw_lines
+from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.screens.resource import ResourceScreen
+
+
+async def open_row(context: ActionContext) -> None:
+    """Open the list behind the row, else its detail."""
+    spec = context.spec
+    if spec is not None and spec.opens is not None and context.identity is not None:
+        await context.app.navigation.open_child(spec, context.identity)
+    elif isinstance(context.screen, ResourceScreen):
+        context.screen.open_detail()
+
+
+async def open_filter(context: ActionContext) -> None:
+    """Let the person type a filter."""
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.open_filter()
+
+
+async def choose_sort(context: ActionContext) -> None:
+    """Choose a column; the present one turns around."""
+    screen, spec = context.screen, context.spec
+    if not isinstance(screen, ResourceScreen) or spec is None:
+        return
+    column, descending = screen.table.sorting
+    sign = "▼" if descending else "▲"
+    choices = [
+        Choice(c.id, f"{c.title} {sign}" if c.id == column else c.title, c.help)
+        for c in spec.columns
+    ]
+    chosen = await context.app.push_screen_wait(
+        ChooseScreen(f"Sort {spec.title.lower()} by", choices, current=column)
+    )
+    if chosen is None:
+        return
+    if chosen == column:
+        screen.sort(column, descending=not descending)
+    else:
+        # Figures are read from the largest down, names from the first on.
+        figures = next(c.right for c in spec.columns if c.id == chosen)
+        screen.sort(chosen, descending=figures)
+
+
+async def sort_left(context: ActionContext) -> None:
+    """Sort by the column to the left."""
+    _sort_beside(context, -1)
+
+
+async def sort_right(context: ActionContext) -> None:
+    """Sort by the column to the right."""
+    _sort_beside(context, 1)
+
+
+def _sort_beside(context: ActionContext, step: int) -> None:
+    screen, spec = context.screen, context.spec
+    if isinstance(screen, ResourceScreen) and spec is not None:
+        ids = [column.id for column in spec.columns]
+        column, descending = screen.table.sorting
+        place = ids.index(column) if column in ids else -step
+        screen.sort(ids[(place + step) % len(ids)], descending=descending)
+
+
+async def reverse(context: ActionContext) -> None:
+    """Turn the order around."""
+    if isinstance(context.screen, ResourceScreen):
+        column, descending = context.screen.table.sorting
+        context.screen.sort(column, descending=not descending)
+
+
+async def toggle_detail(context: ActionContext) -> None:
+    """Show or hide the detail pane."""
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.toggle_detail()
+
+
+async def show_raw(context: ActionContext) -> None:
+    """Show the row as the gateway sent it."""
+    if context.spec is not None:
+        lines = raw_lines(context.spec.raw(context.target), context.target)
+        title = f"Raw JSON · {context.spec.singular} {context.spec.name(context.target)}"
+        await context.app.push_screen(ReadingScreen(title, lambda _width: lines))
+
+
+async def copy_identity(context: ActionContext) -> None:
+    """Copy the identity by the route that works, and name the route."""
+    from gwtui.ui.clipboard import copy_text  # noqa: PLC0415
+
+    if context.identity is not None:
+        copied = await copy_text(context.app, context.identity)
+        context.app.say(copied.sentence, severity="information" if copied.ok else "warning")
+
+
+async def mark(context: ActionContext) -> None:
+    """Mark the selected row, or take the mark away."""
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.table.action_toggle_mark()
+
+
+async def unmark(context: ActionContext) -> None:
+    """Take every mark away."""
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.table.clear_marks()
+
+
+IMMEDIATE: Mapping[str, Handler] = {
+    "list.open": open_row,
+    "list.filter": open_filter,
+    "list.sort_left": sort_left,
+    "list.sort_right": sort_right,
+    "list.reverse": reverse,
+    "list.detail": toggle_detail,
+    "list.raw": show_raw,
+    "list.mark": mark,
+    "list.unmark": unmark,
+}
+
+PATIENT: Mapping[str, Handler] = {
+    "list.sort": choose_sort,
+    "list.copy": copy_identity,
+}

@@ -1,0 +1,210 @@
+"""What the actions on the members of a workspace do, many of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from gwtui.client.errors import GatewayError, NotSentError
+from gwtui.contract.keys import ApiKey
+from gwtui.contract.organization import MAX_MEMBERS, ChangeMembersRequest, OrganizationMember
+from gwtui.contract.request import RequestModel
+from gwtui.contract.workspaces import Workspace
+from gwtui.crud.form import FormSpec, MultiPickField, PickOption
+from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown, bundle_alike
+from gwtui.crud.undo import each_back
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.members.plans import plan_add, plan_remove
+from gwtui.resources.members.resource import MemberRow
+from gwtui.resources.organization.resource import full_name, role_cell, shown_person
+from gwtui.resources.workspaces.plans import shown_name
+from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.workspace_links import go_to
+from gwtui.ui.actions.writing import (
+    carry_out,
+    carry_out_all,
+    confirm,
+    covered,
+    go_instead,
+    plain_facts,
+    read_again,
+    refresh,
+    say_done,
+    tell_lost,
+)
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.screens.ask import NoticeScreen
+from gwtui.ui.screens.resource import ResourceScreen
+
+FEEDS = ("members", "organization", "workspaces")
+"""The feeds that a change of members makes out of date begin so."""
+
+
+async def add(context: ActionContext) -> None:
+    """Pick people of the organization that are not members yet; one request adds them."""
+    app = context.app
+    identity = _workspace_id(context)
+    if identity is None:
+        return
+    space = await read_again(context, app.gateway.workspaces.get(identity), "The workspace", *FEEDS)
+    if space is None or covered(context):
+        return
+    adding = _Adding(context, space)
+    facts = plain_facts(context)
+    form: FormScreen[Any] = FormScreen(adding.form(), facts, adding.submit)
+    match await app.push_screen_wait(form):
+        case Applied(added):
+            count = added.added_count
+            who = "Members" if count is None else "1 member" if count == 1 else f"{count} members"
+            say_done(context, f"{who} added to workspace {shown_name(space)}")
+        case None:
+            return
+    await refresh(context, *FEEDS)
+
+
+class _Adding:
+    """One form that adds people to one workspace."""
+
+    def __init__(self, context: ActionContext, space: Workspace) -> None:
+        self._context = context
+        self._space = space
+        self._people: dict[str, OrganizationMember] = {}
+        self._present: set[str] = set()
+
+    def form(self) -> FormSpec:
+        """The form: one list of people."""
+        return FormSpec(
+            title=f"Add members to workspace {shown_name(self._space)}",
+            model=ChangeMembersRequest,
+            fields=(
+                MultiPickField(
+                    "user_ids",
+                    "People",
+                    help="who is in the organization and not a member yet",
+                    choices=self._choices,
+                    empty="nobody yet",
+                    chosen="add",
+                    noun="people",
+                ),
+            ),
+            submit="Add members",
+            unknown_help="They may have been added: look at the list before you try again.",
+        )
+
+    async def submit(self, request: RequestModel) -> Outcome[Any] | None:
+        """Show who is added, then add them."""
+        users = cast("ChangeMembersRequest", request).user_ids
+        strangers = [user for user in users if user not in self._people]
+        if strangers:
+            who = safe_line(", ".join(strangers), 200)
+            return Refused(NotSentError(f"Not in the organization, as far as is known: {who}."))
+        people = [self._people[user] for user in users]
+        plan = plan_add(self._space, people, self._present)
+        consent = await confirm(self._context, plan, "Add them")
+        return None if consent is None else await carry_out(self._context, consent)
+
+    async def _choices(self) -> Sequence[PickOption]:
+        """Everybody in the organization who is not a member. Raises GatewayError."""
+        client = self._context.app.gateway
+        people = (await client.organization.members()).items
+        members = (await client.workspaces.members(self._space.id or "")).items
+        self._people = {person.id: person for person in people if person.id}
+        self._present = {member.user_id for member in members if member.user_id}
+        return tuple(
+            PickOption(user, shown_person(person, user), _note(person))
+            for user, person in self._people.items()
+            if user not in self._present
+        )
+
+
+def _note(person: OrganizationMember) -> str:
+    role = role_cell(person.role).text
+    # A nameless person is called by the mail address already.
+    mail = safe_line(person.email or "", 60) if full_name(person) else ""
+    return f"{mail} · {role}" if mail else role
+
+
+async def remove(context: ActionContext) -> None:
+    """Remove the marked members, or the selected one; those with active keys are left out."""
+    app = context.app
+    identity, rows = _workspace_id(context), cast("Sequence[MemberRow]", context.chosen)
+    if identity is None or not rows:
+        return
+    space = await read_again(context, app.gateway.workspaces.get(identity), "The workspace", *FEEDS)
+    if space is None:
+        return
+    keys = await _keys(context, identity)
+    plans = _plans(space, rows, keys, context)
+    if covered(context):
+        return
+    shown = plans[0] if len(plans) == 1 else _together(space, plans)
+    if shown.obstacles:
+        if await go_instead(context, shown, "Show the workspace's keys"):
+            await go_to(context, "keys", space)
+        return
+    consent = await confirm(context, shown, "Remove")
+    if consent is None:
+        return
+    await _tell(context, space, await carry_out_all(context, consent, lambda plan: plan.title))
+    await refresh(context, *FEEDS)
+
+
+def _plans(
+    space: Workspace,
+    rows: Sequence[MemberRow],
+    keys: Sequence[ApiKey] | None,
+    context: ActionContext,
+) -> list[Plan[Any]]:
+    """One plan for as many members as one request takes; members with keys in the same way."""
+    names = {row.member.user_id: row.called for row in rows if row.member.user_id}
+    members = [row.member for row in rows]
+    now = context.app.clock.now()
+    every = [
+        plan_remove(space, members[start : start + MAX_MEMBERS], keys, names, now)
+        for start in range(0, len(members), MAX_MEMBERS)
+    ]
+    able = [plan for plan in every if not plan.obstacles]
+    return able or every
+
+
+def _together(space: Workspace, plans: Sequence[Plan[Any]]) -> Plan[Any]:
+    """The plans as one to be confirmed."""
+    title = f"Remove members from workspace {shown_name(space)} in {len(plans)} requests"
+    return bundle_alike(title, plans, each_back(plans))
+
+
+async def _tell(context: ActionContext, space: Workspace, outcome: Outcome[Any]) -> None:
+    app = context.app
+    match outcome:
+        case Applied(values):
+            counts = [value.removed_count or 0 for value in values]
+            count = sum(counts)
+            who = "1 member" if count == 1 else f"{count} members"
+            say_done(context, f"{who} removed from workspace {shown_name(space)}")
+        case Refused(error):
+            await app.push_screen_wait(
+                NoticeScreen(
+                    "Nobody was removed",
+                    f"{safe_line(error.message, 400)}. Whoever has an active key in the workspace "
+                    "stays: move, disable or delete the key first.",
+                )
+            )
+        case Unknown():
+            await tell_lost(context, outcome, "The answer was lost")
+
+
+async def _keys(context: ActionContext, identity: str) -> Sequence[ApiKey] | None:
+    """The workspace's keys; None when they cannot be read."""
+    try:
+        return (await context.app.gateway.keys.list(workspace_id=identity)).items
+    except GatewayError:
+        return None
+
+
+def _workspace_id(context: ActionContext) -> str | None:
+    """The workspace whose members are shown."""
+    screen = context.screen
+    return screen.parent_row if isinstance(screen, ResourceScreen) else None
+
+
+HANDLERS: Mapping[str, Handler] = {"members.add": add, "members.remove": remove}

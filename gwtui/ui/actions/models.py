@@ -1,0 +1,97 @@
+"""Handlers of the actions on models, endpoints, the key in use and credits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from gwtui.contract.models import Model
+from gwtui.watch.feeds.endpoints import EndpointRow
+
+if TYPE_CHECKING:
+    from textual.content import Content
+
+    from gwtui.ui.actions.context import ActionContext, Handler
+
+
+async def price_of_model(context: ActionContext) -> None:
+    """Compare what every endpoint of the selected model asks."""
+    model = context.target
+    if isinstance(model, Model) and model.id is not None:
+        await _open_calculator(context, model.id, model.name, None)
+
+
+async def price_of_endpoint(context: ActionContext) -> None:
+    """What the selected endpoint asks, beside the others of its model."""
+    row = context.target
+    if isinstance(row, EndpointRow) and row.model_id is not None:
+        await _open_calculator(context, row.model_id, row.model_name, row.identity)
+
+
+async def about_model(context: ActionContext) -> None:
+    """Every figure of the model whose endpoints are shown, read by itself."""
+    from gwtui.client.errors import GatewayError, NotFoundError  # noqa: PLC0415
+    from gwtui.domain.safe_text import safe_line  # noqa: PLC0415
+    from gwtui.resources.models.resource import MODELS  # noqa: PLC0415
+    from gwtui.ui.detail_lines import section_lines  # noqa: PLC0415
+    from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415
+    from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - screens name actions
+
+    app, screen = context.app, context.screen
+    model_id = screen.parent_row if isinstance(screen, ResourceScreen) else None
+    if model_id is None or app.session is None:
+        return
+    try:
+        model = await app.gateway.catalog.model(model_id)
+    except NotFoundError:
+        app.say(f"The gateway has no model {safe_line(model_id, 80)}", severity="warning")
+    except GatewayError as error:
+        app.say(f"The model could not be read: {error.message}", severity="error")
+    else:
+        if app.screen is screen:
+            now = app.clock.now()
+            title = f"Model {MODELS.name(model)}"
+
+            def lines(width: int) -> list[Content]:
+                name, sections = MODELS.name(model), MODELS.sections
+                return section_lines(name, sections, model, now, width, hints=False)
+
+            await app.push_screen(ReadingScreen(title, lines))
+
+
+async def models_of_key(context: ActionContext) -> None:
+    """What the key in use may call."""
+    await context.app.open_route("user-models")
+
+
+async def next_window(context: ActionContext) -> None:
+    """Rank by the next window."""
+    from gwtui.ui.screens.credits import CreditsScreen  # noqa: PLC0415 - screens name their actions
+
+    if isinstance(context.screen, CreditsScreen):
+        context.screen.next_window()
+
+
+async def _open_calculator(
+    context: ActionContext, model_id: str, model_name: str | None, endpoint: str | None
+) -> None:
+    from gwtui.ui.screens.price import PriceScreen  # noqa: PLC0415 - only when asked for
+
+    await context.app.push_screen_wait(
+        PriceScreen(
+            context.app.hub,
+            context.app.clock,
+            model_id=model_id,
+            model_name=model_name,
+            endpoint=endpoint,
+        )
+    )
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "models.price": price_of_model,
+    "endpoints.price": price_of_endpoint,
+    "endpoints.model": about_model,
+    "key.models": models_of_key,
+    "credits.window": next_window,
+}

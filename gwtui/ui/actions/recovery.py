@@ -1,0 +1,171 @@
+"""Settling a write in doubt: a person decides, the journal and the audit log are told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.screens.ask import AskScreen
+
+if TYPE_CHECKING:
+    from gwtui.resources.recovery.evidence import Candidate, Evidence
+
+_TOLD = "This is written to the journal and to the audit log. Nothing is sent to the gateway."
+_HAPPENED = "it happened"
+_DID_NOT = "it did not happen"
+_NAME = 120
+
+
+async def happened(context: ActionContext) -> None:
+    """It happened; of a creation the selected candidate is what came of it."""
+    from gwtui.ui.actions.lost_value import offer_to_stop  # noqa: PLC0415 - rarely needed
+
+    evidence = _evidence(context)
+    if evidence is None:
+        return
+    one = _candidate(context)
+    if one is not None:
+        question, answer = f"It happened: {one.name} is what came of it?", "It is this one"
+        about = _of_candidate(one)
+        finding = f"{_HAPPENED}: {one.name}, {one.identity}"
+    else:
+        question, answer = "It happened?", "It happened"
+        about = "Nothing is listed here to point at. " if evidence.is_creation else ""
+        finding = _HAPPENED
+    if not await _agreed(context, question, about, answer):
+        return
+    if not await _settle(context, evidence, finding, None if one is None else one.identity):
+        return
+    route = evidence.route if one is None else one.route
+    if one is not None and evidence.intent.action == "keys.create":
+        await offer_to_stop(context, evidence.intent.id, one)
+    elif route:
+        await show_route(context, route, one)
+
+
+async def did_not(context: ActionContext) -> None:
+    """It did not happen."""
+    evidence = _evidence(context)
+    if evidence is None:
+        return
+    about = ""
+    if evidence.candidates:
+        count = len(evidence.candidates)
+        listed = "1 thing that was made" if count == 1 else f"{count} things that were made"
+        about = f"{listed} near that time stay as they are. "
+    if await _agreed(context, "It did not happen?", about, "It did not happen") and await _settle(
+        context, evidence, _DID_NOT, None
+    ):
+        await context.app.navigation.back()
+
+
+async def later(context: ActionContext) -> None:
+    """Leave it as it is."""
+    context.app.say("It stays in doubt: :recovery shows it, and so does the next start")
+    await context.app.navigation.back()
+
+
+async def further(context: ActionContext) -> None:
+    """Look further before and after."""
+    from gwtui.ui.screens.doubt import DoubtScreen  # noqa: PLC0415 - screens name actions
+
+    screen = context.screen
+    if isinstance(screen, DoubtScreen) and not screen.look_further():
+        context.app.say("There is nothing further to look for")
+
+
+async def show(context: ActionContext) -> None:
+    """Go there without settling anything."""
+    evidence, one = _evidence(context), _candidate(context)
+    route = "" if evidence is None else evidence.route if one is None else one.route
+    if route:
+        await show_route(context, route, one)
+    else:
+        context.app.say("There is nothing to go to")
+
+
+async def show_route(context: ActionContext, route: str, one: Candidate | None) -> None:
+    """Go to a path; lists that are narrowed to another workspace show every one then."""
+    app = context.app
+    home = getattr(None if one is None else one.item, "workspace_id", None)
+    if app.scope.workspace is not None and home != app.scope.workspace:
+        app.narrow(None, None)
+    await app.open_route(route)
+
+
+# What they share --------------------------------------------------------------------------------
+
+
+def _evidence(context: ActionContext) -> Evidence | None:
+    from gwtui.ui.screens.doubt import DoubtScreen  # noqa: PLC0415 - screens name actions
+
+    screen = context.screen
+    found = screen.evidence if isinstance(screen, DoubtScreen) else None
+    if found is None:
+        context.app.say("There is nothing to settle here", severity="warning")
+    return found
+
+
+def _candidate(context: ActionContext) -> Candidate | None:
+    """The candidate that was selected at the key press."""
+    from gwtui.resources.recovery.evidence import Candidate  # noqa: PLC0415 - loaded by then
+
+    return context.target if isinstance(context.target, Candidate) else None
+
+
+def _of_candidate(one: Candidate) -> str:
+    made = f"Another write of this machine made it: {one.made_by}. " if one.made_by else ""
+    told = [line for line in one.compared if line.verdict != "not known"]
+    fields = f"{one.as_wanted} of {len(told)} fields are as wanted. " if told else ""
+    return f"{made}{fields}"
+
+
+async def _agreed(context: ActionContext, question: str, about: str, answer: str) -> bool:
+    from gwtui.domain.safe_text import safe_line, safe_text  # noqa: PLC0415
+
+    if context.app.screen is not context.screen:
+        return False
+    text = safe_text(f"{about}{_TOLD}", 400)
+    screen = AskScreen(safe_line(question, _NAME), text, safe="Not yet", deliberate=answer)
+    return await context.app.push_screen_wait(screen)
+
+
+async def _settle(
+    context: ActionContext, evidence: Evidence, finding: str, identity: str | None
+) -> bool:
+    """Close it in the books; False when somebody else did meanwhile or it cannot be written."""
+    from gwtui.watch.feeds.doubts import FEED, in_doubt  # noqa: PLC0415 - loaded by then
+
+    app = context.app
+    if app.session is None:
+        app.say("There is no connection now", severity="warning")
+        return False
+    books, intent = app.session.road.books, evidence.intent
+    gateway = app.session.connection.base_url
+    try:
+        left = await asyncio.to_thread(in_doubt, books.journal, gateway, app.clock)
+        still = intent.id in {one.id for one in left}
+        if still:
+            await asyncio.to_thread(books.resolve, intent, finding, identity)
+    except OSError as error:
+        why = error.strerror or "unknown reason"
+        app.say(f"It could not be written to the journal: {why}", severity="error")
+        return False
+    if not still:
+        app.say("It was settled meanwhile", severity="warning")
+    elif books.audit_fault is not None:
+        app.say(f"The audit log could not be written: {books.audit_fault}", severity="warning")
+    else:
+        app.say(f"Settled, and written to the audit log: {finding.partition(':')[0]}")
+    await app.hub.refresh(FEED)
+    return still
+
+
+IMMEDIATE: Mapping[str, Handler] = {
+    "doubt.later": later,
+    "doubt.further": further,
+    "doubt.show": show,
+}
+PATIENT: Mapping[str, Handler] = {"doubt.happened": happened, "doubt.did_not": did_not}

@@ -1,0 +1,100 @@
+"""Taking the last change back: planned from a fresh reading, confirmed and sent like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gwtui.client.errors import GatewayError
+from gwtui.crud.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
+from gwtui.crud.undo import CannotUndoError, Done
+from gwtui.domain.safe_text import safe_line
+from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.writing import carry_out, carry_out_all, confirm, covered, refresh, tell_lost
+from gwtui.ui.screens.ask import NoticeScreen
+
+_EVERYTHING = ""
+"""The beginning of every feed's name."""
+
+
+async def undo(context: ActionContext) -> None:
+    """Offer the way back from the last change that has one; say why where there is none."""
+    app = context.app
+    changes = app.road.undo
+    done = changes.latest()
+    if done is None:
+        app.say(changes.why_not(), severity="warning")
+        return
+    consent = await _agreed(context, done)
+    if consent is None:
+        return
+    outcome = await _carry_out(context, consent)
+    if isinstance(outcome, Applied):
+        changes.forget(done)
+    await _tell(context, done, outcome)
+    await refresh(context, _EVERYTHING)
+
+
+async def _agreed(context: ActionContext, done: Done) -> Consent[Any] | None:
+    """Consent to the way back as it still is after the person was asked; None without.
+
+    The question may stand for minutes: what somebody else changed meanwhile is asked about anew.
+    """
+    plan = await _planned(context, done)
+    moved: tuple[str, ...] = ()
+    while plan is not None and not covered(context):
+        later = context.app.road.undo.after(done)
+        notes = *moved, *(f"Not undone, it has no way back: {title}." for title in later)
+        consent = await confirm(context, plan, "Undo it", notes=notes)
+        if consent is None:
+            return None
+        plan = await _planned(context, done)
+        if plan is not None and _requests(plan) == _requests(consent.plan):
+            return consent
+        moved = ("Somebody else changed it while this was asked: it means this now.",)
+    return None
+
+
+async def _planned(context: ActionContext, done: Done) -> Plan[Any] | None:
+    """The way back from what is there now; None where there is none, which is told."""
+    app = context.app
+    try:
+        return await app.road.undo.plan(app.gateway, done)
+    except CannotUndoError as error:
+        app.road.undo.forget(done)
+        await _tell_why(context, done, str(error))
+    except GatewayError as error:
+        app.say(f"{done.title} could not be read again: {error.message}", severity="error")
+    return None
+
+
+def _requests(plan: Plan[Any]) -> list[tuple[Any, ...]]:
+    """What is sent, and what it was made for."""
+    return [(one.action, one.summary, one.before) for one in plan.parts or (plan,)]
+
+
+async def _carry_out(context: ActionContext, consent: Consent[Any]) -> Outcome[Any]:
+    if consent.plan.parts:
+        return await carry_out_all(context, consent, lambda part: part.title)
+    return await carry_out(context, consent)
+
+
+async def _tell(context: ActionContext, done: Done, outcome: Outcome[Any]) -> None:
+    app = context.app
+    match outcome:
+        case Applied():
+            app.say(f"Undone: {done.title}")
+        case Refused(error):
+            app.say(f"Not undone: {safe_line(error.message, 300)}", severity="error")
+        case Unknown():
+            undone = "It may have been undone or not"
+            await tell_lost(context, outcome, "The answer was lost", undone)
+
+
+async def _tell_why(context: ActionContext, done: Done, why: str) -> None:
+    if not covered(context):
+        title = f"This cannot be undone any more: {done.title}"
+        await context.app.push_screen_wait(NoticeScreen(title, safe_line(why, 400)))
+
+
+HANDLERS: Mapping[str, Handler] = {"app.undo": undo}

@@ -1,0 +1,274 @@
+"""What every write of the dashboard shares: plan, confirm, carry out, tell, refresh.
+
+The one place of the user interface where a :class:`Consent` is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
+from gwtui.crud.form import Facts
+from gwtui.crud.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
+from gwtui.crud.text import sentence
+from gwtui.crud.undo import UNDO_TIME
+from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.resources.actions import by_id
+from gwtui.resources.workspaces.resource import workspaces_feed
+from gwtui.ui.actions.context import ActionContext
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.frame_facts import whose
+from gwtui.ui.in_doubt import PLACE, route_to
+from gwtui.ui.screens.ask import NoticeScreen
+from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.watch.feed import Feed
+
+if TYPE_CHECKING:
+    from gwtui.crud.executor import WriteRoad
+
+T = TypeVar("T")
+
+PATIENCE = 1.5
+"""Seconds that a form waits for names it can do without."""
+_NAME = 60
+_REMOVING = frozenset({"delete", "remove"})
+"""The verbs after which rows are gone."""
+LOOK = "It is not sent again. Look what became of it before you try again."
+
+
+def covered(context: ActionContext) -> bool:
+    """Whether a form came up meanwhile: a key pressed twice opens one."""
+    return context.app.screen is not context.screen
+
+
+async def value_soon(feed: Feed[T], patience: float = PATIENCE) -> T | None:
+    """The feed's value; None when there is none and it does not come soon."""
+    if feed.state.value is None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await feed.refresh()
+    return feed.state.value
+
+
+async def value_now(feed: Feed[T]) -> T:
+    """The feed's value, read when there is none yet. Raises GatewayError."""
+    state = feed.state if feed.state.value is not None else await feed.refresh()
+    if state.value is None:
+        raise state.error or GatewayError("There is no answer yet.")
+    return state.value
+
+
+def plain_facts(context: ActionContext) -> Facts:
+    """Clock and zone: what every form knows."""
+    app = context.app
+    return Facts(app.clock.now, app.local_zone, where=whose(app))
+
+
+async def workspace_facts(context: ActionContext) -> Facts:
+    """Clock, zone and workspace names; without the names when they do not come soon."""
+    app = context.app
+    spaces = await value_soon(workspaces_feed(app.hub, app.scope))
+    names = {
+        space.id: safe_line(space.name or space.slug or space.id, _NAME)
+        for space in spaces or ()
+        if space.id
+    }
+    return Facts(app.clock.now, app.local_zone, names, where=whose(app))
+
+
+# Consent ----------------------------------------------------------------------------------------
+
+
+async def confirm(
+    context: ActionContext,
+    plan: Plan[T],
+    deliberate: str,
+    *,
+    notes: tuple[str, ...] = (),
+    typed: str = "",
+) -> Consent[T] | None:
+    """Show the plan and ask; None when it is not wanted or has obstacles.
+
+    ``typed`` is a text that must be typed to confirm. On a critical profile it is the profile's
+    name where nothing else is asked for.
+    """
+    wanted = typed or _critical_name(context)
+    where = whose(context.app)
+    screen = ConfirmScreen(plan, deliberate=deliberate, notes=notes, typed=wanted, where=where)
+    if not await context.app.push_screen_wait(screen) or plan.obstacles:
+        return None
+    return Consent(plan, "typed" if wanted else "dialog")
+
+
+async def submitted(context: ActionContext, plan: Plan[T], deliberate: str) -> Consent[T] | None:
+    """What a form's own button agrees to; on a critical profile its name is asked for besides."""
+    if _critical_name(context):
+        return await confirm(context, plan, deliberate)
+    return Consent(plan, "form")
+
+
+async def go_instead(
+    context: ActionContext, plan: Plan[Any], way_out: str, notes: tuple[str, ...] = ()
+) -> bool:
+    """Show what stands in the plan's way; whether the person takes the way out."""
+    where = whose(context.app)
+    screen = ConfirmScreen(plan, deliberate="", notes=notes, way_out=way_out, where=where)
+    return await context.app.push_screen_wait(screen)
+
+
+def _critical_name(context: ActionContext) -> str:
+    """What must be typed before each write; empty on a profile that is not critical."""
+    return "" if context.app.session is None else context.app.connection.critical_name
+
+
+# Carrying out -----------------------------------------------------------------------------------
+
+
+async def carry_out(context: ActionContext, consent: Consent[T]) -> Outcome[T]:
+    """Send the plan's request; what was done can be undone, as far as it has a way back."""
+    session = context.app.session
+    if session is None:
+        return _NO_CONNECTION
+    outcome = await _send(context, session.road, consent)
+    if isinstance(outcome, Applied):
+        session.road.undo.add(consent.plan, outcome.value)
+    return outcome
+
+
+async def carry_out_all(
+    context: ActionContext, consent: Consent[Any], done: Callable[[Plan[Any]], str]
+) -> Outcome[tuple[Any, ...]]:
+    """Send the requests of a plan one after the other, up to the first that fails.
+
+    What was done before that stays done, and the failure says so in the words of ``done``; it can
+    be undone together, as far as it has a way back.
+    """
+    session = context.app.session
+    if session is None:
+        return _NO_CONNECTION
+    values: list[Any] = []
+    failure: Refused | Unknown | None = None
+    for each in consent.each():
+        outcome = await _send(context, session.road, each)
+        if not isinstance(outcome, Applied):
+            failure = outcome
+            break
+        values.append(outcome.value)
+    if values:
+        plan = consent.plan
+        session.road.undo.add(plan, tuple(values) if plan.parts else values[0])
+    if failure is None:
+        return Applied(tuple(values))
+    carried = [done(each.plan) for each in consent.each()]
+    message = f"{consent.each()[len(values)].plan.title}: {failure.error.message}"
+    if values:
+        message = f"Done before: {', '.join(carried[: len(values)])}. Then {message}"
+    error = GatewayError(message, request_id=failure.error.request_id)
+    return replace(failure, error=error)
+
+
+_NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection now."))
+
+
+async def _send(context: ActionContext, road: WriteRoad, consent: Consent[T]) -> Outcome[T]:
+    """Send the plan's request; what could not be written down of it is told."""
+    outcome = await road.carry_out(consent)
+    plan = consent.plan
+    if isinstance(outcome, Unknown):
+        await context.app.hub.refresh(PLACE)
+    elif isinstance(outcome, Applied) and plan.action.rpartition(".")[2] in _REMOVING:
+        if plan.undoes is None:
+            context.tell_removed(plan.identity)
+        else:
+            context.screen.expect_gone(filter(None, (plan.identity,)))
+    for what, fault in (
+        ("The outcome could not be written to the journal", road.journal_fault),
+        ("The audit log could not be written", road.audit_fault),
+    ):
+        if fault is not None:
+            context.app.say(f"{what}: {fault}", severity="warning")
+    return outcome
+
+
+def say_done(context: ActionContext, text: str) -> None:
+    """Say what was done, and that it can be taken back where it can."""
+    session = context.app.session
+    if session is not None and session.road.undo.offers_last:
+        key, minutes = by_id("app.undo").keys[0], int(UNDO_TIME.total_seconds() // 60)
+        text = f"{text}. {key} undoes it for {minutes} minutes."
+    context.app.say(text)
+
+
+async def refresh(context: ActionContext, *feeds: str) -> None:
+    """Read again the feeds whose names begin so."""
+    if context.app.session is not None:
+        await asyncio.gather(*(context.app.hub.refresh(prefix) for prefix in feeds))
+
+
+async def read_again(
+    context: ActionContext, read: Awaitable[T], called: str, *feeds: str
+) -> T | None:
+    """A resource as it is now; None when that cannot be known, which is said.
+
+    ``called`` names it at the beginning of a sentence: "Key “ci”".
+    """
+    try:
+        return await read
+    except NotFoundError:
+        context.app.say(f"{called} no longer exists", severity="warning")
+        await refresh(context, *feeds)
+    except GatewayError as error:
+        context.app.say(f"{called} could not be read again: {error.message}", severity="error")
+    return None
+
+
+async def confirm_and_tell(
+    context: ActionContext,
+    plan: Plan[T],
+    deliberate: str,
+    done: str | Callable[[T], str],
+    *feeds: str,
+    notes: tuple[str, ...] = (),
+    typed: str = "",
+) -> Applied[T] | None:
+    """Show the plan, carry it out when that is wanted, say what became of it."""
+    if covered(context):
+        return None
+    consent = await confirm(context, plan, deliberate, notes=notes, typed=typed)
+    return None if consent is None else await send_and_tell(context, consent, done, *feeds)
+
+
+async def send_and_tell(
+    context: ActionContext, consent: Consent[T], done: str | Callable[[T], str], *feeds: str
+) -> Applied[T] | None:
+    """Carry out a plan that was confirmed, say what became of it, refresh."""
+    app, plan = context.app, consent.plan
+    outcome = await carry_out(context, consent)
+    match outcome:
+        case Applied(value):
+            say_done(context, done if isinstance(done, str) else done(value))
+        case Refused(error):
+            app.say(f"{plan.title}: {error.message}", severity="error")
+        case Unknown():
+            await tell_lost(context, outcome, f"{plan.title}: the answer was lost")
+    await refresh(context, *feeds)
+    return outcome if isinstance(outcome, Applied) else None
+
+
+async def tell_lost(
+    context: ActionContext, lost: Unknown, title: str, may_have: str = "It may have happened or not"
+) -> None:
+    """Say that nobody knows what became of a write, and offer to look at what there is now."""
+    text = f"{sentence(safe_text(lost.error.message, 300))} {may_have}. {LOOK}"
+    if await context.app.push_screen_wait(NoticeScreen(title, text, way_on="Look now")):
+        await context.app.open_route(route_to(lost.plan_id))
+
+
+def select(context: ActionContext, identity: str) -> None:
+    """Put the cursor on a row as soon as it is there."""
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.want(identity, detail=False)

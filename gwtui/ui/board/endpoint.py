@@ -1,0 +1,235 @@
+"""The selected endpoint: what it was over time, and its figures as curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+
+from gwtui.crud.resource import Tone
+from gwtui.domain import money, times
+from gwtui.domain.uptime import DEGRADED_BELOW, DOWN_BELOW
+from gwtui.ui.board.endpoints import EndpointLine
+from gwtui.ui.board.panel import Panel, Question
+from gwtui.ui.board.view import View
+from gwtui.ui.tones import cell_content, toned
+from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.plot import Block, Figure, Line, PlotView, Window, legend, timeline
+from gwtui.ui.widgets.plot.paint import column_of
+from gwtui.watch.board.questions import endpoint_curves
+from gwtui.watch.board.snapshot import Sight
+from gwtui.watch.history.model import Change, Curve, Point
+
+_GAP = Block("", "plain")
+_ABSENT = Block("no traffic", "muted")
+_HEALTHY = Block("healthy", "good")
+_DEGRADED = Block("degraded", "warn")
+_DOWN = Block("down", "bad")
+STATES = (_HEALTHY, _DEGRADED, _DOWN, _ABSENT)
+"""What a block may stand for."""
+_WORST_LAST = (_GAP, _ABSENT, _HEALTHY, _DEGRADED, _DOWN)
+
+
+def blocks_of(curve: Curve | None, window: Window, width: int) -> Sequence[Block]:
+    """One block per cell; what nobody recorded stays blank."""
+    cells = [_GAP] * max(0, width)
+    if curve is None or not cells:
+        return cells
+    for point in curve.points:
+        if not window.since <= point.at < window.until:
+            continue
+        block = block_of(point)
+        first = column_of(point.at, window, width)
+        last = column_of(point.at + curve.width, window, width, end=True)
+        for cell in range(first, max(first + 1, last)):
+            cells[cell] = max(cells[cell], block, key=_WORST_LAST.index)
+    return cells
+
+
+def block_of(point: Point) -> Block:
+    """One slot by its lowest share of good requests."""
+    if point.state == "gap":
+        return _GAP
+    if point.state == "null" or point.low is None:
+        return _ABSENT
+    if point.low < DOWN_BELOW:
+        return _DOWN
+    return _DEGRADED if point.low < DEGRADED_BELOW else _HEALTHY
+
+
+PLOT_ROOM = 42
+"""Cells that a plot needs to be of use beside another one."""
+_MARGINS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A plot of the selected endpoint: figures of one unit, which the name tells."""
+
+    name: str
+    figures: tuple[tuple[str, str, Tone], ...]
+    """Figure, name and tone of each curve; the last one lies on top."""
+    words: Callable[[Decimal], str]
+    ceiling: Decimal | None = None
+
+
+MEASURES = (
+    Measure(
+        "latency ms",
+        (
+            ("latency_p50", "p50", "accent"),
+            ("latency_p90", "p90", "muted"),
+            ("latency_p99", "p99", "warn"),
+        ),
+        lambda value: f"{value:,.0f}",
+    ),
+    Measure(
+        "throughput t/s",
+        (
+            ("throughput_p50", "p50", "accent"),
+            ("throughput_p90", "p90", "muted"),
+            ("throughput_p99", "p99", "warn"),
+        ),
+        lambda value: f"{value:,.1f}",
+    ),
+    Measure(
+        "uptime",
+        (("uptime_last_1d", "1d", "muted"), ("uptime_last_5m", "5m", "accent")),
+        lambda value: money.percent_points(value, places=1),
+        Decimal(100),
+    ),
+)
+
+
+class EndpointPanel(Panel):
+    """Title, timeline, and as many plots as there is room for; ``next_measure`` shows the rest."""
+
+    def __init__(self) -> None:
+        super().__init__(id="board-endpoint", classes="panel")
+        self._line: EndpointLine | None = None
+        self._curves: Mapping[str, Curve | None] = {}
+        self._of: str | None = None
+        """The endpoint that the curves are of."""
+        self._first = 0
+        self._view: View | None = None
+
+    def compose(self) -> ComposeResult:
+        """Title, timeline, plots."""
+        yield OneLine(id="board-endpoint-title")
+        yield OneLine(id="board-timeline")
+        with Horizontal(id="board-plots"):
+            for number in range(len(MEASURES)):
+                yield PlotView(id=f"board-plot-{number}")
+
+    # What others do ---------------------------------------------------------------------------
+
+    def select(self, line: EndpointLine | None, view: View) -> None:
+        """Show this endpoint; its curves follow with the next answer."""
+        self._line = line
+        self._show(view)
+
+    def next_measure(self) -> None:
+        """Show the next figure first."""
+        self._first = (self._first + 1) % len(MEASURES)
+        if self._view is not None:
+            self._show(self._view)
+
+    def see(self, _sight: Sight, view: View) -> None:
+        """The verdict may be another one."""
+        self._show(view)
+
+    def question(self, view: View) -> Question | None:
+        """Every curve of the selected endpoint."""
+        line, reach = self._line, view.reach
+        if line is None or line.row is None:
+            return None
+        identity = line.identity
+        return lambda reader: (identity, endpoint_curves(reader, reach, identity))
+
+    def answer(self, found: Any, view: View) -> None:
+        """Draw the curves, unless another endpoint was selected meanwhile."""
+        self._of, self._curves = (None, {}) if found is None else found
+        self._show(view)
+
+    def on_resize(self) -> None:
+        """Another number of plots may fit."""
+        if self._view is not None:
+            self._show(self._view)
+
+    # Showing ----------------------------------------------------------------------------------
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The figures that found no room; ``next_measure`` shows them."""
+        return tuple(one.name.partition(" ")[0] for one in MEASURES if one not in self.shown)
+
+    @property
+    def shown(self) -> tuple[Measure, ...]:
+        """What is drawn, as many plots as fit, from the chosen one on."""
+        order = MEASURES[self._first :] + MEASURES[: self._first]
+        return order[: max(1, self.size.width // PLOT_ROOM)]
+
+    def _show(self, view: View) -> None:
+        self._view = view
+        if not self.is_mounted or not self.size.width:
+            return
+        self.query_one("#board-endpoint-title", OneLine).show(self._title(view))
+        line = self._line
+        current = line is not None and self._of == line.identity
+        curves = self._curves if current else {}
+        width = self.size.width - _MARGINS
+        self.query_one("#board-timeline", OneLine).show(
+            timeline(
+                blocks_of(curves.get("uptime_last_5m"), view.window, width), width, ascii=view.ascii
+            )
+        )
+        shown = self.shown
+        for number in range(len(MEASURES)):
+            plot = self.query_one(f"#board-plot-{number}", PlotView)
+            plot.display = number < len(shown)
+            if plot.display:
+                prices = () if line is None else line.prices
+                plot.draw(_figure(shown[number], curves, prices, view))
+
+    def _title(self, view: View) -> Content:
+        line = self._line
+        if line is None:
+            return Content("")
+        verdict = cell_content(line.verdict)
+        age = line.seen.age(view.now)
+        if line.seen.is_old(view.now) and age is not None:
+            verdict = Content.assemble(
+                verdict, toned(f" when last read {times.age(age)} ago", "warn")
+            )
+        title = Content.assemble(toned(line.title, "plain", bold=True), "  ", verdict)
+        return self._beside(title, view)
+
+    def _beside(self, title: Content, view: View) -> Content:
+        """What the timeline below shows, as far as there is room for it."""
+        name = toned("uptime 5m below", "muted")
+        signs = Content.assemble(name, "  ", legend(STATES, ascii=view.ascii))
+        for words in (signs, name):
+            room = self.size.width - _MARGINS - title.cell_length - words.cell_length
+            if room >= _MARGINS:
+                return Content.assemble(title, " " * room, words)
+        return title
+
+
+def _figure(
+    measure: Measure, curves: Mapping[str, Curve | None], prices: tuple[Change, ...], view: View
+) -> Figure:
+    return Figure(
+        measure.name,
+        view.window,
+        tuple(Line(curves.get(figure), name, tone) for figure, name, tone in measure.figures),
+        measure.words,
+        ceiling=measure.ceiling,
+        zone=view.zone,
+        ascii=view.ascii,
+        marks=tuple(change.at for change in prices),
+    )

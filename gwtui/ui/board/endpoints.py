@@ -1,0 +1,371 @@
+"""The endpoints of the watched models: a row each, with what the last while looked like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from textual.app import ComposeResult
+
+from gwtui.contract.models import Endpoint
+from gwtui.crud import cells
+from gwtui.crud.columns import figure_column, text_column
+from gwtui.crud.resource import Cell, Column, SortValue
+from gwtui.crud.sparkline import sparkline
+from gwtui.domain import times
+from gwtui.domain.uptime import verdict
+from gwtui.resources.models.endpoint_detail import percentile
+from gwtui.resources.models.prices import per_million, per_million_cell
+from gwtui.ui.board.panel import Panel, Question
+from gwtui.ui.board.view import View
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.table import ResourceTable
+from gwtui.watch.board.questions import SPARK_SLOTS, EndpointsPast, direction, endpoints_past
+from gwtui.watch.board.snapshot import Seen, Sight
+from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.watch.history.model import Change, Curve, endpoint_identity
+
+_ARROWS = {1: "▲", -1: "▼", 0: "±"}
+_ARROWS_ASCII = {1: "^", -1: "v", 0: "~"}
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointLine:
+    """``row`` None stands for a model without endpoints; ``seen`` is the reading it came with."""
+
+    model: str
+    row: EndpointRow | None
+    seen: Seen[Sequence[EndpointRow]]
+    sparks: Mapping[str, Curve | None] = field(default_factory=dict)
+    """Small curves by figure."""
+    prices: tuple[Change, ...] = ()
+    """Prices that changed lately, newest first."""
+    ascii: bool = False
+
+    @property
+    def identity(self) -> str:
+        """As in the history."""
+        return endpoint_identity(self.model, "" if self.row is None else self.row.identity)
+
+    @property
+    def provider(self) -> str:
+        """Who serves the model; for a model without endpoints, that there is none."""
+        if self.row is not None:
+            return self.row.title or ""
+        return "…" if self.seen.value is None else "no endpoint"
+
+    @property
+    def title(self) -> str:
+        """Model and provider, fit to be shown."""
+        row = self.row
+        model = cells.text(self.model).text
+        return model if row is None else f"{model} · {cells.text(row.title).text}"
+
+    def status(self, now: datetime) -> Cell:
+        """The verdict; how old it is once that matters, for then it says nothing about now."""
+        if self.seen.is_old(now):
+            return Cell(f"{times.age(self.seen.age(now))} old", "warn")
+        return self.verdict
+
+    @property
+    def verdict(self) -> Cell:
+        """The verdict of the last reading."""
+        if self.row is not None:
+            found = verdict(self.row.endpoint)
+            return Cell(found.word, found.tone)
+        if self.seen.value is not None:
+            return Cell("gone", "bad")
+        if self.seen.error is not None:
+            return Cell("unreadable", "bad")
+        return Cell("reading…", "muted")
+
+    @property
+    def price_mark(self) -> str:
+        """Which way the price went last; empty when it stayed."""
+        if not self.prices:
+            return ""
+        arrows = _ARROWS_ASCII if self.ascii else _ARROWS
+        return arrows[direction(self.prices[0])]
+
+
+def lines_of(
+    endpoints: Mapping[str, Seen[Sequence[EndpointRow]]],
+    sparks: Mapping[str, Mapping[str, Curve | None]],
+    prices: Mapping[str, tuple[Change, ...]],
+    *,
+    ascii: bool,
+) -> Iterable[EndpointLine]:
+    """The rows of all models; one without endpoints has a row that says so."""
+    for model, seen in endpoints.items():
+        for row in seen.value or (None,):
+            identity = endpoint_identity(model, "" if row is None else row.identity)
+            yield EndpointLine(
+                model, row, seen, sparks.get(identity, {}), prices.get(identity, ()), ascii
+            )
+
+
+_SEVERITY = {"bad": 0, "warn": 1, "muted": 2, "plain": 3, "accent": 3, "good": 3}
+_ALL, _HALF = Decimal(100), Decimal(50)
+Figure = Callable[[Endpoint], Decimal | None]
+
+
+def _severity(line: EndpointLine, now: datetime) -> SortValue:
+    status = line.status(now)
+    return f"{_SEVERITY[status.tone]} {_by_model(line, now)}"
+
+
+def _by_model(line: EndpointLine, _now: datetime) -> SortValue:
+    author, _, slug = line.model.rpartition("/")
+    return f"{slug} {author} {line.provider}".casefold()
+
+
+def _uptime(
+    name: str, title: str, figure: Figure, priority: int, help: str
+) -> Column[EndpointLine]:
+    return figure_column(
+        name,
+        title,
+        lambda line: _figure(line, figure),
+        7,
+        priority,
+        show=lambda line: cells.uptime(_figure(line, figure)),
+        help=help,
+    )
+
+
+def _figure(line: EndpointLine, figure: Figure) -> Decimal | None:
+    return None if line.row is None else figure(line.row.endpoint)
+
+
+def _latency(which: str, priority: int) -> Column[EndpointLine]:
+    def figure(endpoint: Endpoint) -> Decimal | None:
+        return percentile(endpoint.latency_last_30m, which)
+
+    return figure_column(
+        f"latency_{which}",
+        f"{which} ms",
+        lambda line: _figure(line, figure),
+        6,
+        priority,
+        show=lambda line: _shown(line, figure, cells.milliseconds, "latency_last_30m"),
+        help=f"{which} of the time to the first token, last 30 minutes",
+    )
+
+
+def _throughput(which: str, priority: int) -> Column[EndpointLine]:
+    def figure(endpoint: Endpoint) -> Decimal | None:
+        return percentile(endpoint.throughput_last_30m, which)
+
+    return figure_column(
+        f"throughput_{which}",
+        f"{which} t/s",
+        lambda line: _figure(line, figure),
+        7,
+        priority,
+        show=lambda line: _shown(line, figure, cells.speed, "throughput_last_30m"),
+        help=f"tokens per second that {which[1:]} of 100 requests reach, last 30 minutes",
+    )
+
+
+def _shown(
+    line: EndpointLine, figure: Figure, show: Callable[[Decimal | None], Cell], field: str
+) -> Cell:
+    """A figure; a dash where there is none, which is no traffic and never 0."""
+    value = _figure(line, figure)
+    hidden = line.row is not None and line.row.why_no(field) == "hidden without an API key"
+    return Cell("hidden", "muted") if value is None and hidden else show(value)
+
+
+def _spark(
+    name: str, title: str, figure: str, priority: int, *, of_all: bool = False
+) -> Column[EndpointLine]:
+    def cell(line: EndpointLine, _now: datetime) -> Cell:
+        drawn = sparkline(
+            line.sparks.get(figure),
+            SPARK_SLOTS,
+            floor=_HALF if of_all else None,
+            ceiling=_ALL if of_all else None,
+            ascii=line.ascii,
+        )
+        return Cell(drawn, "accent")
+
+    return Column(
+        name,
+        title,
+        cell,
+        lambda _line, _now: None,
+        SPARK_SLOTS,
+        priority,
+        help=f"how {title} went, over the span that is zoomed to; · is no traffic",
+    )
+
+
+def _price(line: EndpointLine, _now: datetime) -> Cell:
+    pricing = None if line.row is None else line.row.endpoint.pricing
+    both = "/".join(per_million_cell(pricing, key).text for key in ("prompt", "completion"))
+    if pricing is None:
+        return cells.NOTHING
+    mark = line.price_mark
+    return Cell(f"{mark} {both}" if mark else both, "warn" if mark else "plain")
+
+
+def _prompt_price(line: EndpointLine, _now: datetime) -> SortValue:
+    return None if line.row is None else per_million(line.row.endpoint.pricing, "prompt")
+
+
+COLUMNS: tuple[Column[EndpointLine], ...] = (
+    text_column(
+        "provider",
+        "Provider",
+        lambda line: line.provider,
+        14,
+        0,
+        help="who serves the model, and the variant",
+    ),
+    Column(
+        "model",
+        "Model",
+        lambda line, _now: cells.text(line.model.partition("/")[2] or line.model),
+        _by_model,
+        13,
+        2,
+        help="watched model: a adds one, W takes one off",
+    ),
+    Column(
+        "status",
+        "Status",
+        lambda line, now: line.status(now),
+        _severity,
+        10,
+        1,
+        help="what the newest figures say; old figures say how old they are",
+    ),
+    _uptime("uptime_5m", "Up 5m", lambda e: e.uptime_last_5m, 9, "good requests, 5 minutes"),
+    _uptime("uptime_30m", "Up 30m", lambda e: e.uptime_last_30m, 3, "good requests, 30 minutes"),
+    _uptime("uptime_1d", "Up 1d", lambda e: e.uptime_last_1d, 10, "good minutes of the day"),
+    _spark("uptime", "uptime", "uptime_last_5m", 11, of_all=True),
+    _latency("p50", 4),
+    _latency("p90", 12),
+    _latency("p99", 8),
+    _spark("latency", "latency", "latency_p50", 5),
+    _throughput("p50", 6),
+    _throughput("p90", 13),
+    _throughput("p99", 14),
+    _spark("throughput", "speed", "throughput_p50", 15),
+    Column(
+        "price",
+        "In/out $/M",
+        _price,
+        _prompt_price,
+        15,
+        7,
+        right=True,
+        help="per million tokens, discount taken off; a mark says which way it changed lately",
+    ),
+)
+
+
+NOTHING_WATCHED = "No model is watched: a adds one by its name, W in the list of models too."
+NOTHING_RECORDED = "Nothing was recorded of any endpoint around this moment."
+_TITLES = 2
+"""Lines of the titles and below the last row."""
+_ORDERS = (("model", False), ("status", False))
+
+
+class EndpointsPanel(Panel):
+    """The list; it asks for the small curves of all its rows."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        super().__init__(id="board-endpoints", classes="panel")
+        self._past = EndpointsPast()
+        self._sight = Sight()
+        self._asked: frozenset[str] = frozenset()
+        self._lines: int | None = None
+        self.rows: tuple[EndpointLine, ...] = ()
+        """What is listed, model by model."""
+        self._first: str | None = None
+        self._untouched = True
+        """Where nobody moved the cursor it stays on the first row: of the worst, on the worst."""
+        self.table: ResourceTable[EndpointLine] = ResourceTable(
+            COLUMNS, lambda line: line.identity, now, id="board-table"
+        )
+
+    def compose(self) -> ComposeResult:
+        """The table, or a line when there is nothing in it."""
+        yield OneLine(id="board-unwatched")
+        yield self.table
+
+    def on_mount(self) -> None:
+        """By model; the sentence only where it is needed."""
+        self.table.sort_by(*_ORDERS[0])
+        self.query_one("#board-unwatched").display = False
+
+    @property
+    def selected(self) -> EndpointLine | None:
+        """The endpoint under the cursor."""
+        return self.table.selected
+
+    def next_order(self) -> str:
+        """By model, or the worst first; gives the order in words."""
+        self.table.sort_by(*_ORDERS[self.table.sorting == _ORDERS[0]])
+        return "the worst first" if self.table.sorting == _ORDERS[1] else "by model"
+
+    def fit(self, *, tall: bool) -> None:
+        """Where there is room take as many lines as there are rows; the rest is for the plots."""
+        lines = len(self.rows) + _TITLES if tall and self.rows else None
+        if lines != self._lines:
+            self._lines = lines
+            self.styles.height = lines
+
+    def tick(self) -> None:
+        """Ages move with the time."""
+        self.table.tick()
+
+    def see(self, sight: Sight, view: View) -> None:
+        """The rows."""
+        self._sight = sight
+        self._show(view)
+
+    @property
+    def wants(self) -> bool:
+        """Whether there are rows whose small curves were not asked for."""
+        return not set(self._identities()) <= self._asked
+
+    def question(self, view: View) -> Question | None:
+        """Small curves and changed prices."""
+        reach, identities = view.reach, self._identities()
+        self._asked = frozenset(identities)
+        return lambda reader: endpoints_past(reader, reach, identities)
+
+    def _identities(self) -> list[str]:
+        return [
+            endpoint_identity(model, row.identity)
+            for model, seen in self._sight.endpoints.items()
+            for row in seen.value or ()
+        ]
+
+    def answer(self, found: Any, view: View) -> None:
+        """The small curves."""
+        self._past = EndpointsPast() if found is None else found
+        self._show(view)
+
+    def _show(self, view: View) -> None:
+        past = self._past
+        rows = lines_of(self._sight.endpoints, past.sparks, past.prices, ascii=view.ascii)
+        selected = self.table.selected_identity
+        if selected is not None:  # the table remembers it while it has no rows
+            self._untouched = selected == self._first
+        self.rows = tuple(rows)
+        self.table.show(self.rows)
+        if self._untouched and self.table.identities:
+            self._first = self.table.identities[0]
+            self.table.select(self._first)
+        empty = not self.rows
+        line = self.query_one("#board-unwatched", OneLine)
+        line.display = empty
+        if empty:
+            line.show(toned(f" {NOTHING_RECORDED if view.past else NOTHING_WATCHED}", "muted"))

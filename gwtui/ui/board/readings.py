@@ -1,0 +1,161 @@
+"""What the feeds give the board."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from gwtui.contract.credits import Credits
+from gwtui.ui.board.panel import Question
+from gwtui.ui.board.view import View
+from gwtui.ui.subscriptions import FeedUse
+from gwtui.watch.board.questions import Recording, recording
+from gwtui.watch.board.snapshot import MISSED, Seen, Sight, recorded
+from gwtui.watch.feed import Feed, FeedState
+from gwtui.watch.feeds.credits import credits_feed, measured_rate
+from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
+from gwtui.watch.feeds.keys import KeyRow, keys_feed
+from gwtui.watch.feeds.workspaces import Figures, figures_feed
+from gwtui.watch.history.model import HistoryError
+from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.replay import snapshot_at
+from gwtui.watch.history.sources import DEFAULT_PACES
+from gwtui.watch.hub import FeedHub, Scope
+
+if TYPE_CHECKING:
+    from gwtui.watch.history.archive import Archive
+
+
+KEYS_EVERY = 60.0
+"""Seconds: a request per workspace each time, for a list that is looked at in passing."""
+BUDGETS_EVERY = 300.0
+"""Seconds: four requests per workspace each time."""
+
+
+class LiveSight:
+    """Keeps the feeds of one connection; ``news`` is called when one has another state."""
+
+    def __init__(self, news: Callable[[], None]) -> None:
+        self._news = news
+        self._hub: FeedHub | None = None
+        self._endpoints: Mapping[str, Feed[Sequence[EndpointRow]]] = {}
+
+    def uses(self, hub: FeedHub, models: Iterable[str]) -> list[FeedUse]:
+        """What to watch for these models."""
+        self._hub = hub
+        self._endpoints = {model: endpoints_feed(hub, Scope(parent=model)) for model in models}
+        return [
+            (self._credits(hub), self._deliver),
+            *((feed, self._deliver) for feed in self._endpoints.values()),
+            (self._keys(hub), self._deliver, KEYS_EVERY),
+            (self._budgets(hub), self._deliver, BUDGETS_EVERY),
+        ]
+
+    def sight(self) -> Sight:
+        """What is known now; while the terminal has no focus only the recorder reads."""
+        hub = self._hub
+        if hub is None:
+            return Sight()
+        slow = MISSED * DEFAULT_PACES.credits if hub.paused else 0.0
+        return Sight(
+            Seen.of(self._credits(hub).state, at_least=slow),
+            Seen.of(self._keys(hub).state, at_least=MISSED * KEYS_EVERY),
+            Seen.of(self._budgets(hub).state, at_least=MISSED * BUDGETS_EVERY),
+            {model: Seen.of(feed.state, at_least=slow) for model, feed in self._endpoints.items()},
+            measured_rate(hub, self._credits(hub).state),
+        )
+
+    def _deliver(self, _state: FeedState[object]) -> None:
+        self._news()
+
+    def _credits(self, hub: FeedHub) -> Feed[Credits]:
+        return credits_feed(hub, Scope())
+
+    def _keys(self, hub: FeedHub) -> Feed[Sequence[KeyRow]]:
+        return keys_feed(hub, Scope())
+
+    def _budgets(self, hub: FeedHub) -> Feed[Mapping[str, Figures]]:
+        return figures_feed(hub, Scope())
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A round: a question for each panel, and ``past``: whether all that was known is needed."""
+
+    archive: Archive
+    view: View
+    questions: Sequence[Question | None]
+    past: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What came of a round, all of it from one consistent state of the history."""
+
+    view: View
+    known: Recording
+    past: Sight | None
+    found: Sequence[Any]
+
+
+class Asking:
+    """Whoever asks while a round is under way gets another one after it.
+
+    ``wish`` says what to ask now, None for nothing; ``take`` is given the answers.
+    """
+
+    def __init__(
+        self,
+        wish: Callable[[], Wish | None],
+        take: Callable[[Answers], None],
+        start: Callable[[Any], object],
+    ) -> None:
+        self._wish = wish
+        self._take = take
+        self._start = start
+        self._again = False
+        self.busy = False
+        """Whether a round is under way."""
+        self.problem = ""
+        """Why the last round had no answer, for a person."""
+
+    def soon(self) -> None:
+        """Ask."""
+        if self.busy:
+            self._again = True
+            return
+        self.busy = True
+        self._start(self._run())
+
+    async def _run(self) -> None:
+        try:
+            while True:
+                self._again = False
+                await self._round()
+                if not self._again:
+                    return
+        finally:
+            self.busy = False
+
+    async def _round(self) -> None:
+        wish = self._wish()
+        if wish is None:
+            return
+        try:
+            answers = await wish.archive.read(partial(_answered, wish))
+        except HistoryError as error:
+            self.problem = str(error)
+        else:
+            self.problem = ""
+            self._take(answers)
+
+
+def _answered(wish: Wish, reader: HistoryReader) -> Answers:
+    return Answers(
+        wish.view,
+        recording(reader),
+        recorded(snapshot_at(reader, wish.view.now)) if wish.past else None,
+        [None if ask is None else ask(reader) for ask in wish.questions],
+    )

@@ -1,0 +1,77 @@
+"""Giving the terminal back without the help of the program that is stuck."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import termios
+from typing import TYPE_CHECKING
+
+from gwtui.domain.safe_text import safe_line
+
+if TYPE_CHECKING:
+    from textual.driver import Driver
+
+
+_RESET = (
+    "\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"  # mouse
+    "\x1b[?2004l\x1b[?2048l\x1b[?1004l"  # paste, resize and focus events
+    "\x1b[<u\x1b[?1049l\x1b[?25h"  # keyboard protocol, alternate screen, cursor
+)
+
+
+def give_back(driver: Driver | None, last_words: str = "") -> None:
+    """Put the modes of the terminal back as they were; never waits.
+
+    ``last_words`` are sent besides. From any thread. A terminal that takes no bytes now keeps its
+    own modes, its line settings are put back all the same.
+    """
+    descriptor = getattr(driver, "fileno", None)
+    before = getattr(driver, "attrs_before", None)
+    if not isinstance(descriptor, int) or before is None:
+        return
+    with contextlib.suppress(OSError, termios.error):
+        termios.tcsetattr(descriptor, termios.TCSANOW, before)
+    with contextlib.suppress(OSError):
+        if select.select([], [descriptor], [], 0)[1]:
+            os.write(descriptor, (last_words + _RESET).encode("ascii"))
+
+
+_LONGEST = 80
+_PUSH, _POP = "\x1b[22;2t", "\x1b[23;2t"
+_SET = "\x1b]2;{}\x1b\\"
+
+
+class TerminalTitle:
+    """Sets the title of the window or pane; sends nothing when it is that already.
+
+    The title from before is put on the terminal's own stack. A terminal without one gets an empty
+    title at the end, which most replace by their own.
+    """
+
+    def __init__(self) -> None:
+        self._shown = ""
+
+    def show(self, driver: Driver | None, text: str) -> None:
+        """Show a text; an empty one gives the title back."""
+        wanted = safe_line(text, _LONGEST)
+        if driver is None or wanted == self._shown:
+            return
+        if not wanted:
+            self.give_back(driver)
+            return
+        driver.write(("" if self._shown else _PUSH) + _SET.format(wanted))
+        driver.flush()
+        self._shown = wanted
+
+    def give_back(self, driver: Driver | None) -> None:
+        """The title from before."""
+        if driver is not None and self._shown:
+            self._shown = ""
+            driver.write(_SET.format("") + _POP)
+            driver.flush()
+
+    def last_words(self) -> str:
+        """The bytes that give the title back, for an end that waits for nothing."""
+        return _SET.format("") + _POP if self._shown else ""

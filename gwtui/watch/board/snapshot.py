@@ -1,0 +1,125 @@
+"""All that a board shows of one moment: from feeds while it is the present, else as recorded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from gwtui.client.errors import GatewayError
+from gwtui.contract.credits import Credits
+from gwtui.domain.runway import Outlook, Rate, credit_outlook
+from gwtui.watch.feed import FeedState
+from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.watch.feeds.keys import KeyRow, used_today
+from gwtui.watch.feeds.workspaces import Figures
+from gwtui.watch.history import restore as recall
+from gwtui.watch.history.replay import Snapshot
+from gwtui.watch.history.sources import DEFAULT_PACES
+
+T = TypeVar("T")
+
+MISSED = 3
+"""A recorded figure counts as old once so many readings of it are missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen(Generic[T]):
+    """A value and when it was read; None before the first. ``error`` is why there is no newer."""
+
+    value: T | None = None
+    at: datetime | None = None
+    stale_after: float = math.inf
+    error: GatewayError | None = None
+
+    @classmethod
+    def of(cls, state: FeedState[T], *, at_least: float) -> Seen[T]:
+        """What a feed knows. ``at_least``: seconds up to which it is not old in any case."""
+        stale_after = max(state.stale_after, at_least)
+        return cls(state.value, state.fetched_at, stale_after, state.error)
+
+    def age(self, now: datetime) -> float | None:
+        """Seconds since it was read, None before the first."""
+        return None if self.at is None else max(0.0, (now - self.at).total_seconds())
+
+    def is_old(self, now: datetime) -> bool:
+        """Whether a person must be told how old it is."""
+        age = self.age(now)
+        return age is not None and (age > self.stale_after or self.error is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What is known of the gateway as of one moment. ``endpoints`` are by model."""
+
+    credits: Seen[Credits] = Seen()
+    keys: Seen[Sequence[KeyRow]] = Seen()
+    workspaces: Seen[Mapping[str, Figures]] = Seen()
+    endpoints: Mapping[str, Seen[Sequence[EndpointRow]]] = field(default_factory=dict)
+    measured: Rate | None = None
+    """How fast credits went since the dashboard opened; None of the past."""
+
+    def outlook(self, recorded: Outlook | None, now: datetime) -> Outlook | None:
+        """When the credits will be gone; ``recorded`` is what the history tells of that."""
+        credits, rows = self.credits.value, self.keys.value
+        return credit_outlook(
+            None if credits is None else credits.balance,
+            recorded,
+            None if rows is None else used_today(rows),
+            now,
+            self.measured,
+        )
+
+
+def recorded(snapshot: Snapshot, models: Iterable[str] | None = None) -> Sight:
+    """What was recorded as of a moment; of all models that were read then unless given."""
+    paces = DEFAULT_PACES
+    keys_at = recall.read_at(snapshot, "key")
+    spaces_at = recall.read_at(snapshot, "workspace")
+    found = recall.models_then(snapshot) if models is None else models
+    return Sight(
+        Seen(
+            recall.credits_then(snapshot),
+            recall.read_at(snapshot, "credits"),
+            MISSED * paces.credits,
+        ),
+        Seen(None if keys_at is None else recall.keys_then(snapshot), keys_at, MISSED * paces.keys),
+        Seen(
+            None if spaces_at is None else recall.workspaces_then(snapshot),
+            spaces_at,
+            MISSED * paces.workspaces,
+        ),
+        {model: _endpoints(snapshot, model) for model in found},
+    )
+
+
+def _endpoints(snapshot: Snapshot, model: str) -> Seen[Sequence[EndpointRow]]:
+    at = recall.read_at(snapshot, "endpoint", model)
+    rows = None if at is None else recall.endpoints_then(snapshot, model)
+    return Seen(rows, at, MISSED * DEFAULT_PACES.endpoints)
+
+
+def newest(live: Sight, past: Sight) -> Sight:
+    """Of each part what was read last: another instance may have recorded what this one did not."""
+    return Sight(
+        _newer(live.credits, past.credits),
+        _newer(live.keys, past.keys),
+        _newer(live.workspaces, past.workspaces),
+        {
+            model: _newer(seen, past.endpoints.get(model, Seen()))
+            for model, seen in live.endpoints.items()
+        },
+        live.measured,
+    )
+
+
+def _newer(live: Seen[T], past: Seen[T]) -> Seen[T]:
+    """What feeds gave holds more than what is recorded of it: it goes first while it is fresh."""
+    if past.at is None or past.value is None:
+        return live
+    if live.at is None or live.value is None:
+        return past
+    behind = (past.at - live.at).total_seconds()
+    return past if behind > live.stale_after else live
