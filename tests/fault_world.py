@@ -45,7 +45,6 @@ from gwtui.embedded.simulator import build_world
 from gwtui.embedded.simulator.generations import latest_requests
 from gwtui.resources.assignments import plans as assignment_plans
 from gwtui.resources.budgets import plans as budget_plans
-from gwtui.resources.byok import plans as byok_plans
 from gwtui.resources.generations import plans as generation_plans
 from gwtui.resources.guardrails import plans as guardrail_plans
 from gwtui.resources.guardrails.plans import Reach
@@ -54,6 +53,7 @@ from gwtui.resources.members import plans as member_plans
 from gwtui.resources.organization import plans as organization_plans
 from gwtui.resources.workspaces import plans as workspace_plans
 from gwtui.resources.workspaces.plans import WorkspaceContents
+from plan_kit import byok_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from typing import Any, cast
 
+from pydantic import SecretStr
+
 from gwtui.client.gateway import GatewayClient
+from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.request import RequestModel
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
+from gwtui.crud.text import Names
+from gwtui.resources.byok.writes import CREDENTIALS, Around
+from gwtui.resources.uses import Uses
+
+MOMENT = datetime(2026, 10, 1, 12, tzinfo=UTC)
 
 
 class Recorder:
@@ -59,3 +69,41 @@ def everything_said(plan: Plan[Any]) -> str:
             repr(plan.summary),
         ]
     )
+
+
+class ByokPlans:
+    """The plans of a credential as its declaration makes them, at a fixed moment."""
+
+    known_values = staticmethod(CREDENTIALS.fields.known)
+
+    @staticmethod
+    def plan_create(request: CreateByokRequest) -> Plan[Any]:
+        return CREDENTIALS.plan_create(request, PlanContext(MOMENT))
+
+    @staticmethod
+    def plan_update(
+        fresh: ByokCredential, request: UpdateByokRequest, names: Names | None = None
+    ) -> Plan[Any]:
+        return CREDENTIALS.plan_update(fresh, request, PlanContext(MOMENT, names or {}))
+
+    @staticmethod
+    def plan_rotate(fresh: ByokCredential, key: SecretStr) -> Plan[Any]:
+        return ByokPlans.plan_update(fresh, UpdateByokRequest(key=key))
+
+    @staticmethod
+    def plan_set_disabled(
+        fresh: ByokCredential,
+        disabled: bool,
+        others: Sequence[ByokCredential] | None = None,
+        uses: Uses = (),
+    ) -> Plan[Any]:
+        return CREDENTIALS.plan_switch(fresh, disabled, PlanContext(MOMENT), Around(others, uses))
+
+    @staticmethod
+    def plan_delete(
+        fresh: ByokCredential, others: Sequence[ByokCredential] | None = None, uses: Uses = ()
+    ) -> Plan[Any]:
+        return CREDENTIALS.plan_delete(fresh, PlanContext(MOMENT), Around(others, uses))
+
+
+byok_plans = ByokPlans()

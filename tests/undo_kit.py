@@ -26,13 +26,13 @@ from gwtui.crud.plan import Plan, bundle
 from gwtui.crud.undo import Done, UndoList, each_back
 from gwtui.resources.assignments import plans as assignment_plans
 from gwtui.resources.budgets import plans as budget_series
-from gwtui.resources.byok import plans as byok_plans
 from gwtui.resources.guardrails import plans as guardrail_plans
 from gwtui.resources.guardrails.plans import Reach
 from gwtui.resources.keys import plans as key_plans
 from gwtui.resources.members import plans as member_plans
 from gwtui.resources.organization import plans as organization_plans
 from gwtui.resources.workspaces import plans as workspace_plans
+from plan_kit import byok_plans
 
 Look = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
 Make = Callable[[FaultWorld], Plan[Any]]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+DECLARED = "declared"
+"""The changes of a resource are those that its declaration's ``Writes`` allow."""
+
 Parent = Literal["model", "workspace", "guardrail", "key"]
 """What the rows of a list belong to."""
 
@@ -89,7 +92,7 @@ RESOURCES: dict[str, Resource] = {
             "byok",
             "provider credentials",
             "gwtui.resources.byok.resource:BYOK",
-            "gwtui.cli.changes.byok",
+            DECLARED,
         ),
         Resource("models", "the catalog", "gwtui.resources.models.resource:MODELS"),
         Resource(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gwtui.cli import exits
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.parsing import command_parser
-from gwtui.cli.resources import Resource
+from gwtui.cli.resources import DECLARED, Resource
 from gwtui.domain.suggestions import among
+
+if TYPE_CHECKING:
+    from gwtui.cli.changes.change import Change
 
 
 class Verb(Protocol):
@@ -66,9 +69,19 @@ def verbs_of(resource: Resource) -> Mapping[str, Verb]:
     if resource.changes:
         from gwtui.cli.changes.command import ChangeVerb  # noqa: PLC0415
 
-        changes = import_module(resource.changes).CHANGES
-        verbs += [ChangeVerb(resource, change) for change in changes]
+        verbs += [ChangeVerb(resource, change) for change in _changes(resource)]
     return {verb.name: verb for verb in verbs}
+
+
+def _changes(resource: Resource) -> Iterable[Change]:
+    """What changes a resource: as its declaration says, or as a module of its own does."""
+    from gwtui.cli.changes.crud import changes_of  # noqa: PLC0415 - loads pydantic
+
+    if resource.changes != DECLARED:
+        changes: Iterable[Change] = import_module(resource.changes).CHANGES
+        return changes
+    module, _, name = resource.declaration.partition(":")
+    return changes_of(getattr(import_module(module), name))
 
 
 def _help(resource: Resource, verbs: Mapping[str, Verb]) -> str:

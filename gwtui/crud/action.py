@@ -38,3 +38,29 @@ class Action:
     target: bool = False
     marked: OnMarked = "refuse"
     footer: bool = False
+
+
+def create_action(resource: str, title: str, help: str) -> Action:
+    """Make a new one: ``n``."""
+    return Action(f"{resource}.create", title, help, resource, ("n",), mutates=True, footer=True)
+
+
+def edit_action(resource: str, help: str) -> Action:
+    """Change the fields of the selected one: ``e``."""
+    return on_selected(f"{resource}.edit", "Edit", help, "e")
+
+
+def switch_action(resource: str, help: str) -> Action:
+    """Disable or enable the selected one: ``x``."""
+    return on_selected(f"{resource}.toggle", "On/off", help, "x")
+
+
+def delete_action(resource: str, help: str) -> Action:
+    """Delete the selected one: ``D`` or the delete key."""
+    return on_selected(f"{resource}.delete", "Delete", help, "D", "delete")
+
+
+def on_selected(id: str, title: str, help: str, *keys: str) -> Action:
+    """Something that changes the selected resource; its scope is the first part of ``id``."""
+    scope = id.partition(".")[0]
+    return Action(id, title, help, scope, keys, mutates=True, target=True, footer=True)

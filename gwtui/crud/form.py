@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.crud.resource import Cell
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+    from gwtui.watch.hub import FeedHub
 
 Kind = Literal[
     "text",
@@ -42,6 +46,25 @@ class Facts:
     """Workspace id -> name, fit to be shown."""
     where: str = ""
     """Whose gateway the request goes to, fit to be shown; empty where that goes without saying."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormContext:
+    """What the forms of a resource are built from. ``now`` is aware UTC.
+
+    ``workspace`` is the one that lists are narrowed to, None for all of them.
+    """
+
+    hub: FeedHub
+    client: GatewayClient
+    dialect: Dialect
+    now: datetime
+    workspace: str | None = None
+
+    @property
+    def initial_workspace(self) -> Mapping[str, Any]:
+        """The first values of a form that makes something in a workspace."""
+        return {} if self.workspace is None else {"workspace_id": self.workspace}
 
 
 Preview = Callable[[Any, Mapping[str, Any], Facts], Cell | None]

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.domain import cells
 from gwtui.domain.lookup import Names
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
 from gwtui.watch.hub import Scope as Scope  # noqa: PLC0414 - part of a declaration
+
+if TYPE_CHECKING:
+    from gwtui.crud.writes import Writes
 
 T = TypeVar("T")
 
@@ -132,6 +136,9 @@ class ResourceSpec(Generic[T]):
     """Parts between the slashes of an identity by which a row is opened although no list has it;
     0 where it must be in the list."""
 
+    writes: str = ""
+    """Where its ``Writes`` stand, as "module:NAME": loaded when something is to be written."""
+
     def names(self, now: datetime) -> Names[T]:
         """What a row goes by at that moment: its identity, its name, and columns that name it."""
         also = [column.export for column in self.columns if column.id in _NAMES and column.export]
@@ -141,6 +148,15 @@ class ResourceSpec(Generic[T]):
             return [self.identity(row), self.name(row), *(str(name) for name in found if name)]
 
         return names
+
+    @property
+    def written(self) -> Writes[Any]:
+        """What can be written to it. Raises TypeError where nothing can."""
+        if not self.writes:
+            raise TypeError(f"nothing can be written to {self.id}")
+        module, _, name = self.writes.partition(":")
+        found: Writes[Any] = getattr(import_module(module), name)
+        return found
 
 
 Facets = Mapping[str, Callable[[T, datetime], str]]

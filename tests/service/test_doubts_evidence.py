@@ -27,10 +27,10 @@ from gwtui.crud.executor import WriteRoad
 from gwtui.crud.plan import Applied, Consent, Plan, Unknown
 from gwtui.domain.cells import UNKNOWN
 from gwtui.local.journal import Journal
-from gwtui.resources.byok.plans import plan_rotate
 from gwtui.resources.keys.plans import plan_create, plan_update
 from gwtui.resources.recovery.evidence import REACHES, Evidence, Look, Window, near
 from gwtui.resources.recovery.inspection import look_into, makers
+from plan_kit import byok_plans
 
 HAPPENED, DID_NOT = "502-after", "502"
 CREATIONS = {"createKey", "createWorkspace", "createGuardrail", "createByok"}
@@ -183,7 +183,10 @@ async def test_a_rotated_key_is_told_by_its_mask(
     world.begin()
     async with road_of(world, tmp_path) as (client, road):
         await lose(
-            world, road, plan_rotate(world.credential, SecretStr("sk-sentinel-2222222222")), fault
+            world,
+            road,
+            byok_plans.plan_rotate(world.credential, SecretStr("sk-sentinel-2222222222")),
+            fault,
         )
         (line,) = (await evidence(client, road)).compared
         assert line.verdict == ("not as before" if fault == HAPPENED else "as before")

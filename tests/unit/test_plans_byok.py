@@ -21,8 +21,7 @@ from gwtui.crud.executor import WriteRoad
 from gwtui.crud.plan import Applied, Consent, Plan
 from gwtui.domain.diffs import three_way
 from gwtui.local.journal import Journal
-from gwtui.resources.byok import plans as byok_plans
-from plan_kit import changes, everything_said, sent
+from plan_kit import byok_plans, changes, everything_said, sent
 
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
 SECRET = "sk-SENTINEL-provider-key"

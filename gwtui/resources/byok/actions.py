@@ -2,58 +2,23 @@
 
 from __future__ import annotations
 
-from gwtui.crud.action import Action
+from gwtui.crud.action import (
+    create_action,
+    delete_action,
+    edit_action,
+    on_selected,
+    switch_action,
+)
 
-RESOURCE = "byok"
-
-ACTIONS: tuple[Action, ...] = (
-    Action(
-        "byok.create",
-        "New credential",
-        "Store a provider key of your own",
-        RESOURCE,
-        ("n",),
-        mutates=True,
-        footer=True,
-    ),
-    Action(
-        "byok.edit",
-        "Edit",
-        "Change name, restrictions and role of the selected credential",
-        RESOURCE,
-        ("e",),
-        mutates=True,
-        target=True,
-        footer=True,
-    ),
-    Action(
+ACTIONS = (
+    create_action("byok", "New credential", "Store a provider key of your own"),
+    edit_action("byok", "Change name, restrictions and role of the selected credential"),
+    on_selected(
         "byok.rotate",
         "Rotate",
         "Replace the key of the selected credential in place; the old one is gone",
-        RESOURCE,
-        ("R",),
-        mutates=True,
-        target=True,
-        footer=True,
+        "R",
     ),
-    Action(
-        "byok.toggle",
-        "On/off",
-        "Leave the selected credential out of routing, or use it again",
-        RESOURCE,
-        ("x",),
-        mutates=True,
-        target=True,
-        footer=True,
-    ),
-    Action(
-        "byok.delete",
-        "Delete",
-        "Delete the selected credential and wipe its key",
-        RESOURCE,
-        ("D", "delete"),
-        mutates=True,
-        target=True,
-        footer=True,
-    ),
+    switch_action("byok", "Leave the selected credential out of routing, or use it again"),
+    delete_action("byok", "Delete the selected credential and wipe its key"),
 )

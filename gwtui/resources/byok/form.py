@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
@@ -11,6 +10,7 @@ from gwtui.crud.form import (
     Choices,
     Facts,
     FieldGroup,
+    FormContext,
     FormField,
     FormSpec,
     ModelField,
@@ -19,24 +19,16 @@ from gwtui.crud.form import (
     ThreeWayField,
 )
 from gwtui.crud.resource import Cell
+from gwtui.crud.text import quoted
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.byok.plans import EMPTY, LABELS, known_values, shown_name
+from gwtui.resources import choices
+from gwtui.resources.byok.fields import FIELDS
 
 _LOOK = "Look at the credential before you try again."
 
 
-@dataclass(frozen=True, slots=True)
-class ByokSources:
-    """What can be picked in the form of a credential."""
-
-    providers: Choices
-    models: Choices
-    members: Choices
-    keys: Choices
-
-
-def create_form(workspace: str | None, sources: ByokSources) -> FormSpec:
-    """The form of a new credential; ``workspace`` is the one the list is narrowed to."""
+def create_form(context: FormContext) -> FormSpec:
+    """The form of a new credential, in the workspace that the list is narrowed to."""
     return FormSpec(
         title="New provider key of your own",
         model=CreateByokRequest,
@@ -46,65 +38,67 @@ def create_form(workspace: str | None, sources: ByokSources) -> FormSpec:
                 (
                     ModelField(
                         "provider",
-                        LABELS["provider"],
-                        choices=sources.providers,
+                        FIELDS.labels["provider"],
+                        choices=choices.providers(context),
                         placeholder="such as openai",
                         help="whose key it is; the slug of the provider",
                     ),
                     SecretField(
-                        "key", LABELS["key"], placeholder="paste or type; nothing of it is shown"
+                        "key",
+                        FIELDS.labels["key"],
+                        placeholder="paste or type; nothing of it is shown",
                     ),
-                    FormField("name", LABELS["name"], "text", placeholder="what it is for"),
+                    FormField("name", FIELDS.labels["name"], "text", placeholder="what it is for"),
                     FormField(
                         "workspace_id",
-                        LABELS["workspace_id"],
+                        FIELDS.labels["workspace_id"],
                         "workspace",
                         help="the workspace that the credential belongs to; it cannot be moved",
-                        empty=EMPTY["workspace_id"],
+                        empty=FIELDS.empty("workspace_id"),
                     ),
                 ),
             ),
-            *_shared(sources, creating=True),
+            *_shared(context, creating=True),
         ),
         submit="Store key",
-        initial={} if workspace is None else {"workspace_id": workspace},
+        initial=context.initial_workspace,
         unknown_help="The key may have been stored. Look at the list before you try again.",
     )
 
 
-def edit_form(credential: ByokCredential, sources: ByokSources) -> FormSpec:
+def edit_form(credential: ByokCredential, context: FormContext) -> FormSpec:
     """The form of an existing credential; its key is rotated in a form of its own."""
     provider = safe_line(credential.provider or "unknown", 60)
     return FormSpec(
-        title=f"Edit credential {shown_name(credential)}",
+        title=f"Edit credential {_name(credential)}",
         model=UpdateByokRequest,
         fields=(
             FieldGroup(
                 "General",
                 (
-                    FormField("name", LABELS["name"], "text"),
+                    FormField("name", FIELDS.labels["name"], "text"),
                     FormField(
                         "provider",
-                        LABELS["provider"],
+                        FIELDS.labels["provider"],
                         "text",
                         fixed=(provider, "fixed at creation; R in the list rotates the key"),
                     ),
                 ),
             ),
-            *_shared(sources, creating=False),
+            *_shared(context, creating=False),
         ),
         submit="Review changes",
-        initial=known_values(credential),
+        initial=FIELDS.known(credential),
         partial=True,
         unknown_help=f"The change may have been made or not. {_LOOK}",
     )
 
 
-def rotate_form(credential: ByokCredential) -> FormSpec:
+def rotate_form(credential: ByokCredential, _context: FormContext) -> FormSpec:
     """The form that takes the new key of a credential, and nothing else."""
     label = safe_line(credential.label or "the stored key", 60)
     return FormSpec(
-        title=f"Rotate credential {shown_name(credential)}",
+        title=f"Rotate credential {_name(credential)}",
         model=UpdateByokRequest,
         fields=(
             FormField(
@@ -126,25 +120,31 @@ def rotate_form(credential: ByokCredential) -> FormSpec:
     )
 
 
-def _shared(sources: ByokSources, *, creating: bool) -> tuple[FieldGroup, ...]:
+def _name(credential: ByokCredential) -> str:
+    return quoted(credential.name, credential.label, credential.id)
+
+
+def _shared(context: FormContext, *, creating: bool) -> tuple[FieldGroup, ...]:
     """The parts that creation and change have in common."""
     disabled = (FormField("disabled", "Disabled", "switch"),) if creating else ()
     return (
         FieldGroup(
             "Routing",
             (
-                FormField("is_fallback", LABELS["is_fallback"], "switch", preview=_fallback),
-                FormField("is_byok_only", LABELS["is_byok_only"], "switch", preview=_own_only),
-                FormField("is_required", LABELS["is_required"], "switch"),
+                FormField("is_fallback", FIELDS.labels["is_fallback"], "switch", preview=_fallback),
+                FormField(
+                    "is_byok_only", FIELDS.labels["is_byok_only"], "switch", preview=_own_only
+                ),
+                FormField("is_required", FIELDS.labels["is_required"], "switch"),
                 *disabled,
             ),
         ),
         FieldGroup(
             "Limits",
             (
-                _restriction("allowed_models", "models", sources.models, free=True),
-                _restriction("allowed_user_ids", "members", sources.members, free=True),
-                _restriction("allowed_api_key_hashes", "keys", sources.keys, free=False),
+                _restriction("allowed_models", "models", choices.models(context), free=True),
+                _restriction("allowed_user_ids", "members", choices.members(context), free=True),
+                _restriction("allowed_api_key_hashes", "keys", choices.keys(context), free=False),
             ),
         ),
         FieldGroup(
@@ -152,14 +152,14 @@ def _shared(sources: ByokSources, *, creating: bool) -> tuple[FieldGroup, ...]:
             (
                 FormField(
                     "declared_region",
-                    LABELS["declared_region"],
+                    FIELDS.labels["declared_region"],
                     "choice",
-                    empty=EMPTY["declared_region"],
+                    empty=FIELDS.empty("declared_region"),
                 ),
                 ThreeWayField(
                     "declared_zdr",
-                    LABELS["declared_zdr"],
-                    empty=EMPTY["declared_zdr"],
+                    FIELDS.labels["declared_zdr"],
+                    empty=FIELDS.empty("declared_zdr"),
                     yes="yes",
                     no="no",
                 ),
@@ -168,12 +168,12 @@ def _shared(sources: ByokSources, *, creating: bool) -> tuple[FieldGroup, ...]:
     )
 
 
-def _restriction(name: str, noun: str, choices: Choices, *, free: bool) -> MultiPickField:
+def _restriction(name: str, noun: str, offered: Choices, *, free: bool) -> MultiPickField:
     return MultiPickField(
         name,
-        LABELS[name],
-        choices=choices,
-        empty=EMPTY[name],
+        FIELDS.labels[name],
+        choices=offered,
+        empty=FIELDS.empty(name),
         chosen=f"only these {noun}",
         noun=noun,
         free=free,

@@ -16,6 +16,7 @@ from gwtui.crud.columns import flag_column, moment_column, text_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Scope, Section
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.byok.fields import RESTRICTIONS
 from gwtui.resources.keys.resource import fetch_keys
 from gwtui.resources.organization.resource import shown_person
 from gwtui.watch import cadence
@@ -26,13 +27,6 @@ from gwtui.watch.hub import FeedHub
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
 
-
-RESTRICTIONS: Mapping[str, tuple[str, str]] = {
-    "allowed_models": ("model", "models"),
-    "allowed_user_ids": ("member", "members"),
-    "allowed_api_key_hashes": ("key", "keys"),
-}
-"""Field -> what one and several of its entries are called."""
 
 NO_RESTRICTION = Cell("no restriction", "muted")
 NOBODY = Cell("none at all: nothing may use it", "bad")
@@ -243,7 +237,7 @@ async def fetch_names(client: GatewayClient) -> Mapping[str, str]:
     return names
 
 
-def names_feed(hub: FeedHub, _scope: Scope) -> Feed[Mapping[str, str]]:
+def names_feed(hub: FeedHub) -> Feed[Mapping[str, str]]:
     """Names of what restrictions list by identifier; they change seldom."""
     return hub.feed("names", fetch_names, cadence.PROVIDERS)
 
@@ -399,6 +393,7 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
         *honesty_sections(lambda row: row.credential),
     ),
     feed=byok_feed,
+    writes="gwtui.resources.byok.writes:CREDENTIALS",
     raw=lambda row: row.credential.raw,
     empty="No provider key of your own in this scope yet: press n to store one.",
     scoped=True,
@@ -408,5 +403,7 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
         "model": lambda row, _now: " ".join(row.credential.allowed_models or ()),
         "key": lambda row, _now: " ".join(row.credential.allowed_api_key_hashes or ()),
     },
-    completion=Completion(names_feed, lambda row, names: replace(row, names=names)),
+    completion=Completion(
+        lambda hub, _scope: names_feed(hub), lambda row, names: replace(row, names=names)
+    ),
 )

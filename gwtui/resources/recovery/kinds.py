@@ -9,7 +9,6 @@ from typing import Any
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
-from gwtui.contract.byok import ByokCredential
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
@@ -17,11 +16,13 @@ from gwtui.contract.organization import OrganizationSettings
 from gwtui.contract.request import MASK
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.workspaces import Workspace
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.text import Names, Words, known_fields, quoted
+from gwtui.crud.writes import Writes
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.byok import plans as byok_plans
+from gwtui.resources.byok.writes import CREDENTIALS
 from gwtui.resources.guardrails import fields as guardrail_words
 from gwtui.resources.keys import plans as key_plans
 from gwtui.resources.organization import plans as organization_plans
@@ -141,19 +142,7 @@ def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, Kind]:
             lambda client, space: client.guardrails.list(workspace_id=space),
             ("limit_usd", *guardrail_words.LISTS),
         ),
-        "byok": Kind(
-            "credential",
-            "byok",
-            ByokCredential,
-            byok_plans.LABELS,
-            byok_plans.in_words(names),
-            lambda one: one.id,
-            byok_plans.shown_name,
-            lambda client, identity: client.byok.get(identity),
-            _credential,
-            lambda client, space: client.byok.list(workspace_id=space),
-            ("name", "allowed_models", "allowed_user_ids", "allowed_api_key_hashes"),
-        ),
+        "byok": of_writes(CREDENTIALS, PlanContext(now, names, dialect)),
         "organization": Kind(
             "settings",
             "organization",
@@ -168,12 +157,21 @@ def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, Kind]:
     }
 
 
-def _credential(one: ByokCredential) -> dict[str, Any]:
-    """Its fields; what stands for the stored key is how the gateway masks it."""
-    found = _fields(one, byok_plans.LABELS)
-    if one.label is not None:
-        found["key"] = one.label
-    return found
+def of_writes(writes: Writes[Any], context: PlanContext) -> Kind:
+    """The kind of a resource from its declaration."""
+    return Kind(
+        writes.noun,
+        writes.resource,
+        writes.model,
+        writes.fields.labels,
+        writes.fields.formatter(context),
+        writes.identity,
+        writes.name,
+        lambda client, identity: writes.service(client).get(identity),
+        writes.sent_by_gateway,
+        lambda client, space: writes.service(client).list(workspace_id=space),
+        writes.implied,
+    )
 
 
 def _fields(model: ResponseModel, names: Any) -> dict[str, Any]:

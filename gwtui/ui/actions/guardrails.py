@@ -18,6 +18,7 @@ from gwtui.crud.plan import Applied, Outcome, Plan
 from gwtui.domain.clock import Clock
 from gwtui.domain.guardrail_effect import restrictions_of
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.choices import value_now, value_soon
 from gwtui.resources.guardrails.effect import LiveEffect, NamedRestrictions, catalog_feed
 from gwtui.resources.guardrails.fields import in_words, known_values, labels
 from gwtui.resources.guardrails.form import GuardrailSources, create_form, edit_form
@@ -44,8 +45,6 @@ from gwtui.ui.actions.writing import (
     say_done,
     select,
     submitted,
-    value_now,
-    value_soon,
     workspace_facts,
 )
 from gwtui.ui.forms.form_screen import FormScreen, Submit

@@ -13,6 +13,7 @@ from gwtui.crud import cells
 from gwtui.crud.form import PickOption
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.choices import value_now
 from gwtui.resources.models.resource import models_feed
 from gwtui.resources.uses import Uses, workspace_contents, workspace_uses
 from gwtui.resources.workspaces import view as workspace_row
@@ -42,7 +43,6 @@ from gwtui.ui.actions.writing import (
     select,
     send_and_tell,
     submitted,
-    value_now,
 )
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, default_workspace_id

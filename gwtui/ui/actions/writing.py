@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +17,7 @@ from gwtui.crud.text import sentence
 from gwtui.crud.undo import UNDO_TIME
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.resources.actions import by_id
+from gwtui.resources.choices import value_soon
 from gwtui.resources.workspaces.resource import workspaces_feed
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.forms.confirm import ConfirmScreen
@@ -25,15 +25,12 @@ from gwtui.ui.frame_facts import whose
 from gwtui.ui.in_doubt import PLACE, route_to
 from gwtui.ui.screens.ask import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.watch.feed import Feed
 
 if TYPE_CHECKING:
     from gwtui.crud.executor import WriteRoad
 
 T = TypeVar("T")
 
-PATIENCE = 1.5
-"""Seconds that a form waits for names it can do without."""
 _NAME = 60
 _REMOVING = frozenset({"delete", "remove"})
 """The verbs after which rows are gone."""
@@ -43,23 +40,6 @@ LOOK = "It is not sent again. Look what became of it before you try again."
 def covered(context: ActionContext) -> bool:
     """Whether a form came up meanwhile: a key pressed twice opens one."""
     return context.app.screen is not context.screen
-
-
-async def value_soon(feed: Feed[T], patience: float = PATIENCE) -> T | None:
-    """The feed's value; None when there is none and it does not come soon."""
-    if feed.state.value is None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(patience):
-                await feed.refresh()
-    return feed.state.value
-
-
-async def value_now(feed: Feed[T]) -> T:
-    """The feed's value, read when there is none yet. Raises GatewayError."""
-    state = feed.state if feed.state.value is not None else await feed.refresh()
-    if state.value is None:
-        raise state.error or GatewayError("There is no answer yet.")
-    return state.value
 
 
 def plain_facts(context: ActionContext) -> Facts:

@@ -18,8 +18,8 @@ from gwtui.crud.executor import WriteRoad
 from gwtui.crud.plan import Applied, Consent, Plan
 from gwtui.crud.undo import UndoList
 from gwtui.local.journal import Journal
-from gwtui.resources.byok import plans as byok_plans
 from gwtui.resources.keys import plans as key_plans
+from plan_kit import byok_plans
 from undo_kit import RENAMED, client_of, listed
 
 

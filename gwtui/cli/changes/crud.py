@@ -1,0 +1,93 @@
+"""Create, update, enable and disable, delete on the command line, for every declared resource."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from gwtui.cli.changes.change import Change, NothingToDoError, Operand
+from gwtui.cli.changes.desk import Desk
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.plan import Plan
+from gwtui.crud.resource import ResourceSpec
+from gwtui.crud.writes import Update, Writes
+
+
+def changes_of(spec: ResourceSpec[Any]) -> Iterator[Change]:
+    """The verbs that change one kind of resource."""
+    writes, verbs = spec.written, _Verbs(spec)
+    operand = (Operand("id", writes.operand),)
+    if writes.create is not None:
+        yield Change(
+            "create",
+            writes.create.help,
+            verbs.create,
+            model=writes.create.request,
+            secret=writes.create.secret,
+            makes=True,
+        )
+    for how in (*filter(None, (writes.update,)), *writes.further):
+        yield Change(
+            how.command,
+            how.help,
+            partial(verbs.update, how),
+            operand,
+            how.request,
+            how.fields or writes.fields.editable,
+            secret=how.secret,
+        )
+    if writes.switch is not None:
+        yield Change("disable", writes.switch.disable_help, partial(verbs.switch, True), operand)
+        yield Change("enable", writes.switch.enable_help, partial(verbs.switch, False), operand)
+    if writes.delete is not None:
+        yield Change("delete", writes.delete.help, verbs.delete, operand)
+
+
+class _Verbs:
+    """Plans each change from what was typed and a fresh reading."""
+
+    def __init__(self, spec: ResourceSpec[Any]) -> None:
+        self._spec = spec
+        self._writes: Writes[Any] = spec.written
+
+    async def create(self, desk: Desk) -> Plan[Any]:
+        how = self._writes.create
+        if how is None:
+            raise TypeError(f"{self._spec.id} cannot be made")
+        request = await desk.request(how.request)
+        return self._writes.plan_create(request, _at(desk, await desk.workspace_names()))
+
+    async def update(self, how: Update, desk: Desk) -> Plan[Any]:
+        fresh, writes = await self._fresh(desk), self._writes
+        request = await desk.update(how.request, writes.known(fresh) if not how.secret else {})
+        at = _at(desk, await self._names(desk))
+        uses = await writes.uses(desk.gateway, fresh, at)
+        return writes.plan_update(fresh, request, at, uses, how=how)
+
+    async def switch(self, disabled: bool, desk: Desk) -> Plan[Any]:
+        fresh, writes = await self._fresh(desk), self._writes
+        if fresh.disabled is disabled:
+            state = "disabled" if disabled else "enabled"
+            raise NothingToDoError(f"{writes.noun} {writes.name(fresh)} is {state} already")
+        at = _at(desk)
+        around = await writes.around(desk.gateway, fresh, at) if disabled else None
+        return writes.plan_switch(fresh, disabled, at, around)
+
+    async def delete(self, desk: Desk) -> Plan[Any]:
+        fresh, writes, at = await self._fresh(desk), self._writes, _at(desk)
+        return writes.plan_delete(fresh, at, await writes.around(desk.gateway, fresh, at))
+
+    async def _fresh(self, desk: Desk) -> Any:
+        identity = await desk.identity(self._spec, desk.arguments.id)
+        return await self._writes.service(desk.gateway).get(identity)
+
+    async def _names(self, desk: Desk) -> Mapping[str, str]:
+        names = await desk.workspace_names()
+        feed = self._writes.names
+        further = None if feed is None else (await feed(desk.session.hub).refresh()).value
+        return {**names, **(further or {})}
+
+
+def _at(desk: Desk, names: Mapping[str, str] | None = None) -> PlanContext:
+    return PlanContext(desk.now, names or {}, desk.dialect)

@@ -1,0 +1,140 @@
+"""The fields of a resource, each declared once: label, how a value reads, what empty means.
+
+Plans, forms, three-way comparison, undo, recovery and the command line all read this declaration.
+Limits and value sets are not here: the request models of the contract have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from gwtui.contract.dialects import GENERIC, Dialect
+from gwtui.contract.request import RequestModel
+from gwtui.contract.response import ResponseModel
+from gwtui.crud.plan import Change
+from gwtui.crud.text import MOST_NAMED, NAME_LIMIT, Names, both_sides, known_fields, several
+from gwtui.domain.diffs import ABSENT
+from gwtui.domain.safe_text import safe_line
+
+_TEXT_LIMIT = 200
+"""Characters of a text value in a plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanContext:
+    """What a write is planned in view of.
+
+    ``now`` is aware UTC. ``names`` gives the name of whatever has an identifier (workspace, key,
+    member), fit to be shown. ``dialect`` is the one that the gateway speaks.
+    """
+
+    now: datetime
+    names: Names = field(default_factory=dict)
+    dialect: Dialect = GENERIC
+
+
+Format = Callable[[Any, PlanContext], str]
+"""A value that is not empty, as people read it."""
+
+
+def text(value: Any, _context: PlanContext) -> str:
+    """A text as it is, made safe for a terminal."""
+    return safe_line(value, _TEXT_LIMIT)
+
+
+def yes_no(value: Any, _context: PlanContext) -> str:
+    """A boolean as "yes" or "no"."""
+    return "yes" if value else "no"
+
+
+def on_off(value: Any, _context: PlanContext) -> str:
+    """A boolean as "on" or "off"."""
+    return "on" if value else "off"
+
+
+def disabled_enabled(value: Any, _context: PlanContext) -> str:
+    """The field ``disabled`` as the state it means."""
+    return "disabled" if value else "enabled"
+
+
+def name_of(value: Any, context: PlanContext) -> str:
+    """An identifier by the name of what it stands for, where that is known."""
+    return safe_line(context.names.get(value) or value, NAME_LIMIT)
+
+
+def entries(value: Any, context: PlanContext) -> str:
+    """A list of identifiers, by their names; an empty one is not the same as none."""
+    named = [name_of(entry, context) for entry in value]
+    return several(named, MOST_NAMED) if named else "none at all"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a resource.
+
+    ``name`` is the field of the request and of the answer. ``empty`` says what it means that there
+    is no value; besides None the values in ``blank`` count as none. ``editable`` fields are changed
+    by the edit form and by ``update``; the others are fixed or have a verb of their own.
+    """
+
+    name: str
+    label: str
+    format: Format = text
+    empty: str = "none"
+    blank: tuple[Any, ...] = ()
+    editable: bool = True
+
+
+class Fields:
+    """The fields of one resource, in the order in which plans show them."""
+
+    def __init__(self, *fields: Field) -> None:
+        self._fields = {one.name: one for one in fields}
+        self.labels: Mapping[str, str] = {one.name: one.label for one in fields}
+        """Name on the wire -> what people call it."""
+        self.editable: tuple[str, ...] = tuple(one.name for one in fields if one.editable)
+        """The fields that the edit form changes."""
+
+    def empty(self, name: str) -> str:
+        """What it means that this field has no value."""
+        return self._fields[name].empty
+
+    def format(self, name: str, value: Any, context: PlanContext) -> str:
+        """A field's value as people read it. A field that is not declared reads as plain text."""
+        known = self._fields.get(name, Field(name, name))
+        if value is None or value in known.blank:
+            return known.empty
+        return known.format(value, context)
+
+    def formatter(self, context: PlanContext) -> Callable[[str, Any], str]:
+        """``format`` for one context: from field name and value to text."""
+        return lambda name, value: self.format(name, value, context)
+
+    def known(self, model: ResponseModel) -> dict[str, Any]:
+        """The editable fields as the gateway gave them; what it left out or garbled is missing."""
+        return known_fields(model, self.editable)
+
+    def changes(
+        self, known: Mapping[str, Any], request: RequestModel, context: PlanContext
+    ) -> tuple[Change, ...]:
+        """What an update changes, field by field; a field missing from ``known`` is unknown."""
+        shown = self.formatter(context)
+        return tuple(
+            Change(label, *both_sides(name, known.get(name, ABSENT), getattr(request, name), shown))
+            for name, label in self.labels.items()
+            if name in request.model_fields_set
+        )
+
+    def first_values(
+        self, request: RequestModel, context: PlanContext, always: Iterable[str] = ()
+    ) -> tuple[Change, ...]:
+        """What a creation sets: the fields that were given, and those that always matter."""
+        shown = {*always, *request.model_fields_set}
+        return tuple(
+            Change(label, None, self.format(name, getattr(request, name), context))
+            for name, label in self.labels.items()
+            if name in shown
+        )

@@ -1,0 +1,321 @@
+"""What can be written to a resource, declared once: create, update, enable and disable, delete.
+
+The plan of each write is made here for every resource. What is special is a hook of the
+declaration: what a change leads to, what is read around the resource, what stands in the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from gwtui.contract.request import RequestModel
+from gwtui.contract.response import ResponseModel
+from gwtui.crud.fields import Fields, PlanContext
+from gwtui.crud.plan import Danger, Plan, Undo, WayBack
+from gwtui.crud.text import Names, as_read, identity_of, known_fields, quoted
+from gwtui.crud.undo import known, put_back
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+    from gwtui.crud.form import FormContext, FormSpec
+    from gwtui.watch.feed import Feed
+    from gwtui.watch.hub import FeedHub
+
+M = TypeVar("M", bound=ResponseModel)
+A = TypeVar("A")
+"""What is read around a resource before a write, for its plan."""
+
+Lines = Iterable[str]
+"""Sentences of a plan."""
+
+
+def _nothing(*_arguments: Any) -> Lines:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Create:
+    """How one is made: ``title`` and ``effects`` are of the plan, ``done`` what is said after it.
+
+    ``always`` are fields that the plan shows even when they were not given. ``resource`` gives the
+    new resource in the service's answer, None where the answer lacks it.
+    """
+
+    request: type[RequestModel]
+    form: Callable[[FormContext], FormSpec]
+    title: Callable[[Any], str]
+    help: str
+    done: Callable[[Any], str]
+    effects: Callable[[Any, PlanContext], Lines] = _nothing
+    always: tuple[str, ...] = ()
+    button: str = "Create it"
+    secret: str = ""
+    """The field whose value the command line reads from stdin."""
+    resource: Callable[[Any], Any] = lambda answer: answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """How fields of one are changed: ``effects`` gets the fresh reading and the request.
+
+    A resource has one that its edit form uses, and may have others: verbs that change ``fields`` in
+    a way of their own. One of danger "high" cannot be taken back.
+    """
+
+    request: type[RequestModel]
+    form: Callable[[Any, FormContext], FormSpec]
+    effects: Callable[[Any, Any, PlanContext], Lines] = _nothing
+    action: str = "edit"
+    command: str = "update"
+    """The verb of the command line."""
+    help: str = "change its fields"
+    title: str = "Change"
+    button: str = "Change it"
+    done: Callable[[Any, Any], str] | None = None
+    """What is said afterwards, from one before and after; "Key “ci” changed" when None."""
+    fields: tuple[str, ...] = ()
+    """The fields that it changes; the editable ones when empty."""
+    secret: str = ""
+    """The field whose value the command line reads from stdin."""
+    danger: Danger = "low"
+    moved: Callable[[Any, Any], str] = lambda _before, _now: ""
+    """What somebody else did between two readings that a person should know, as a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switch:
+    """How one is disabled and enabled, by its field ``disabled``.
+
+    ``effects`` gets the fresh reading, the wish and what was read around the resource (None where
+    it is enabled: then nothing is read).
+    """
+
+    effects: Callable[[Any, bool, Any, PlanContext], Lines]
+    disable_help: str
+    enable_help: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delete:
+    """How one is deleted. ``effects`` gets the fresh reading and what was read around it."""
+
+    effects: Callable[[Any, Any, PlanContext], Lines]
+    help: str = "delete it for good"
+    done: str = "deleted"
+    button: str = "Delete for good"
+    kept: tuple[str, ...] = ("name",)
+    """Fields that the journal keeps of it."""
+
+
+async def _no_uses(_client: GatewayClient, _fresh: Any, _context: PlanContext) -> tuple[str, ...]:
+    return ()
+
+
+async def _nothing_around(_client: GatewayClient, _fresh: Any, _context: PlanContext) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writes(Generic[M]):
+    """Everything that can be written to one kind of resource.
+
+    ``resource`` is its id, ``noun`` what one is called. ``service`` gives its part of the client:
+    ``get``, ``list``, ``create``, ``update``, ``delete``. ``called`` are the fields that name one
+    in a sentence, the best first. ``uses`` reads what uses one, as sentences for an update's plan;
+    ``around`` reads what disabling and deleting must know. ``names`` is a feed of names by
+    identifier, beside those of the workspaces. ``feeds`` begin the names of the feeds that a write
+    makes out of date. ``before`` are comparable fields beside the editable ones.
+    """
+
+    resource: str
+    noun: str
+    model: type[M]
+    fields: Fields
+    identity: Callable[[M], str | None]
+    of_row: Callable[[Any], M]
+    """The resource in a row of its list."""
+    service: Callable[[GatewayClient], Any]
+    operand: str = "its id, how that begins, or its name"
+    """How the command line asks for one."""
+    identifier: str = "id"
+    """What its identity is called: "id" or "hash"."""
+    called: tuple[str, ...] = ("name", "id")
+    feeds: tuple[str, ...] = ()
+    names: Callable[[FeedHub], Feed[Names]] | None = None
+    uses: Callable[[GatewayClient, Any, PlanContext], Awaitable[tuple[str, ...]]] = _no_uses
+    around: Callable[[GatewayClient, Any, PlanContext], Awaitable[Any]] = _nothing_around
+    create: Create | None = None
+    update: Update | None = None
+    further: tuple[Update, ...] = ()
+    """Verbs of its own that change fields, beside the edit form."""
+    switch: Switch | None = None
+    delete: Delete | None = None
+    implied: tuple[str, ...] = ()
+    """Fields that are null where a creation leaves them out."""
+    stands_for: Mapping[str, str] = field(default_factory=dict)
+    """Field of a request -> field of the answer that stands for it: a secret and its mask."""
+
+    # What one is called -------------------------------------------------------------------------
+
+    def name(self, one: Any) -> str:
+        """One in a sentence: its name in quotes, else the best identifier there is."""
+        first, *rest = self.called
+        return quoted(getattr(one, first), *(getattr(one, name) for name in rest))
+
+    def title(self, one: Any) -> str:
+        """One at the beginning of a sentence: "Key “ci”"."""
+        return f"{self.noun.capitalize()} {self.name(one)}"
+
+    def _id(self, one: Any) -> str:
+        return identity_of(self.identity(one), self.noun)
+
+    def known(self, one: M) -> dict[str, Any]:
+        """Every declared field as the gateway gave it; one that it garbled is missing."""
+        found = known_fields(one, (name for name in self.fields.labels if name in self._readable))
+        return found | {asked: getattr(one, shown) for asked, shown in self.stands_for.items()}
+
+    def sent_by_gateway(self, one: M) -> dict[str, Any]:
+        """The same without the fields that the answer left out: they are not known to be null."""
+        masks = {name: getattr(one, shown) for name, shown in self.stands_for.items()}
+        return {
+            name: value
+            for name, value in self.known(one).items()
+            if (name in one.raw if name not in masks else masks[name] is not None)
+        }
+
+    @property
+    def _readable(self) -> Mapping[str, Any]:
+        return self.model.model_fields
+
+    # Plans --------------------------------------------------------------------------------------
+
+    def plan_create(self, request: RequestModel, context: PlanContext) -> Plan[Any]:
+        """One POST with the fields that were given."""
+        how = _declared(self.create, "create")
+
+        def made(answer: Any) -> str | None:
+            one = how.resource(answer)
+            return None if one is None else self.identity(one)
+
+        return Plan(
+            action=f"{self.resource}.create",
+            title=how.title(request),
+            resource=self.resource,
+            identity=None,
+            send=lambda client: self.service(client).create(request),
+            changes=self.fields.first_values(request, context, how.always),
+            effects=tuple(how.effects(request, context)),
+            summary=request.body(),
+            identify=made,
+            undo=lambda answer: self._delete_again(made(answer), context),
+        )
+
+    def _delete_again(self, identity: str | None, context: PlanContext) -> WayBack:
+        """The way back from a creation. It holds on to nothing of the answer but the identity."""
+
+        async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
+            at = PlanContext(now, context.names, context.dialect)
+            fresh = await self.service(client).get(known(identity, self.noun))
+            return self.plan_delete(fresh, at, await self.around(client, fresh, at))
+
+        return way
+
+    def plan_update(
+        self,
+        fresh: M,
+        request: RequestModel,
+        context: PlanContext,
+        uses: tuple[str, ...] = (),
+        *,
+        how: Update | None = None,
+    ) -> Plan[M]:
+        """One PATCH with the fields that were given, in view of a fresh reading that has an id.
+
+        Without ``how`` it is the verb that the fields belong to: one of their own, else the
+        resource's update.
+        """
+        identity, given = self._id(fresh), request.model_fields_set
+        how = how or self._way_to_change(given)
+        final = how.danger == "high"
+        masks = [self.stands_for[name] for name in given if name in self.stands_for]
+        return Plan(
+            action=f"{self.resource}.{how.action}",
+            title=f"{how.title} {self.noun} {self.name(fresh)}",
+            resource=self.resource,
+            identity=identity,
+            send=lambda client: self.service(client).update(identity, request),
+            changes=self.fields.changes(self.known(fresh), request, context),
+            effects=(*how.effects(fresh, request, context), *uses),
+            danger=how.danger,
+            summary=request.body(),
+            before=as_read(fresh, {*given, *masks}),
+            undo=None if final else self._put_back(fresh, request, context),
+        )
+
+    def _way_to_change(self, given: set[str]) -> Update:
+        own = (further for further in self.further if given.intersection(further.fields))
+        return next(own, None) or _declared(self.update, "update")
+
+    def plan_switch(
+        self, fresh: M, disabled: bool, context: PlanContext, around: Any = None
+    ) -> Plan[M]:
+        """One PATCH that disables or enables. ``fresh`` has an id."""
+        how, identity = _declared(self.switch, "enable and disable"), self._id(fresh)
+        request = _declared(self.update, "update").request.model_validate({"disabled": disabled})
+        return Plan(
+            action=f"{self.resource}.toggle",
+            title=f"{'Disable' if disabled else 'Enable'} {self.noun} {self.name(fresh)}",
+            resource=self.resource,
+            identity=identity,
+            send=lambda client: self.service(client).update(identity, request),
+            changes=self.fields.changes(self.known(fresh), request, context),
+            effects=tuple(how.effects(fresh, disabled, around, context)),
+            summary=request.body(),
+            before=as_read(fresh, request.model_fields_set),
+            undo=self._put_back(fresh, request, context),
+        )
+
+    def _put_back(self, fresh: M, request: RequestModel, context: PlanContext) -> Undo[M] | None:
+        identity = self._id(fresh)
+
+        def plan(present: M, wanted: Mapping[str, Any], now: datetime) -> Plan[Any]:
+            at = PlanContext(now, context.names, context.dialect)
+            if "disabled" in wanted:
+                return self.plan_switch(present, wanted["disabled"], at)
+            model = _declared(self.update, "update").request
+            return self.plan_update(present, model.model_validate(wanted), at)
+
+        return put_back(
+            fresh,
+            request,
+            self.fields.labels,
+            self.fields.formatter(context),
+            read=lambda client: self.service(client).get(identity),
+            plan=plan,
+        )
+
+    def plan_delete(self, fresh: M, context: PlanContext, around: Any = None) -> Plan[None]:
+        """One DELETE. ``fresh`` has an id."""
+        how, identity = _declared(self.delete, "delete"), self._id(fresh)
+        return Plan(
+            action=f"{self.resource}.delete",
+            title=f"Delete {self.noun} {self.name(fresh)}",
+            resource=self.resource,
+            identity=identity,
+            send=lambda client: self.service(client).delete(identity),
+            effects=tuple(how.effects(fresh, around, context)),
+            danger="high",
+            summary={name: getattr(fresh, name) for name in how.kept},
+        )
+
+
+V = TypeVar("V")
+
+
+def _declared(verb: V | None, name: str) -> V:
+    if verb is None:
+        raise TypeError(f"this resource declares no way to {name} one")
+    return verb

@@ -1,0 +1,103 @@
+"""What the fields of forms offer to pick: providers, models, members, keys.
+
+Each function gives the ``Choices`` of a field: read when the field is opened, empty where it cannot
+be read soon. Every text has passed ``safe_line``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+from gwtui.client.errors import GatewayError
+from gwtui.crud.form import Choices, FormContext, PickOption
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.keys.resource import fetch_keys
+from gwtui.resources.models.providers import providers_feed
+from gwtui.resources.models.resource import models_feed
+from gwtui.resources.organization.resource import shown_person
+from gwtui.watch.feed import Feed
+from gwtui.watch.hub import Scope
+
+T = TypeVar("T")
+
+PATIENCE = 1.5
+"""Seconds that a form waits for names it can do without."""
+_NAME = 60
+
+
+async def value_soon(feed: Feed[T], patience: float = PATIENCE) -> T | None:
+    """The feed's value; None when there is none and it does not come within ``patience`` s."""
+    if feed.state.value is None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await feed.refresh()
+    return feed.state.value
+
+
+async def value_now(feed: Feed[T]) -> T:
+    """The feed's value, read when there is none yet. Raises GatewayError."""
+    state = feed.state if feed.state.value is not None else await feed.refresh()
+    if state.value is None:
+        raise state.error or GatewayError("There is no answer yet.")
+    return state.value
+
+
+def providers(context: FormContext) -> Choices:
+    """Providers of the catalog, by slug."""
+
+    async def read() -> Sequence[PickOption]:
+        found = await value_soon(providers_feed(context.hub, Scope())) or ()
+        return [
+            PickOption(one.slug, safe_line(one.slug, _NAME), safe_line(one.name or "", _NAME))
+            for one in found
+            if one.slug
+        ]
+
+    return read
+
+
+def models(context: FormContext) -> Choices:
+    """Models of the catalog, by identifier."""
+
+    async def read() -> Sequence[PickOption]:
+        found = await value_soon(models_feed(context.hub, Scope())) or ()
+        return [
+            PickOption(one.id, safe_line(one.id, _NAME), safe_line(one.name or "", _NAME))
+            for one in found
+            if one.id
+        ]
+
+    return read
+
+
+def members(context: FormContext) -> Choices:
+    """Members of the organization, by user id."""
+
+    async def read() -> Sequence[PickOption]:
+        return [
+            PickOption(one.id, shown_person(one, one.id), safe_line(one.email or "", _NAME))
+            for one in (await context.client.organization.members()).items
+            if one.id
+        ]
+
+    return read
+
+
+def keys(context: FormContext) -> Choices:
+    """API keys of every workspace, by hash."""
+
+    async def read() -> Sequence[PickOption]:
+        return [
+            PickOption(
+                row.key.hash,
+                safe_line(row.key.name or row.key.label or row.key.hash, _NAME),
+                safe_line(row.workspace_name or "", _NAME),
+            )
+            for row in await fetch_keys(context.client, None)
+            if row.key.hash
+        ]
+
+    return read

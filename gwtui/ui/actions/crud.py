@@ -1,0 +1,245 @@
+"""Create, edit, enable and disable, delete: what these actions do in the dashboard.
+
+One implementation for every resource that declares ``Writes``. A write is planned from a fresh
+reading, confirmed, sent once, and what became of it is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
+from gwtui.contract.request import RequestModel
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.form import Facts, FormContext, FormSpec
+from gwtui.crud.plan import Applied, Outcome, Refused
+from gwtui.crud.writes import Update, Writes
+from gwtui.resources.choices import value_soon
+from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.editing import Editing
+from gwtui.ui.actions.writing import (
+    carry_out,
+    confirm,
+    confirm_and_tell,
+    covered,
+    plain_facts,
+    read_again,
+    refresh,
+    say_done,
+    select,
+    submitted,
+    workspace_facts,
+)
+from gwtui.ui.forms.form_screen import FormScreen, Submit
+
+
+async def create(context: ActionContext) -> None:
+    """A form, one request, the new row selected."""
+    writes = written(context)
+    how = writes.create
+    if how is None:
+        return
+    facts = await _facts(context, how.request)
+    if covered(context):
+        return
+
+    async def submit(request: RequestModel) -> Outcome[Any] | None:
+        plan = writes.plan_create(request, plan_context(context, facts.workspaces))
+        consent = await submitted(context, plan, how.button)
+        return None if consent is None else await carry_out(context, consent)
+
+    answer = await fill_in(context, how.form(form_context(context)), facts, submit)
+    made = None if answer is None else how.resource(answer)
+    if made is not None:
+        say_done(context, how.done(made))
+        identity = writes.identity(made)
+        if identity:
+            select(context, identity)
+
+
+async def edit(context: ActionContext) -> None:
+    """A form filled from the row; on submit it is read again before anything is sent."""
+    writes, one = written(context), selected(context)
+    if one is None or writes.update is None:
+        return
+    how, request = writes.update, writes.update.request
+    facts = await _facts(context, request)
+    names = await _names(context, facts)
+    if covered(context):
+        return
+    at = plan_context(context, names)
+    editing = Editing(
+        context=context,
+        original=one,
+        noun=writes.noun,
+        called=writes.title(one),
+        read=partial(_read, context, one),
+        known=writes.fields.known,
+        labels=writes.fields.labels,
+        words=writes.fields.formatter(at),
+        plan=lambda fresh, wanted: writes.plan_update(
+            fresh, request.model_validate(wanted), plan_context(context, names)
+        ),
+        uses=lambda fresh: writes.uses(context.app.gateway, fresh, at),
+    )
+    form = how.form(one, form_context(context))
+    changed = await fill_in(context, form, facts, editing.submit)
+    if changed is not None:
+        say_done(context, _done(writes, how, one, changed))
+
+
+async def change(name: str, context: ActionContext) -> None:
+    """A verb that changes fields in a way of its own: a form, what it leads to, one request."""
+    writes, one = written(context), selected(context)
+    how = next(further for further in writes.further if further.action == name)
+    if one is None:
+        return
+    before = await _read_again(context, one)
+    if before is None or covered(context):
+        return
+    app = context.app
+
+    async def submit(request: RequestModel) -> Outcome[Any] | None:
+        try:
+            now = await _read(context, one)
+        except NotFoundError:
+            return Refused(NotSentError(f"This {writes.noun} no longer exists."))
+        except GatewayError as error:
+            why = f"Nothing was sent: the {writes.noun} could not be read again. {error.message}"
+            return Refused(NotSentError(why))
+        at = plan_context(context)
+        uses = await writes.uses(app.gateway, now, at)
+        plan = writes.plan_update(now, request, at, uses, how=how)
+        notes = tuple(filter(None, (how.moved(before, now),)))
+        consent = await confirm(context, plan, how.button, notes=notes)
+        return None if consent is None else await carry_out(context, consent)
+
+    form = how.form(before, form_context(context))
+    changed = await fill_in(context, form, plain_facts(context), submit)
+    if changed is not None:
+        say_done(context, _done(writes, how, before, changed))
+
+
+async def toggle(context: ActionContext) -> None:
+    """Disable an enabled one, enable a disabled one: as the row showed it at the key press."""
+    writes, one = written(context), selected(context)
+    if one is None:
+        return
+    if one.disabled is None:
+        why = f"It is not known whether this {writes.noun} is disabled"
+        context.app.say(why, severity="warning")
+        return
+    disabled = not one.disabled
+    fresh = await _read_again(context, one)
+    if fresh is None:
+        return
+    done = f"{writes.title(fresh)} {'disabled' if disabled else 'enabled'}"
+    if fresh.disabled is disabled:
+        context.app.say(f"{done} already")
+        await refresh(context, *writes.feeds)
+        return
+    at = plan_context(context)
+    around = await writes.around(context.app.gateway, fresh, at) if disabled else None
+    plan = writes.plan_switch(fresh, disabled, at, around)
+    button = "Disable" if disabled else "Enable"
+    await confirm_and_tell(context, plan, button, done, *writes.feeds)
+
+
+async def delete(context: ActionContext) -> None:
+    """Delete one after a confirmation that no single key gives."""
+    writes, one = written(context), selected(context)
+    how = writes.delete
+    fresh = None if one is None else await _read_again(context, one)
+    if fresh is None or how is None:
+        return
+    at = plan_context(context)
+    plan = writes.plan_delete(fresh, at, await writes.around(context.app.gateway, fresh, at))
+    done = f"{writes.title(fresh)} {how.done}"
+    await confirm_and_tell(context, plan, how.button, done, *writes.feeds)
+
+
+def handlers(resource: str, *own: str) -> Mapping[str, Handler]:
+    """The handlers of a resource by action id; ``own`` are its further verbs that change fields."""
+    standard = {"create": create, "edit": edit, "toggle": toggle, "delete": delete}
+    found: dict[str, Handler] = {f"{resource}.{verb}": do for verb, do in standard.items()}
+    return found | {f"{resource}.{verb}": partial(change, verb) for verb in own}
+
+
+# What they share --------------------------------------------------------------------------------
+
+
+def written(context: ActionContext) -> Writes[Any]:
+    """What can be written to the resource of the list that was shown at the key press."""
+    if context.spec is None:
+        raise TypeError("only the rows of a list can be written to in this way")
+    found: Writes[Any] = context.spec.written
+    return found
+
+
+def selected(context: ActionContext) -> Any | None:
+    """What was selected at the key press; says so when it cannot be written to."""
+    writes = written(context)
+    one = writes.of_row(context.target)
+    if writes.identity(one):
+        return one
+    context.app.say(
+        f"The gateway gave this {writes.noun} no {writes.identifier}: it cannot be changed",
+        severity="warning",
+    )
+    return None
+
+
+def plan_context(context: ActionContext, names: Mapping[str, str] | None = None) -> PlanContext:
+    """What a write is planned in view of, now."""
+    app = context.app
+    return PlanContext(app.clock.now(), names or {}, app.connection.dialect)
+
+
+def form_context(context: ActionContext) -> FormContext:
+    """What the forms of a resource are built from, now."""
+    app = context.app
+    return FormContext(
+        app.hub, app.gateway, app.connection.dialect, app.clock.now(), app.scope.workspace
+    )
+
+
+async def fill_in(
+    context: ActionContext, spec: FormSpec, facts: Facts, submit: Submit[Any]
+) -> Any | None:
+    """Let the person fill a form in; the answer to what was applied, None for everything else."""
+    form: FormScreen[Any] = FormScreen(spec, facts, submit)
+    outcome = await context.app.push_screen_wait(form)
+    if outcome is not None:
+        await refresh(context, *written(context).feeds)
+    return outcome.value if isinstance(outcome, Applied) else None
+
+
+def _done(writes: Writes[Any], how: Update, before: Any, after: Any) -> str:
+    return f"{writes.title(after)} changed" if how.done is None else how.done(before, after)
+
+
+async def _facts(context: ActionContext, request: type[RequestModel]) -> Facts:
+    if "workspace_id" in request.model_fields:
+        return await workspace_facts(context)
+    return plain_facts(context)
+
+
+async def _names(context: ActionContext, facts: Facts) -> Mapping[str, str]:
+    """Names of the workspaces and of what else the fields list by identifier."""
+    feed = written(context).names
+    further: Mapping[str, str] | None = None
+    if feed is not None:
+        further = await value_soon(feed(context.app.hub))
+    return {**facts.workspaces, **(further or {})}
+
+
+async def _read(context: ActionContext, one: Any) -> Any:
+    writes = written(context)
+    return await writes.service(context.app.gateway).get(writes.identity(one))
+
+
+async def _read_again(context: ActionContext, one: Any) -> Any | None:
+    writes = written(context)
+    return await read_again(context, _read(context, one), writes.title(one), *writes.feeds)
