@@ -19,6 +19,7 @@ from gwtui.resources.keys.form import create_form
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.styles import style_sheets
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
+from plan_kit import form_context
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 SPACE = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
@@ -56,7 +57,7 @@ class ScriptedSubmit:
 
 
 def form(submit: ScriptedSubmit, spec: FormSpec | None = None) -> FormScreen[Any]:
-    return FormScreen(spec or create_form(None), FACTS, submit)
+    return FormScreen(spec or create_form(form_context()), FACTS, submit)
 
 
 async def until(pilot: Pilot[Any], holds: Callable[[], Any], what: str) -> None:

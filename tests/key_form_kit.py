@@ -9,6 +9,7 @@ from gwtui.contract.keys import ApiKey
 from gwtui.crud.form import Facts
 from gwtui.resources.keys.form import create_form, edit_form
 from gwtui.ui.forms.state import FormState
+from plan_kit import form_context
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 TOKYO = "Asia/Tokyo"
@@ -17,7 +18,7 @@ FACTS = Facts(now=lambda: NOW, zone=UTC, workspaces={SPACE: "Research"})
 
 
 def creating(**typed: Any) -> FormState:
-    state = FormState(create_form(None), FACTS)
+    state = FormState(create_form(form_context()), FACTS)
     for name, text in typed.items():
         state.put(name, text)
     return state
@@ -41,7 +42,7 @@ def api_key(**changes: Any) -> ApiKey:
 
 
 def editing(key: ApiKey | None = None) -> FormState:
-    return FormState(edit_form(key or api_key(), NOW), FACTS)
+    return FormState(edit_form(key or api_key(), form_context(NOW)), FACTS)
 
 
 def body(state: FormState) -> dict[str, Any]:

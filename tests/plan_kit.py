@@ -10,12 +10,17 @@ from pydantic import SecretStr
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
+from gwtui.contract.dialects import GENERIC
+from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import PlanContext
+from gwtui.crud.form import FormContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.text import Names
 from gwtui.resources.byok.writes import CREDENTIALS, Around
+from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.uses import Uses
+from gwtui.watch.hub import FeedHub
 
 MOMENT = datetime(2026, 10, 1, 12, tzinfo=UTC)
 
@@ -77,6 +82,10 @@ class ByokPlans:
     known_values = staticmethod(CREDENTIALS.fields.known)
 
     @staticmethod
+    def in_words(field: str, value: Any) -> str:
+        return CREDENTIALS.fields.format(field, value, PlanContext(MOMENT))
+
+    @staticmethod
     def plan_create(request: CreateByokRequest) -> Plan[Any]:
         return CREDENTIALS.plan_create(request, PlanContext(MOMENT))
 
@@ -107,3 +116,44 @@ class ByokPlans:
 
 
 byok_plans = ByokPlans()
+
+
+class KeyPlans:
+    """The plans of a key as its declaration makes them."""
+
+    known_values = staticmethod(KEYS.fields.known)
+    shown_name = staticmethod(KEYS.name)
+
+    @staticmethod
+    def in_words(field: str, value: Any, now: datetime, names: Names) -> str:
+        return KEYS.fields.format(field, value, PlanContext(now, names))
+
+    @staticmethod
+    def plan_create(
+        request: CreateKeyRequest, now: datetime, names: Names | None = None
+    ) -> Plan[Any]:
+        return KEYS.plan_create(request, PlanContext(now, names or {}))
+
+    @staticmethod
+    def plan_update(
+        fresh: ApiKey, request: UpdateKeyRequest, now: datetime, names: Names | None = None
+    ) -> Plan[Any]:
+        return KEYS.plan_update(fresh, request, PlanContext(now, names or {}))
+
+    @staticmethod
+    def plan_set_disabled(
+        fresh: ApiKey, disabled: bool, now: datetime, uses: Uses = ()
+    ) -> Plan[Any]:
+        return KEYS.plan_switch(fresh, disabled, PlanContext(now), uses)
+
+    @staticmethod
+    def plan_delete(fresh: ApiKey, now: datetime, uses: Uses = ()) -> Plan[Any]:
+        return KEYS.plan_delete(fresh, PlanContext(now), uses)
+
+
+key_plans = KeyPlans()
+
+
+def form_context(now: datetime = MOMENT, workspace: str | None = None) -> FormContext:
+    """What a form is built from, where nothing is picked from the gateway."""
+    return FormContext(cast("FeedHub", None), cast("GatewayClient", None), GENERIC, now, workspace)

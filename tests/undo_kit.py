@@ -28,11 +28,10 @@ from gwtui.resources.assignments import plans as assignment_plans
 from gwtui.resources.budgets import plans as budget_series
 from gwtui.resources.guardrails import plans as guardrail_plans
 from gwtui.resources.guardrails.plans import Reach
-from gwtui.resources.keys import plans as key_plans
 from gwtui.resources.members import plans as member_plans
 from gwtui.resources.organization import plans as organization_plans
 from gwtui.resources.workspaces import plans as workspace_plans
-from plan_kit import byok_plans
+from plan_kit import byok_plans, key_plans
 
 Look = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
 Make = Callable[[FaultWorld], Plan[Any]]

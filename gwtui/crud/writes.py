@@ -15,7 +15,7 @@ from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.fields import Fields, PlanContext
 from gwtui.crud.plan import Danger, Plan, Undo, WayBack
-from gwtui.crud.text import Names, as_read, identity_of, known_fields, quoted
+from gwtui.crud.text import Names, as_read, known_fields, quoted
 from gwtui.crud.undo import known, put_back
 
 if TYPE_CHECKING:
@@ -170,7 +170,11 @@ class Writes(Generic[M]):
         return f"{self.noun.capitalize()} {self.name(one)}"
 
     def _id(self, one: Any) -> str:
-        return identity_of(self.identity(one), self.noun)
+        identity = self.identity(one)
+        if not identity:
+            why = f"the gateway gave this {self.noun} no {self.identifier}: it cannot be changed"
+            raise ValueError(why)
+        return identity
 
     def known(self, one: M) -> dict[str, Any]:
         """Every declared field as the gateway gave it; one that it garbled is missing."""

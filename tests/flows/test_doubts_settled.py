@@ -19,7 +19,6 @@ from gwtui.embedded.faults import Switchboard
 from gwtui.local.audit import AuditLog
 from gwtui.local.journal import Journal
 from gwtui.local.sealed_keys import sealed_keys
-from gwtui.resources.keys.plans import plan_create
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
@@ -27,6 +26,7 @@ from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.ask import AskScreen, NoticeScreen
 from gwtui.ui.screens.choose import ChooseScreen
 from gwtui.ui.screens.doubt import DoubtScreen
+from plan_kit import key_plans
 from shell_kit import Site, dashboard, has_data, line, listing, notices, shown, site, until
 
 AFTER, BEFORE = "reset-after", "reset-before"
@@ -63,7 +63,7 @@ class Desk:
                 assert isinstance(await road.carry_out(Consent(plan, "form")), Unknown)
 
     def creation(self, name: str) -> Plan[Any]:
-        return plan_create(CreateKeyRequest(name=name), self.place.clock.now())
+        return key_plans.plan_create(CreateKeyRequest(name=name), self.place.clock.now())
 
     async def keys(self) -> list[ApiKey]:
         async with self.client() as client:

@@ -23,11 +23,10 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.workspaces import Workspace
-from gwtui.resources.byok import plans as byok_plans
 from gwtui.resources.guardrails import fields as guardrail_words
-from gwtui.resources.keys import plans as key_plans
 from gwtui.resources.workspaces import plans as workspace_plans
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute, SideEditor
+from plan_kit import byok_plans, key_plans
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 FULL = os.environ.get("GWTUI_HOSTILE") == "full"
@@ -48,7 +47,11 @@ RESOURCES: Mapping[str, tuple[type[ResponseModel], Known, Words]] = {
         lambda one: guardrail_words.known_values(one, GENERIC),
         guardrail_words.in_words(NOW, {}),
     ),
-    "credential": (ByokCredential, byok_plans.known_values, byok_plans.in_words({})),
+    "credential": (
+        ByokCredential,
+        byok_plans.known_values,
+        byok_plans.in_words,
+    ),
 }
 
 

@@ -29,6 +29,7 @@ from gwtui.ui.forms.editors import ChoiceEditor, LinesEditor, PickEditor, TextEd
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
 from gwtui.ui.widgets.prompt import GotoPrompt
+from plan_kit import form_context
 from resource_samples import NOW, key, workspace
 
 
@@ -126,7 +127,8 @@ async def test_what_nobody_touched_is_not_sent() -> None:
 async def test_an_edited_name_keeps_what_was_not_edited() -> None:
     submit = ScriptedSubmit(Refused(NotSentError("no")))
     screen = form(
-        submit, key_form(key(name="pay\x1b[31m\u202erolle", workspace_id="\x1b]0;x"), NOW)
+        submit,
+        key_form(key(name="pay\x1b[31m\u202erolle", workspace_id="\x1b]0;x"), form_context(NOW)),
     )
     app = HostApp(screen)
     async with app.run_test(size=(100, 40)) as pilot:
@@ -139,7 +141,7 @@ async def test_an_edited_name_keeps_what_was_not_edited() -> None:
 
 async def test_half_a_character_is_refused_in_words() -> None:
     submit = ScriptedSubmit()
-    screen = form(submit, key_form(key(name="pay\ud800"), NOW))
+    screen = form(submit, key_form(key(name="pay\ud800"), form_context(NOW)))
     app = HostApp(screen)
     async with app.run_test(size=(100, 40)) as pilot:
         await until(pilot, lambda: app.screen is screen, "the form")
@@ -156,7 +158,7 @@ async def test_a_request_that_an_answer_made_illegal_is_refused() -> None:
         PutBudgetRequest.model_validate({"limit_usd": -5})
         raise AssertionError("the model refuses it")
 
-    screen: FormScreen[Any] = FormScreen(key_form(key(), NOW), FACTS, submit)
+    screen: FormScreen[Any] = FormScreen(key_form(key(), form_context(NOW)), FACTS, submit)
     app = HostApp(screen)
     async with app.run_test(size=(100, 40)) as pilot:
         await until(pilot, lambda: app.screen is screen, "the form")

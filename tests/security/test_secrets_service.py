@@ -42,10 +42,8 @@ from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.journal import Journal
 from gwtui.local.seal import SealedKey
 from gwtui.local.sealed_keys import SealedKeys, sealed_keys
-from gwtui.resources.byok.plans import plan_create as plan_store
-from gwtui.resources.byok.plans import plan_rotate
-from gwtui.resources.keys.plans import plan_create
 from gwtui.resources.keys.sealed import with_sealing
+from plan_kit import byok_plans, key_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)
@@ -73,9 +71,11 @@ class Desk:
     def plans(self) -> Mapping[str, Callable[[], Plan[Any]]]:
         """Each write that carries a secret, or brings one."""
         return {
-            "create key": lambda: with_sealing(plan_create(new_key(), NOW, {}), self.sealed),
-            "store provider key": lambda: plan_store(provider_key()),
-            "rotate provider key": lambda: plan_rotate(
+            "create key": lambda: with_sealing(
+                key_plans.plan_create(new_key(), NOW, {}), self.sealed
+            ),
+            "store provider key": lambda: byok_plans.plan_create(provider_key()),
+            "rotate provider key": lambda: byok_plans.plan_rotate(
                 self.credential, SecretStr(MARKED["rotated key"])
             ),
         }

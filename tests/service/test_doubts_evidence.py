@@ -27,10 +27,9 @@ from gwtui.crud.executor import WriteRoad
 from gwtui.crud.plan import Applied, Consent, Plan, Unknown
 from gwtui.domain.cells import UNKNOWN
 from gwtui.local.journal import Journal
-from gwtui.resources.keys.plans import plan_create, plan_update
 from gwtui.resources.recovery.evidence import REACHES, Evidence, Look, Window, near
 from gwtui.resources.recovery.inspection import look_into, makers
-from plan_kit import byok_plans
+from plan_kit import byok_plans, key_plans
 
 HAPPENED, DID_NOT = "502-after", "502"
 CREATIONS = {"createKey", "createWorkspace", "createGuardrail", "createByok"}
@@ -113,7 +112,7 @@ async def test_fields_that_somebody_else_changed_are_something_else(
     world.begin()
     wish = UpdateKeyRequest.model_validate({"name": "mine", "limit": 5.0, "limit_reset": "daily"})
     async with road_of(world, tmp_path) as (client, road):
-        await lose(world, road, plan_update(world.key, wish, NOW), DID_NOT)
+        await lose(world, road, key_plans.plan_update(world.key, wish, NOW), DID_NOT)
         theirs = UpdateKeyRequest.model_validate({"name": "theirs", "limit": 5.0})
         await client.keys.update(world.key.hash or "", theirs)
         found = await evidence(client, road)
@@ -200,9 +199,9 @@ async def test_what_another_write_made_is_named_and_far_things_are_not_listed(
     world.begin()
     async with road_of(world, tmp_path) as (client, road):
         twin = CreateKeyRequest(name="ci")
-        done = await road.carry_out(Consent(plan_create(twin, NOW), "form"))
+        done = await road.carry_out(Consent(key_plans.plan_create(twin, NOW), "form"))
         assert isinstance(done, Applied)
-        await lose(world, road, plan_create(twin, NOW), HAPPENED)
+        await lose(world, road, key_plans.plan_create(twin, NOW), HAPPENED)
         known = makers(road.journal.entries())
         found = await evidence(client, road, makers=known)
         same = [one for one in found.candidates if one.name == "“ci”"]
@@ -219,7 +218,7 @@ async def test_what_is_looked_for_can_be_nowhere(world: FaultWorld, tmp_path: Pa
     async with road_of(world, tmp_path) as (client, road):
         for key in (await client.keys.list()).items:
             await client.keys.delete(key.hash or "")
-        await lose(world, road, plan_create(CreateKeyRequest(name="ci"), NOW), DID_NOT)
+        await lose(world, road, key_plans.plan_create(CreateKeyRequest(name="ci"), NOW), DID_NOT)
         found = await evidence(client, road)
         assert found.candidates == ()
         assert found.said[0].startswith("No key was made between 2026-11-21 06:5")

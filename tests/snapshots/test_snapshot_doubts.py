@@ -22,7 +22,7 @@ from gwtui.crud.executor import WriteRoad
 from gwtui.crud.plan import Consent, Plan
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
-from gwtui.resources.keys.plans import plan_create, plan_update
+from plan_kit import key_plans
 
 SnapCompare = Callable[..., bool]
 
@@ -69,16 +69,16 @@ async def _leave_in_doubt(demo: Demo) -> None:
 
         wish = CreateKeyRequest.model_validate({"name": "ci deploy", "limit": 25.0})
         moments[0] = SENT - timedelta(hours=9)
-        await lose(plan_create(CreateKeyRequest(name="nightly"), SENT), 1)
+        await lose(key_plans.plan_create(CreateKeyRequest(name="nightly"), SENT), 1)
         moments[0] = SENT + timedelta(minutes=2)
         with no_chance():
             await client.keys.create(wish)
             await client.keys.create(CreateKeyRequest(name="ci deploy"))
-        await lose(plan_create(wish, SENT), 2)
+        await lose(key_plans.plan_create(wish, SENT), 2)
         moments[0] += timedelta(minutes=1)
         key = (await client.keys.list()).items[0]
         change = {"name": "ci of the shop", "limit": 40.0, "limit_reset": "weekly"}
-        plan = plan_update(key, UpdateKeyRequest.model_validate(change), SENT)
+        plan = key_plans.plan_update(key, UpdateKeyRequest.model_validate(change), SENT)
         await client.keys.update(key.hash or "", UpdateKeyRequest.model_validate({"limit": 40.0}))
         await client.keys.update(key.hash or "", UpdateKeyRequest(name="ci of ann"))
         await lose(plan, 3)

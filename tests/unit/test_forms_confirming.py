@@ -18,6 +18,7 @@ from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.ask import AskScreen
+from plan_kit import form_context
 
 SIZES = [(80, 24), (120, 40)]
 
@@ -156,7 +157,9 @@ async def test_whatever_there_is_to_read_the_answers_stay_in_sight(
 async def test_what_covers_the_header_says_whose_gateway_it_is(size: tuple[int, int]) -> None:
     where = "CRITICAL · production · gateway.example.com"
     asked = HostApp(ConfirmScreen(plan(), deliberate="Change it", where=where))
-    filled = HostApp(FormScreen(create_form(None), replace(FACTS, where=where), ScriptedSubmit()))
+    filled = HostApp(
+        FormScreen(create_form(form_context()), replace(FACTS, where=where), ScriptedSubmit())
+    )
     for app, words in ((asked, f"on {where}"), (filled, where)):
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
@@ -224,7 +227,7 @@ async def test_a_side_is_chosen_with_the_mouse() -> None:
 
 
 async def test_a_long_title_leaves_room_for_whose_gateway_it_is() -> None:
-    spec = replace(create_form(None), title=f"Edit key “{'a long name ' * 9}”")
+    spec = replace(create_form(form_context()), title=f"Edit key “{'a long name ' * 9}”")
     where = "CRITICAL · prod · gateway.example.com"
     app = HostApp(FormScreen(spec, replace(FACTS, where=where), ScriptedSubmit()))
     async with app.run_test(size=(80, 24)) as pilot:
@@ -243,7 +246,7 @@ async def test_what_was_said_before_does_not_lie_on_top(form: bool) -> None:
         await pilot.pause()
         assert "said before" in shown(app)
         await app.push_screen(
-            FormScreen(create_form(None), FACTS, ScriptedSubmit())
+            FormScreen(create_form(form_context()), FACTS, ScriptedSubmit())
             if form
             else ConfirmScreen(plan(), deliberate="Change it")
         )

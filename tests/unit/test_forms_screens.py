@@ -19,6 +19,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.too_small import TooSmallScreen
+from plan_kit import form_context
 
 SIZES = [(80, 24), (120, 40)]
 MADE = Applied("made")
@@ -269,7 +270,7 @@ def existing(**changes: Any) -> ApiKey:
 
 async def test_going_back_from_the_confirmation_keeps_the_form() -> None:
     submit = ScriptedSubmit(None, MADE)
-    screen = form(submit, edit_form(existing(), FACTS.now()))
+    screen = form(submit, edit_form(existing(), form_context(FACTS.now())))
     app = HostApp(screen)
     async with app.run_test() as pilot:
         await pilot.press("end", "2", "ctrl+s")
@@ -284,7 +285,8 @@ async def test_going_back_from_the_confirmation_keeps_the_form() -> None:
 async def test_hostile_values_do_not_reach_the_terminal_or_the_markup() -> None:
     hostile = "[/red]\x1b[31m[@click=app.exit]x[/]\u202e"
     screen = form(
-        ScriptedSubmit(), edit_form(existing(name=hostile, limit_reset=hostile), FACTS.now())
+        ScriptedSubmit(),
+        edit_form(existing(name=hostile, limit_reset=hostile), form_context(FACTS.now())),
     )
     app = HostApp(screen)
     async with app.run_test(size=(120, 40)) as pilot:
@@ -299,7 +301,9 @@ async def test_hostile_values_do_not_reach_the_terminal_or_the_markup() -> None:
 async def test_one_of_many_workspaces_is_found_by_typing() -> None:
     spaces = {str(UUID(int=number)): f"Team {number}" for number in range(300)}
     submit = ScriptedSubmit(MADE)
-    app = HostApp(FormScreen(create_form(None), replace(FACTS, workspaces=spaces), submit))
+    app = HostApp(
+        FormScreen(create_form(form_context()), replace(FACTS, workspaces=spaces), submit)
+    )
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press(*"ci")
         app.screen.query_one(PickEditor).focus()

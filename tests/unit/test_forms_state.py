@@ -15,9 +15,9 @@ from gwtui.contract.scalars import Usd
 from gwtui.crud.form import Facts, FormField, FormSpec
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.keys.form import create_form, edit_form
-from gwtui.resources.keys.plans import plan_create
 from gwtui.ui.forms.state import FormState
 from key_form_kit import FACTS, NOW, SPACE, TOKYO, api_key, body, creating, replace_none
+from plan_kit import form_context, key_plans
 
 
 def test_only_what_was_given_is_sent() -> None:
@@ -141,7 +141,7 @@ def test_a_preview_shows_the_local_clock() -> None:
     from zoneinfo import ZoneInfo  # noqa: PLC0415
 
     facts = replace(FACTS, zone=ZoneInfo(TOKYO))
-    state = FormState(create_form(None), facts)
+    state = FormState(create_form(form_context()), facts)
     state.put("expires_at", "2026-12-31 18:00")
     note = state.note("expires_at")
     assert note is not None
@@ -150,7 +150,7 @@ def test_a_preview_shows_the_local_clock() -> None:
 
 
 def test_the_workspace_that_the_list_is_narrowed_to_is_sent() -> None:
-    state = FormState(create_form(SPACE), FACTS)
+    state = FormState(create_form(form_context(workspace=SPACE)), FACTS)
     assert not state.changed
     state.put("name", "ci")
     assert body(state)["workspace_id"] == SPACE
@@ -184,7 +184,7 @@ def test_the_key_of_an_outside_user_is_checked_while_typed_and_never_told() -> N
     request = state.request()
     assert isinstance(request, CreateKeyRequest)
     assert request.wire_body()["external"] == {"user": "customer-7", "api_key": secret}
-    plan = plan_create(request, NOW)
+    plan = key_plans.plan_create(request, NOW)
     told = {change.field: change.after for change in plan.changes}
     assert told["Outside user"] == "customer-7, with a key of their own (kept as a hash)"
     assert secret not in f"{plan!r} {plan.summary} {request!r} {state.values()}"
@@ -193,19 +193,23 @@ def test_the_key_of_an_outside_user_is_checked_while_typed_and_never_told() -> N
 
 
 def test_every_field_of_the_requests_can_be_filled_in() -> None:
-    assert {field.name.partition(".")[0] for field in create_form(None).fields} == set(
+    assert {field.name.partition(".")[0] for field in create_form(form_context()).fields} == set(
         CreateKeyRequest.model_fields
     )
-    parts = {field.name for field in create_form(None).fields if "." in field.name}
+    parts = {field.name for field in create_form(form_context()).fields if "." in field.name}
     assert parts == {f"external.{name}" for name in ExternalUserRequest.model_fields}
-    editable = {field.name for field in edit_form(api_key(), NOW).fields if field.fixed is None}
+    editable = {
+        field.name
+        for field in edit_form(api_key(), form_context(NOW)).fields
+        if field.fixed is None
+    }
     assert editable == set(UpdateKeyRequest.model_fields) - {"disabled"}
 
 
 def test_a_relative_moment_follows_the_clock() -> None:
     moments = [NOW, NOW + timedelta(hours=1)]
     facts = Facts(now=lambda: moments[0])
-    state = FormState(create_form(None), facts)
+    state = FormState(create_form(form_context()), facts)
     state.put("name", "ci")
     state.put("expires_at", "in 30 days")
     moments.pop(0)

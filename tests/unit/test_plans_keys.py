@@ -13,8 +13,8 @@ from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyR
 from gwtui.crud.action import LIST
 from gwtui.crud.plan import Change, Plan
 from gwtui.resources import actions as registry
-from gwtui.resources.keys import plans as keys
 from gwtui.ui.actions.handlers import immediate, patient
+from plan_kit import key_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 SPACE = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
@@ -89,7 +89,7 @@ async def test_creation() -> None:
         expires_at=datetime(2026, 12, 21, 7, tzinfo=UTC),
         workspace_id=SPACE,
     )
-    plan = keys.plan_create(request, NOW, NAMES)
+    plan = key_plans.plan_create(request, NOW, NAMES)
     assert changes(plan) == {
         "Name": (None, "ci"),
         "Spending limit": (None, "$1,000.50"),
@@ -107,18 +107,18 @@ async def test_creation() -> None:
 
 
 def test_creation_with_nothing_but_a_name_says_what_that_means() -> None:
-    plan = keys.plan_create(CreateKeyRequest(name="ci"), NOW)
+    plan = key_plans.plan_create(CreateKeyRequest(name="ci"), NOW)
     assert changes(plan)["Spending limit"] == (None, "no limit")
     assert changes(plan)["Limit resets"] == (None, "never")
     assert changes(plan)["Workspace"] == (None, "the default workspace")
     assert "The key can spend without a limit." in plan.effects
     past = CreateKeyRequest(name="ci", expires_at=datetime(2020, 1, 1, tzinfo=UTC))
-    assert any("past" in effect for effect in keys.plan_create(past, NOW).effects)
+    assert any("past" in effect for effect in key_plans.plan_create(past, NOW).effects)
 
 
 async def test_an_update_says_and_sends_only_what_changes() -> None:
     request = UpdateKeyRequest(limit=Decimal(200), workspace_id=OTHER)
-    plan = keys.plan_update(api_key(), request, NOW, NAMES)
+    plan = key_plans.plan_update(api_key(), request, NOW, NAMES)
     assert plan.changes == (
         Change("Spending limit", "$100.00", "$200.00"),
         Change("Workspace", "Research", "Support"),
@@ -148,29 +148,29 @@ async def test_an_update_says_and_sends_only_what_changes() -> None:
     ],
 )
 def test_what_an_update_brings_about(request_: UpdateKeyRequest, effects: tuple[str, ...]) -> None:
-    assert keys.plan_update(api_key(), request_, NOW, NAMES).effects == effects
+    assert key_plans.plan_update(api_key(), request_, NOW, NAMES).effects == effects
 
 
 def test_what_is_not_known_is_a_dash() -> None:
-    plan = keys.plan_update(
+    plan = key_plans.plan_update(
         api_key(limit=..., limit_reset=3), UpdateKeyRequest(limit=None, limit_reset="daily"), NOW
     )
     assert [change.before for change in plan.changes] == ["—", "—"]
     nothing_known = api_key(limit_remaining=None)
-    plan = keys.plan_update(nothing_known, UpdateKeyRequest(limit=Decimal(1)), NOW)
+    plan = key_plans.plan_update(nothing_known, UpdateKeyRequest(limit=Decimal(1)), NOW)
     assert plan.effects == ()
 
 
 @pytest.mark.parametrize(("disabled", "words"), [(True, "disabled"), (False, "enabled")])
 async def test_switching(disabled: bool, words: str) -> None:
-    plan = keys.plan_set_disabled(api_key(disabled=not disabled), disabled, NOW)
+    plan = key_plans.plan_set_disabled(api_key(disabled=not disabled), disabled, NOW)
     assert changes(plan)["State"][1] == words
     assert await sent(plan) == [("update", "abc123", {"disabled": disabled})]
     assert plan.danger == "low"
 
 
 def test_disabling_says_what_is_cut_off() -> None:
-    plan = keys.plan_set_disabled(api_key(last_used_at="2026-11-21T06:57:00Z"), True, NOW)
+    plan = key_plans.plan_set_disabled(api_key(last_used_at="2026-11-21T06:57:00Z"), True, NOW)
     assert plan.effects == (
         "Requests with this key are refused at once.",
         "Used: $1.25 today, $9.00 this week, $40.00 this month (UTC).",
@@ -180,12 +180,12 @@ def test_disabling_says_what_is_cut_off() -> None:
 
 def test_enabling_an_expired_key_says_that_it_stays_refused() -> None:
     expired = api_key(disabled=True, expires_at="2026-11-18T07:00:00Z")
-    plan = keys.plan_set_disabled(expired, False, NOW)
+    plan = key_plans.plan_set_disabled(expired, False, NOW)
     assert plan.effects == ("It expired 3 days ago: it stays refused.",)
 
 
 async def test_deletion() -> None:
-    plan = keys.plan_delete(api_key(usage_daily=0, usage_weekly=0, usage_monthly=0), NOW)
+    plan = key_plans.plan_delete(api_key(usage_daily=0, usage_weekly=0, usage_monthly=0), NOW)
     assert plan.danger == "high"
     assert plan.effects == (
         "Requests with this key are refused at once.",
@@ -198,25 +198,25 @@ async def test_deletion() -> None:
 
 
 def test_unknown_usage_is_not_called_unused() -> None:
-    plan = keys.plan_delete(
+    plan = key_plans.plan_delete(
         api_key(usage_daily=None, usage_weekly=None, usage_monthly=None, label=None), NOW
     )
     assert plan.effects[2:] == ()
-    partly = keys.plan_delete(api_key(usage_daily=0, usage_weekly=..., usage_monthly=...), NOW)
+    partly = key_plans.plan_delete(api_key(usage_daily=0, usage_weekly=..., usage_monthly=...), NOW)
     assert "Not used" not in " ".join(partly.effects)
 
 
 def test_a_key_without_a_hash_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="no hash"):
-        keys.plan_delete(api_key(hash=...), NOW)
+        key_plans.plan_delete(api_key(hash=...), NOW)
 
 
 def test_hostile_names_are_made_harmless() -> None:
     hostile = "a\x1b[2J\u202eb[/red]"
-    plan = keys.plan_delete(api_key(name=hostile), NOW)
+    plan = key_plans.plan_delete(api_key(name=hostile), NOW)
     assert "\x1b" not in plan.title
     assert "\u202e" not in plan.title
-    renamed = keys.plan_update(api_key(name=hostile), UpdateKeyRequest(name="x"), NOW)
+    renamed = key_plans.plan_update(api_key(name=hostile), UpdateKeyRequest(name="x"), NOW)
     assert "\x1b" not in str(renamed.changes)
 
 
@@ -230,4 +230,4 @@ def test_hostile_names_are_made_harmless() -> None:
     ],
 )
 def test_a_key_is_named_by_what_there_is(key: ApiKey, shown: str) -> None:
-    assert keys.shown_name(key) == shown
+    assert key_plans.shown_name(key) == shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -14,18 +14,27 @@ from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes
 
 
-def changes_of(spec: ResourceSpec[Any]) -> Iterator[Change]:
-    """The verbs that change one kind of resource."""
+def changes_of(
+    spec: ResourceSpec[Any],
+    *,
+    create: Callable[[Desk], Awaitable[Plan[Any]]] | None = None,
+    notes: tuple[str, ...] = (),
+) -> Iterator[Change]:
+    """The verbs that change one kind of resource.
+
+    ``create`` plans a creation in a way of its own; ``notes`` are lines of its help.
+    """
     writes, verbs = spec.written, _Verbs(spec)
     operand = (Operand("id", writes.operand),)
     if writes.create is not None:
         yield Change(
             "create",
             writes.create.help,
-            verbs.create,
+            create or verbs.create,
             model=writes.create.request,
             secret=writes.create.secret,
             makes=True,
+            notes=notes,
         )
     for how in (*filter(None, (writes.update,)), *writes.further):
         yield Change(
@@ -56,12 +65,12 @@ class _Verbs:
         if how is None:
             raise TypeError(f"{self._spec.id} cannot be made")
         request = await desk.request(how.request)
-        return self._writes.plan_create(request, _at(desk, await desk.workspace_names()))
+        return self._writes.plan_create(request, plan_context(desk, await desk.workspace_names()))
 
     async def update(self, how: Update, desk: Desk) -> Plan[Any]:
         fresh, writes = await self._fresh(desk), self._writes
         request = await desk.update(how.request, writes.known(fresh) if not how.secret else {})
-        at = _at(desk, await self._names(desk))
+        at = plan_context(desk, await self._names(desk))
         uses = await writes.uses(desk.gateway, fresh, at)
         return writes.plan_update(fresh, request, at, uses, how=how)
 
@@ -70,12 +79,12 @@ class _Verbs:
         if fresh.disabled is disabled:
             state = "disabled" if disabled else "enabled"
             raise NothingToDoError(f"{writes.noun} {writes.name(fresh)} is {state} already")
-        at = _at(desk)
+        at = plan_context(desk)
         around = await writes.around(desk.gateway, fresh, at) if disabled else None
         return writes.plan_switch(fresh, disabled, at, around)
 
     async def delete(self, desk: Desk) -> Plan[Any]:
-        fresh, writes, at = await self._fresh(desk), self._writes, _at(desk)
+        fresh, writes, at = await self._fresh(desk), self._writes, plan_context(desk)
         return writes.plan_delete(fresh, at, await writes.around(desk.gateway, fresh, at))
 
     async def _fresh(self, desk: Desk) -> Any:
@@ -89,5 +98,6 @@ class _Verbs:
         return {**names, **(further or {})}
 
 
-def _at(desk: Desk, names: Mapping[str, str] | None = None) -> PlanContext:
+def plan_context(desk: Desk, names: Mapping[str, str] | None = None) -> PlanContext:
+    """What a change is planned in view of, now."""
     return PlanContext(desk.now, names or {}, desk.dialect)

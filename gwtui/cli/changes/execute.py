@@ -19,7 +19,7 @@ from gwtui.domain.exact_json import masked
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import utc
 from gwtui.local.sealed_keys import SealedKeys
-from gwtui.resources.keys.plans import shown_name
+from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.watch.feeds.doubts import doubts_feed
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def hand_over(
     """Print the value; it counts as stored once it has left. Returns an exit code."""
     created = made.value
     if created.key is None:
-        name = shown_name(created.data) if created.data is not None else "without a description"
+        name = KEYS.name(created.data) if created.data is not None else "without a description"
         narrate(f"key {name} was created, but its value did not come: delete it, create another")
         return exits.INCOMPLETE
     if made.unkept:

@@ -8,20 +8,22 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest, is_expired
-from gwtui.crud.form import Facts, FormField, FormSpec, SecretField
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.form import Facts, FormContext, FormField, FormSpec, SecretField
 from gwtui.crud.resource import Cell
+from gwtui.crud.text import quoted
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
 from gwtui.domain.times import local_preview, relative, utc
-from gwtui.resources.keys.plans import EMPTY, LABELS, in_words, known_values, shown_name
+from gwtui.resources.keys.fields import FIELDS
 
 _PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
 MOMENTS = "2026-12-31 18:00 or in 30 days"
 
 
-def create_form(workspace: str | None) -> FormSpec:
-    """The form of a new key; ``workspace`` is the one the list is narrowed to."""
+def create_form(context: FormContext) -> FormSpec:
+    """The form of a new key, in the workspace that the list is narrowed to."""
     return FormSpec(
         title="New API key",
         model=CreateKeyRequest,
@@ -33,7 +35,7 @@ def create_form(workspace: str | None) -> FormSpec:
             _field("creator_user_id", "text"),
             FormField(
                 "external.user",
-                LABELS["external"],
+                FIELDS.labels["external"],
                 "text",
                 help="user of another system that the key is made for",
                 placeholder="an identifier of your own",
@@ -46,34 +48,34 @@ def create_form(workspace: str | None) -> FormSpec:
             ),
         ),
         submit="Create key",
-        initial={} if workspace is None else {"workspace_id": workspace},
+        initial=context.initial_workspace,
         unknown_help="The key may have been created. If so, nobody has seen its value.",
     )
 
 
-def edit_form(key: ApiKey, now: datetime) -> FormSpec:
+def edit_form(key: ApiKey, context: FormContext) -> FormSpec:
     """The form of an existing key, filled from ``key``."""
     expires = (
         UNKNOWN
         if key.expires_at is None and key.gaps.get("expires_at")
-        else in_words("expires_at", key.expires_at, now, {})
+        else FIELDS.format("expires_at", key.expires_at, PlanContext(context.now))
     )
     return FormSpec(
-        title=f"Edit key {shown_name(key)}",
+        title=f"Edit key {quoted(key.name, key.label, key.hash)}",
         model=UpdateKeyRequest,
         fields=(
             _field("name", "text"),
             *_SHARED,
             FormField(
                 "expires_at",
-                LABELS["expires_at"],
+                FIELDS.labels["expires_at"],
                 "datetime",
                 fixed=(expires, "fixed at creation: the gateway cannot change it"),
             ),
             _field("workspace_id", "workspace", help="another one moves the key there"),
         ),
         submit="Review changes",
-        initial=known_values(key),
+        initial=FIELDS.known(key),
         partial=True,
         unknown_help="The change may have been made or not. Look at the key before you try again.",
     )
@@ -105,7 +107,7 @@ def _expiry(value: datetime | None, _values: Mapping[str, Any], facts: Facts) ->
 
 
 def _field(name: str, kind: Any, **more: Any) -> FormField:
-    return FormField(name, LABELS[name], kind, empty=EMPTY.get(name, "none"), **more)
+    return FormField(name, FIELDS.labels[name], kind, empty=FIELDS.empty(name), **more)
 
 
 _SHARED = (

@@ -362,6 +362,7 @@ KEYS: ResourceSpec[KeyRow] = ResourceSpec(
     columns=COLUMNS,
     sections=SECTIONS,
     feed=keys_feed,
+    writes="gwtui.resources.keys.writes:WRITES",
     completion=Completion(
         lambda hub, _scope: bindings_feed(hub), _bind, columns=frozenset({"guardrail"})
     ),

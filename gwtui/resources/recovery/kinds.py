@@ -11,7 +11,6 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import Guardrail
-from gwtui.contract.keys import ApiKey
 from gwtui.contract.organization import OrganizationSettings
 from gwtui.contract.request import MASK
 from gwtui.contract.response import ResponseModel
@@ -24,7 +23,7 @@ from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.byok.writes import CREDENTIALS
 from gwtui.resources.guardrails import fields as guardrail_words
-from gwtui.resources.keys import plans as key_plans
+from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.organization import plans as organization_plans
 from gwtui.resources.recovery.evidence import Compared, verdict
 from gwtui.resources.workspaces import plans as spaces
@@ -100,20 +99,9 @@ def _unheard_of(kind: Kind, wanted: Mapping[str, Any]) -> list[str]:
 
 def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, Kind]:
     """Every kind by its resource id; ``names`` names workspaces, keys and users."""
+    at = PlanContext(now, names, dialect)
     return {
-        "keys": Kind(
-            "key",
-            "keys",
-            ApiKey,
-            key_plans.LABELS,
-            lambda field, value: key_plans.in_words(field, value, now, names),
-            lambda key: key.hash,
-            key_plans.shown_name,
-            lambda client, identity: client.keys.get(identity),
-            lambda key: _fields(key, key_plans.LABELS),
-            lambda client, space: client.keys.list(workspace_id=space),
-            ("limit", "limit_reset", "expires_at"),
-        ),
+        "keys": of_writes(KEYS, at),
         "workspaces": Kind(
             "workspace",
             "workspaces",
@@ -142,7 +130,7 @@ def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, Kind]:
             lambda client, space: client.guardrails.list(workspace_id=space),
             ("limit_usd", *guardrail_words.LISTS),
         ),
-        "byok": of_writes(CREDENTIALS, PlanContext(now, names, dialect)),
+        "byok": of_writes(CREDENTIALS, at),
         "organization": Kind(
             "settings",
             "organization",

@@ -1,4 +1,4 @@
-"""What the actions on keys do: plan, confirm, carry out, tell, and keep the selection."""
+"""Making a key: sealed on this machine between the gateway's answer and the acknowledgement."""
 
 from __future__ import annotations
 
@@ -8,34 +8,20 @@ from functools import partial
 from typing import cast
 
 from gwtui.client.errors import NotSentError
-from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest
+from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.contract.request import RequestModel
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused
-from gwtui.resources.keys.form import create_form, edit_form
-from gwtui.resources.keys.plans import (
-    LABELS,
-    in_words,
-    known_values,
-    plan_create,
-    plan_delete,
-    plan_set_disabled,
-    plan_update,
-    shown_name,
-)
-from gwtui.resources.keys.resource import KeyRow
-from gwtui.resources.keys.sealed import with_sealing
-from gwtui.resources.uses import Uses, key_uses
+from gwtui.resources.keys.form import create_form
+from gwtui.resources.keys.writes import WRITES, plan_sealed_create
+from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.editing import Editing
+from gwtui.ui.actions.crud import form_context, plan_context
 from gwtui.ui.actions.sealed_keys import wipe
 from gwtui.ui.actions.writing import (
     carry_out,
     confirm,
-    confirm_and_tell,
     covered,
-    read_again,
     refresh,
-    say_done,
     select,
     submitted,
     workspace_facts,
@@ -62,9 +48,8 @@ class Making:
             return Refused(NotSentError("Nothing was sent: there is no connection now."))
         trouble = await asyncio.to_thread(session.sealed.trouble)
         wish = cast("CreateKeyRequest", request)
-        now = self._context.app.clock.now()
-        plan = with_sealing(
-            plan_create(wish, now, self._workspaces, unsealed=trouble), session.sealed
+        plan = plan_sealed_create(
+            wish, plan_context(self._context, self._workspaces), session.sealed, trouble
         )
         ask = submitted if trouble is None else confirm
         consent = await ask(self._context, plan, _CREATE)
@@ -76,7 +61,7 @@ class Making:
     async def hand_over(self, made: Applied[CreatedKey]) -> None:
         """Show the value until it is stored; then wipe what was sealed."""
         app, created = self._context.app, made.value
-        name = shown_name(created.data) if created.data is not None else "without a description"
+        name = WRITES.name(created.data) if created.data is not None else "without a description"
         if created.key is None:
             await app.push_screen_wait(
                 NoticeScreen(
@@ -96,10 +81,6 @@ class Making:
         await wipe(app, sealed, plan.id)
 
 
-FEEDS = "keys"
-"""The feeds that a write to a key makes out of date begin so."""
-
-
 async def create(context: ActionContext) -> None:
     """A form, one request, the value shown once, the new row selected."""
     facts = await workspace_facts(context)
@@ -107,7 +88,7 @@ async def create(context: ActionContext) -> None:
         return
     making = Making(context, facts.workspaces)
     form: FormScreen[CreatedKey] = FormScreen(
-        create_form(context.app.scope.workspace), facts, making.submit
+        create_form(form_context(context)), facts, making.submit
     )
     match await context.app.push_screen_wait(form):
         case Applied(created) as made:
@@ -116,100 +97,7 @@ async def create(context: ActionContext) -> None:
                 select(context, created.data.hash)
         case None:
             return
-    await refresh(context, FEEDS)
+    await refresh(context, *WRITES.feeds)
 
 
-async def edit(context: ActionContext) -> None:
-    """A form filled from the row; on submit the key is read again before anything is sent."""
-    app = context.app
-    key = _key(context)
-    if key is None:
-        return
-    facts = await workspace_facts(context)
-    if covered(context):
-        return
-    editing = Editing(
-        context=context,
-        original=key,
-        noun="key",
-        called=f"Key {shown_name(key)}",
-        read=lambda: app.gateway.keys.get(key.hash or ""),
-        known=known_values,
-        labels=LABELS,
-        words=lambda name, value: in_words(name, value, app.clock.now(), facts.workspaces),
-        plan=lambda fresh, wanted: plan_update(
-            fresh, UpdateKeyRequest.model_validate(wanted), app.clock.now(), facts.workspaces
-        ),
-        uses=partial(_uses, context),
-    )
-    form: FormScreen[ApiKey] = FormScreen(edit_form(key, app.clock.now()), facts, editing.submit)
-    match await app.push_screen_wait(form):
-        case Applied():
-            say_done(context, f"Key {shown_name(key)} changed")
-        case None:
-            return
-    await refresh(context, FEEDS)
-
-
-async def toggle(context: ActionContext) -> None:
-    """Disable an enabled key, enable a disabled one: as the row showed it at the key press."""
-    key = _key(context)
-    if key is None:
-        return
-    if key.disabled is None:
-        context.app.say("It is not known whether this key is disabled", severity="warning")
-        return
-    wish = not key.disabled
-    fresh = await _read_again(context, key)
-    if fresh is None:
-        return
-    done = "disabled" if wish else "enabled"
-    if fresh.disabled is wish:
-        context.app.say(f"Key {shown_name(fresh)} is {done} already")
-        await refresh(context, FEEDS)
-        return
-    uses = await _uses(context, fresh) if wish else ()
-    plan = plan_set_disabled(fresh, wish, context.app.clock.now(), uses)
-    await confirm_and_tell(
-        context, plan, "Disable" if wish else "Enable", f"Key {shown_name(fresh)} {done}", FEEDS
-    )
-
-
-async def delete(context: ActionContext) -> None:
-    """Delete a key for good, after a confirmation that no single key gives."""
-    key = _key(context)
-    fresh = None if key is None else await _read_again(context, key)
-    if fresh is not None:
-        plan = plan_delete(fresh, context.app.clock.now(), await _uses(context, fresh))
-        await confirm_and_tell(
-            context, plan, "Delete for good", f"Key {shown_name(fresh)} deleted", FEEDS
-        )
-
-
-# What they share --------------------------------------------------------------------------------
-
-
-def _key(context: ActionContext) -> ApiKey | None:
-    """The key that was selected at the key press; says so when it cannot be written to."""
-    key = cast("KeyRow", context.target).key
-    if key.hash:
-        return key
-    context.app.say("The gateway gave this key no hash: it cannot be changed", severity="warning")
-    return None
-
-
-async def _uses(context: ActionContext, fresh: ApiKey) -> Uses:
-    return await key_uses(context.app.gateway, fresh, context.app.clock.now())
-
-
-async def _read_again(context: ActionContext, key: ApiKey) -> ApiKey | None:
-    read = context.app.gateway.keys.get(key.hash or "")
-    return await read_again(context, read, f"Key {shown_name(key)}", FEEDS)
-
-
-HANDLERS: Mapping[str, Handler] = {
-    "keys.create": create,
-    "keys.edit": edit,
-    "keys.toggle": toggle,
-    "keys.delete": delete,
-}
+HANDLERS: Mapping[str, Handler] = {**crud.handlers("keys"), "keys.create": create}

@@ -18,8 +18,7 @@ from gwtui.crud.executor import WriteRoad
 from gwtui.crud.plan import Applied, Consent, Plan
 from gwtui.crud.undo import UndoList
 from gwtui.local.journal import Journal
-from gwtui.resources.keys import plans as key_plans
-from plan_kit import byok_plans
+from plan_kit import byok_plans, key_plans
 from undo_kit import RENAMED, client_of, listed
 
 

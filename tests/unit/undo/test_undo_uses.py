@@ -19,10 +19,9 @@ from gwtui.contract.activity import ActivityRow
 from gwtui.contract.byok import ByokCredential, CreateByokRequest
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.resources import uses
-from gwtui.resources.keys import plans as key_plans
 from gwtui.resources.uses import WorkspaceContents
 from gwtui.resources.workspaces import plans as workspace_plans
-from plan_kit import byok_plans
+from plan_kit import byok_plans, key_plans
 
 
 @pytest.fixture

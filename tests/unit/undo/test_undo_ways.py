@@ -12,8 +12,7 @@ from pydantic import SecretStr
 
 from fault_world import NOW, PLANS, FaultWorld
 from gwtui.contract.keys import ApiKey, UpdateKeyRequest
-from gwtui.resources.keys import plans as key_plans
-from plan_kit import byok_plans
+from plan_kit import byok_plans, key_plans
 from undo_kit import WAYS, client_of, done_now, limits, listed, send
 
 

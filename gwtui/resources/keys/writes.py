@@ -1,0 +1,172 @@
+"""What can be written to API keys.
+
+Extended contract section 1: PATCH carries only what changes, null clears, ``expires_at`` is fixed
+at creation, a move to another workspace takes guardrail assignments along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest, is_expired
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.plan import Plan
+from gwtui.crud.text import NAME_LIMIT, quoted
+from gwtui.crud.writes import Create, Delete, Switch, Update, Writes
+from gwtui.domain.money import usd
+from gwtui.domain.safe_text import safe_ends, safe_line
+from gwtui.domain.times import relative
+from gwtui.local.sealed_keys import SealedKeys
+from gwtui.resources.keys.fields import FIELDS
+from gwtui.resources.keys.form import create_form, edit_form
+from gwtui.resources.keys.sealed import with_sealing
+from gwtui.resources.uses import Uses, key_uses
+
+
+_REASON = 120
+"""Characters of the reason for which a value cannot be sealed."""
+
+
+async def _uses(client: GatewayClient, fresh: ApiKey, context: PlanContext) -> Uses:
+    return await key_uses(client, fresh, context.now)
+
+
+def plan_sealed_create(
+    request: CreateKeyRequest, context: PlanContext, sealed: SealedKeys, trouble: str | None
+) -> Plan[CreatedKey]:
+    """The plan of a creation that seals the new value on this machine.
+
+    ``trouble`` says why that is not possible; then the plan says what may be lost.
+    """
+    plan = WRITES.plan_create(request, context)
+    if trouble is not None:
+        plan = replace(plan, effects=(unsealed(trouble), *plan.effects))
+    return with_sealing(plan, sealed)
+
+
+def unsealed(trouble: str) -> str:
+    """What it means that a new value cannot be sealed on this machine."""
+    return (
+        "If the connection or the terminal is lost before you have stored its value, nobody "
+        "can see it again: it cannot be sealed on this machine "
+        f"({safe_ends(trouble, _REASON)})."
+    )
+
+
+def _create_effects(request: CreateKeyRequest, context: PlanContext) -> Iterator[str]:
+    yield "The key works at once; its value is shown this once only."
+    if request.limit is None:
+        yield "The key can spend without a limit."
+    if is_expired(request.expires_at, context.now):
+        yield "Its expiry lies in the past: it will not work."
+
+
+def _update_effects(
+    fresh: ApiKey, request: UpdateKeyRequest, _context: PlanContext
+) -> Iterator[str]:
+    given = request.model_fields_set
+    if "limit" in given:
+        if request.limit is None:
+            yield "The key can spend without a limit."
+        else:
+            yield from _limit_effects(fresh, request.limit, same_window="limit_reset" not in given)
+    if "limit_reset" in given and request.limit_reset is None:
+        yield "The limit no longer starts over: it counts all usage."
+    if "workspace_id" in given:
+        yield "Guardrail assignments of the key move along."
+
+
+def _limit_effects(fresh: ApiKey, limit: Decimal, *, same_window: bool) -> Iterator[str]:
+    if not same_window or fresh.limit is None or fresh.limit_remaining is None:
+        return
+    used = fresh.limit - fresh.limit_remaining
+    if used >= limit:
+        yield f"{usd(used)} is used already: requests with this key are refused at once."
+    else:
+        yield f"{usd(used)} is used already, {usd(limit - used)} will be left."
+
+
+def _switch_effects(
+    fresh: ApiKey, disabled: bool, uses: Uses | None, context: PlanContext
+) -> Iterator[str]:
+    if disabled:
+        yield "Requests with this key are refused at once."
+        yield from _usage(fresh, context.now)
+        yield from uses or ()
+    elif is_expired(fresh.expires_at, context.now):
+        yield f"It expired {relative(fresh.expires_at, context.now)}: it stays refused."
+    else:
+        yield "Requests with this key are accepted again at once."
+
+
+def _delete_effects(fresh: ApiKey, uses: Uses | None, context: PlanContext) -> Iterator[str]:
+    yield "Requests with this key are refused at once."
+    yield "This cannot be undone; disabling can."
+    yield from _usage(fresh, context.now)
+    yield from uses or ()
+    if fresh.label:
+        yield f"Its value looks like {safe_line(fresh.label, NAME_LIMIT)}."
+
+
+def _usage(key: ApiKey, now: datetime) -> Iterator[str]:
+    """What the key did lately, so that nobody cuts off something alive unawares."""
+    parts = [
+        f"{usd(amount)} {when}"
+        for amount, when in (
+            (key.usage_daily, "today"),
+            (key.usage_weekly, "this week"),
+            (key.usage_monthly, "this month"),
+        )
+        if amount is not None
+    ]
+    if key.usage_monthly == 0 and not key.usage_weekly and not key.usage_daily:
+        yield "Not used this month."
+    elif parts:
+        yield f"Used: {', '.join(parts)} (UTC)."
+    if key.last_used_at is not None:
+        yield f"Last request {relative(key.last_used_at, now)}."
+
+
+def _made(created: Any) -> ApiKey | None:
+    key: ApiKey | None = created.data
+    return key
+
+
+WRITES: Writes[ApiKey] = Writes(
+    resource="keys",
+    noun="key",
+    model=ApiKey,
+    fields=FIELDS,
+    identity=lambda key: key.hash,
+    of_row=lambda row: row.key,
+    service=lambda client: client.keys,
+    operand="its hash, how that begins, or its name",
+    identifier="hash",
+    called=("name", "label", "hash"),
+    feeds=("keys",),
+    uses=_uses,
+    around=_uses,
+    create=Create(
+        request=CreateKeyRequest,
+        form=create_form,
+        title=lambda request: f"Create key {quoted(request.name)}",
+        effects=_create_effects,
+        always=("name", "limit", "limit_reset", "expires_at", "workspace_id"),
+        help="make a key; its value alone goes to stdout, once",
+        done=lambda key: f"Key {WRITES.name(key)} created",
+        resource=_made,
+    ),
+    update=Update(request=UpdateKeyRequest, form=edit_form, effects=_update_effects),
+    switch=Switch(
+        effects=_switch_effects,
+        disable_help="refuse requests with it",
+        enable_help="accept requests with it again",
+    ),
+    delete=Delete(effects=_delete_effects, kept=("name", "label")),
+    implied=("limit", "limit_reset", "expires_at"),
+)
