@@ -135,15 +135,15 @@ async def toggle(context: ActionContext) -> None:
     fresh = await _read_again(context, one)
     if fresh is None:
         return
-    done = f"{writes.title(fresh)} {'disabled' if disabled else 'enabled'}"
+    state = "disabled" if disabled else "enabled"
     if fresh.disabled is disabled:
-        context.app.say(f"{done} already")
+        context.app.say(f"{writes.title(fresh)} is {state} already")
         await refresh(context, *writes.feeds)
         return
     at = plan_context(context)
     around = await writes.around(context.app.gateway, fresh, at) if disabled else None
     plan = writes.plan_switch(fresh, disabled, at, around)
-    button = "Disable" if disabled else "Enable"
+    button, done = "Disable" if disabled else "Enable", f"{writes.title(fresh)} {state}"
     await confirm_and_tell(context, plan, button, done, *writes.feeds)
 
 
