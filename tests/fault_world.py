@@ -50,9 +50,8 @@ from gwtui.resources.guardrails import plans as guardrail_plans
 from gwtui.resources.guardrails.plans import Reach
 from gwtui.resources.members import plans as member_plans
 from gwtui.resources.organization import plans as organization_plans
-from gwtui.resources.workspaces import plans as workspace_plans
-from gwtui.resources.workspaces.plans import WorkspaceContents
-from plan_kit import byok_plans, key_plans
+from gwtui.resources.uses import WorkspaceContents
+from plan_kit import byok_plans, key_plans, workspace_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)

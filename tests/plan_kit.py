@@ -8,18 +8,22 @@ from typing import Any, cast
 
 from pydantic import SecretStr
 
+from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.request import RequestModel
+from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.text import Names
 from gwtui.resources.byok.writes import CREDENTIALS, Around
 from gwtui.resources.keys.writes import WRITES as KEYS
-from gwtui.resources.uses import Uses
+from gwtui.resources.uses import Uses, WorkspaceContents
+from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
+from gwtui.resources.workspaces.writes import Around as WorkspaceAround
 from gwtui.watch.hub import FeedHub
 
 MOMENT = datetime(2026, 10, 1, 12, tzinfo=UTC)
@@ -154,6 +158,47 @@ class KeyPlans:
 key_plans = KeyPlans()
 
 
+class _Nowhere:
+    """A client that cannot read anything: fields then offer nothing to pick."""
+
+    def __getattr__(self, _name: str) -> _Nowhere:
+        return self
+
+    async def __call__(self, *_arguments: Any, **_options: Any) -> None:
+        raise GatewayError("there is no gateway")
+
+
 def form_context(now: datetime = MOMENT, workspace: str | None = None) -> FormContext:
     """What a form is built from, where nothing is picked from the gateway."""
-    return FormContext(cast("FeedHub", None), cast("GatewayClient", None), GENERIC, now, workspace)
+    client = cast("GatewayClient", _Nowhere())
+    return FormContext(FeedHub(client), client, GENERIC, now, workspace)
+
+
+class WorkspacePlans:
+    """The plans of a workspace as its declaration makes them."""
+
+    known_values = staticmethod(WORKSPACES.fields.known)
+
+    @staticmethod
+    def in_words(field: str, value: Any) -> str:
+        return WORKSPACES.fields.format(field, value, PlanContext(MOMENT))
+
+    @staticmethod
+    def plan_create(request: CreateWorkspaceRequest) -> Plan[Any]:
+        return WORKSPACES.plan_create(request, PlanContext(MOMENT))
+
+    @staticmethod
+    def plan_update(
+        fresh: Workspace, request: UpdateWorkspaceRequest, uses: Uses = ()
+    ) -> Plan[Any]:
+        return WORKSPACES.plan_update(fresh, request, PlanContext(MOMENT), uses)
+
+    @staticmethod
+    def plan_delete(
+        fresh: Workspace, contents: WorkspaceContents, now: datetime, *, is_default: bool = False
+    ) -> Plan[Any]:
+        around = WorkspaceAround(contents, is_default)
+        return WORKSPACES.plan_delete(fresh, PlanContext(now), around)
+
+
+workspace_plans = WorkspacePlans()

@@ -30,8 +30,7 @@ from gwtui.resources.guardrails import plans as guardrail_plans
 from gwtui.resources.guardrails.plans import Reach
 from gwtui.resources.members import plans as member_plans
 from gwtui.resources.organization import plans as organization_plans
-from gwtui.resources.workspaces import plans as workspace_plans
-from plan_kit import byok_plans, key_plans
+from plan_kit import byok_plans, key_plans, workspace_plans
 
 Look = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
 Make = Callable[[FaultWorld], Plan[Any]]

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from gwtui.client.errors import GatewayError
+from gwtui.contract.models import Model
 from gwtui.crud.form import Choices, FormContext, PickOption
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.keys.resource import fetch_keys
@@ -59,18 +60,26 @@ def providers(context: FormContext) -> Choices:
     return read
 
 
-def models(context: FormContext) -> Choices:
-    """Models of the catalog, by identifier."""
+def models(context: FormContext, *, giving: str | None = None) -> Choices:
+    """Models of the catalog, by identifier; with ``giving`` those with that kind of output.
+
+    "text" and "image" are kinds. What a model gives may be unknown: then it is offered.
+    """
 
     async def read() -> Sequence[PickOption]:
         found = await value_soon(models_feed(context.hub, Scope())) or ()
         return [
             PickOption(one.id, safe_line(one.id, _NAME), safe_line(one.name or "", _NAME))
             for one in found
-            if one.id
+            if one.id and (giving is None or _gives(one, giving))
         ]
 
     return read
+
+
+def _gives(model: Model, output: str) -> bool:
+    outputs = model.architecture.output_modalities if model.architecture else None
+    return outputs is None or output in outputs
 
 
 def members(context: FormContext) -> Choices:

@@ -24,9 +24,8 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.resources.guardrails import fields as guardrail_words
-from gwtui.resources.workspaces import plans as workspace_plans
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute, SideEditor
-from plan_kit import byok_plans, key_plans
+from plan_kit import byok_plans, key_plans, workspace_plans
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 FULL = os.environ.get("GWTUI_HOSTILE") == "full"

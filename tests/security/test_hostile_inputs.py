@@ -23,7 +23,6 @@ from gwtui.contract.request import RequestModel
 from gwtui.crud.plan import Outcome, Refused
 from gwtui.domain.safe_text import safe_characters
 from gwtui.resources.keys.form import edit_form as key_form
-from gwtui.resources.workspaces.form import Catalog
 from gwtui.resources.workspaces.form import edit_form as workspace_form
 from gwtui.ui.forms.editors import ChoiceEditor, LinesEditor, PickEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
@@ -106,12 +105,8 @@ async def test_what_nobody_touched_is_not_sent() -> None:
     text = SMALL["mixed"] + SMALL["mixed tail"] + SMALL["mixed scripts"]
     space = workspace(**dict.fromkeys(FIELDS, text), disabled_server_tools=[text])
 
-    async def nothing(*_: Any) -> tuple[()]:
-        return ()
-
     submit = ScriptedSubmit(Refused(NotSentError(text)))
-    catalog = Catalog(nothing, nothing)
-    screen = form(submit, workspace_form(space, catalog))
+    screen = form(submit, workspace_form(space, form_context()))
     app = HostApp(screen)
     async with app.run_test(size=(100, 40)) as pilot:
         await until(pilot, lambda: app.screen is screen, "the form")

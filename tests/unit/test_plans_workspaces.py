@@ -32,9 +32,8 @@ from gwtui.local.journal import Journal
 from gwtui.resources.budgets import plans as budget_plans
 from gwtui.resources.members import plans as member_plans
 from gwtui.resources.organization import plans as organization_plans
-from gwtui.resources.workspaces import plans as workspace_plans
-from gwtui.resources.workspaces.plans import WorkspaceContents
-from plan_kit import changes, sent
+from gwtui.resources.uses import WorkspaceContents
+from plan_kit import changes, sent, workspace_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
@@ -179,7 +178,7 @@ def test_a_workspace_without_an_identifier_cannot_be_changed() -> None:
         lambda: workspace_plans.plan_update(nameless, UpdateWorkspaceRequest(name="x")),
         lambda: workspace_plans.plan_delete(nameless, WorkspaceContents(), NOW),
     ):
-        with pytest.raises(ValueError, match="no identifier"):
+        with pytest.raises(ValueError, match="no id:"):
             plan()
 
 

@@ -16,8 +16,9 @@ from gwtui.contract.workspaces import SLUG, Workspace
 from gwtui.domain.slugs import slug_of
 from gwtui.resources.budgets.form import budgets_form
 from gwtui.resources.budgets.plans import BYOK, conflicts, known_limits, plan_series, together
-from gwtui.resources.workspaces.form import Catalog, create_form, edit_form
+from gwtui.resources.workspaces.form import create_form, edit_form
 from gwtui.ui.forms.state import FormState
+from plan_kit import form_context
 from resource_samples import NOW, workspace
 
 SPENT = {
@@ -27,7 +28,7 @@ SPENT = {
 
 
 def filled(**typed: Any) -> FormState:
-    state = FormState(create_form(Catalog()), FACTS)
+    state = FormState(create_form(form_context()), FACTS)
     for name, text in typed.items():
         state.put(name, text)
     return state
@@ -62,7 +63,7 @@ def test_the_suggestion_ends_at_the_first_touch() -> None:
 
 
 def test_an_edited_workspace_keeps_its_slug() -> None:
-    state = FormState(edit_form(workspace(), Catalog()), FACTS)
+    state = FormState(edit_form(workspace(), form_context()), FACTS)
     state.put("name", "Other")
     assert state.payload() == {"name": "Other"}
 

@@ -14,8 +14,8 @@ from gwtui.crud.form import Facts, FormField, FormSpec
 from gwtui.crud.resource import Cell
 from gwtui.domain.money import percent, usd
 from gwtui.resources.budgets.plans import BYOK, LABELS, BudgetLimits, conflicts
-from gwtui.resources.workspaces.plans import shown_name
 from gwtui.resources.workspaces.view import resets_words, share_tone
+from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
 Spent = Mapping[str, Decimal | None]
 """USD by interval, as far as the present keys tell; one that is missing or None is unknown."""
@@ -26,7 +26,7 @@ def budgets_form(
 ) -> FormSpec:
     """The editor, filled from ``known``; ``spent`` without and with BYOK usage."""
     return FormSpec(
-        title=f"Budgets of workspace {shown_name(space)} · reset 00:00 UTC",
+        title=f"Budgets of workspace {WORKSPACES.name(space)} · reset 00:00 UTC",
         model=BudgetLimits,
         fields=(
             *(

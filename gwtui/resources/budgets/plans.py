@@ -29,7 +29,7 @@ from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
 from gwtui.resources.budgets.actions import RESOURCE
-from gwtui.resources.workspaces.plans import shown_name
+from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
 
 def plan_put(
@@ -62,7 +62,7 @@ def plan_put(
     conflict = budget_conflict({**_known(present), interval: request.limit_usd})
     return Plan(
         action="budgets.put",
-        title=f"Set the {interval} budget of workspace {shown_name(workspace)}",
+        title=f"Set the {interval} budget of workspace {WORKSPACES.name(workspace)}",
         resource=RESOURCE,
         identity=f"{identity}/{interval}",
         send=lambda client: client.workspaces.put_budget(identity, interval, request),
@@ -91,7 +91,7 @@ def plan_delete(
         effect = "No budget is left: only the limits of keys and guardrails bind the workspace."
     return Plan(
         action="budgets.delete",
-        title=f"Remove the {interval} budget of workspace {shown_name(workspace)}",
+        title=f"Remove the {interval} budget of workspace {WORKSPACES.name(workspace)}",
         resource=RESOURCE,
         identity=f"{identity}/{interval}",
         send=lambda client: client.workspaces.delete_budget(identity, interval),
@@ -225,7 +225,7 @@ def together(
     ``before`` are the limits before, as far as they are known, and ``wanted`` those that the plans
     set: with both it can be undone.
     """
-    title = f"Change the budgets of workspace {shown_name(space)}"
+    title = f"Change the budgets of workspace {WORKSPACES.name(space)}"
     one = bundle(title, plans, action="budgets.edit", resource=RESOURCE, identity=space.id)
     if before is not None and wanted is not None and wanted.keys() <= before.keys():
         one = replace(one, undo=_limits_back(space, plans, before, wanted))

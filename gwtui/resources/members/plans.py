@@ -22,7 +22,7 @@ from gwtui.crud.text import Names, count, identity_of, named, quoted, several
 from gwtui.crud.undo import CannotUndoError
 from gwtui.resources.members.actions import RESOURCE
 from gwtui.resources.uses import items_soon
-from gwtui.resources.workspaces.plans import shown_name
+from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
 _MOST_CHANGES = 20
 """Members that a plan lists one by one."""
@@ -49,7 +49,7 @@ def plan_add(
         effects.append(f"There already, only the role is brought up to date: {several(again)}.")
     return Plan(
         action="members.add",
-        title=f"Add {count(len(users), 'member')} to workspace {shown_name(workspace)}",
+        title=f"Add {count(len(users), 'member')} to workspace {WORKSPACES.name(workspace)}",
         resource=RESOURCE,
         identity=identity,
         send=lambda client: client.workspaces.add_members(
@@ -110,7 +110,7 @@ def plan_remove(
     return Plan(
         action="members.remove",
         title=f"Remove {count(len(going or users), 'member')} "
-        f"from workspace {shown_name(workspace)}",
+        f"from workspace {WORKSPACES.name(workspace)}",
         resource=RESOURCE,
         identity=identity,
         send=lambda client: client.workspaces.remove_members(

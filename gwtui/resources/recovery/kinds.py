@@ -14,7 +14,6 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.organization import OrganizationSettings
 from gwtui.contract.request import MASK
 from gwtui.contract.response import ResponseModel
-from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.text import Names, Words, known_fields, quoted
 from gwtui.crud.writes import Writes
@@ -26,7 +25,7 @@ from gwtui.resources.guardrails import fields as guardrail_words
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.organization import plans as organization_plans
 from gwtui.resources.recovery.evidence import Compared, verdict
-from gwtui.resources.workspaces import plans as spaces
+from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +101,7 @@ def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, Kind]:
     at = PlanContext(now, names, dialect)
     return {
         "keys": of_writes(KEYS, at),
-        "workspaces": Kind(
-            "workspace",
-            "workspaces",
-            Workspace,
-            spaces.LABELS,
-            spaces.in_words,
-            lambda space: space.id,
-            spaces.shown_name,
-            lambda client, identity: client.workspaces.get(identity),
-            lambda space: _fields(space, spaces.LABELS),
-            lambda client, _space: client.workspaces.list(),
-        ),
+        "workspaces": of_writes(WORKSPACES, at, scoped=False),
         "guardrails": Kind(
             "guardrail",
             "guardrails",
@@ -145,8 +133,8 @@ def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, Kind]:
     }
 
 
-def of_writes(writes: Writes[Any], context: PlanContext) -> Kind:
-    """The kind of a resource from its declaration."""
+def of_writes(writes: Writes[Any], context: PlanContext, *, scoped: bool = True) -> Kind:
+    """The kind of a resource from its declaration; a ``scoped`` one is listed per workspace."""
     return Kind(
         writes.noun,
         writes.resource,
@@ -157,7 +145,11 @@ def of_writes(writes: Writes[Any], context: PlanContext) -> Kind:
         writes.name,
         lambda client, identity: writes.service(client).get(identity),
         writes.sent_by_gateway,
-        lambda client, space: writes.service(client).list(workspace_id=space),
+        lambda client, space: (
+            writes.service(client).list(workspace_id=space)
+            if scoped
+            else writes.service(client).list()
+        ),
         writes.implied,
     )
 

@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-from gwtui.crud.action import Action
+from gwtui.crud.action import Action, create_action, delete_action, edit_action
 
 RESOURCE = "workspaces"
 
 ACTIONS: tuple[Action, ...] = (
-    Action(
-        "workspaces.create",
-        "New workspace",
-        "Create a workspace",
-        RESOURCE,
-        ("n",),
-        mutates=True,
-        footer=True,
-    ),
-    Action(
-        "workspaces.edit",
-        "Edit",
-        "Change name, slug, defaults and logging of the selected workspace",
-        RESOURCE,
-        ("e",),
-        mutates=True,
-        target=True,
-        footer=True,
-    ),
-    Action(
-        "workspaces.delete",
-        "Delete",
-        "Delete the selected workspace with its budgets and guardrails",
-        RESOURCE,
-        ("D", "delete"),
-        mutates=True,
-        target=True,
-        footer=True,
-    ),
+    create_action(RESOURCE, "New workspace", "Create a workspace"),
+    edit_action(RESOURCE, "Change name, slug, defaults and logging of the selected workspace"),
+    delete_action(RESOURCE, "Delete the selected workspace with its budgets and guardrails"),
     Action(
         "workspaces.members",
         "Members",

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.values import SERVER_TOOLS
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.crud.form import (
-    Choices,
     Facts,
     FieldGroup,
+    FormContext,
     FormField,
     FormSpec,
     IntegerListField,
@@ -21,13 +20,14 @@ from gwtui.crud.form import (
     PercentField,
     PickOption,
     TextAreaField,
-    no_choices,
 )
 from gwtui.crud.resource import Cell
+from gwtui.crud.text import quoted
 from gwtui.domain.money import compact_int, percent
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.slugs import slug_of
-from gwtui.resources.workspaces.plans import EMPTY, LABELS, known_values, shown_name
+from gwtui.resources import choices
+from gwtui.resources.workspaces.fields import FIELDS
 
 _LOGGING = "is_observability_io_logging_enabled"
 _SORT = {
@@ -38,20 +38,12 @@ _SORT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Catalog:
-    """What the defaults of a workspace are completed from."""
-
-    text_models: Choices = no_choices
-    image_models: Choices = no_choices
-
-
-def create_form(catalog: Catalog) -> FormSpec:
+def create_form(context: FormContext) -> FormSpec:
     """The form of a new workspace."""
     return FormSpec(
         title="New workspace",
         model=CreateWorkspaceRequest,
-        fields=_groups(catalog, new=True),
+        fields=_groups(context, new=True),
         submit="Create workspace",
         initial={"io_logging_sampling_rate": Decimal(1)},
         unknown_help="The workspace may have been created. Look at the list before you try again: "
@@ -59,24 +51,24 @@ def create_form(catalog: Catalog) -> FormSpec:
     )
 
 
-def edit_form(space: Workspace, catalog: Catalog) -> FormSpec:
+def edit_form(space: Workspace, context: FormContext) -> FormSpec:
     """The form of an existing workspace, filled from ``space``."""
     return FormSpec(
-        title=f"Edit workspace {shown_name(space)}",
+        title=f"Edit workspace {quoted(space.name, space.slug, space.id)}",
         model=UpdateWorkspaceRequest,
-        fields=_groups(catalog, new=False),
+        fields=_groups(context, new=False),
         submit="Review changes",
-        initial=known_values(space),
+        initial=FIELDS.known(space),
         partial=True,
         unknown_help="The change may have been made or not. Look at the workspace before you try "
         "again.",
     )
 
 
-def _groups(catalog: Catalog, *, new: bool) -> tuple[FieldGroup, ...]:
+def _groups(context: FormContext, *, new: bool) -> tuple[FieldGroup, ...]:
     return (
         FieldGroup("Workspace", _identity(new=new)),
-        FieldGroup("Defaults", _defaults(catalog)),
+        FieldGroup("Defaults", _defaults(context)),
         FieldGroup("Logging", _logging()),
     )
 
@@ -84,44 +76,44 @@ def _groups(catalog: Catalog, *, new: bool) -> tuple[FieldGroup, ...]:
 def _identity(*, new: bool) -> tuple[FormField, ...]:
     slug_help = "" if new else "whoever uses the present slug in paths must follow"
     return (
-        FormField("name", LABELS["name"], "text"),
+        FormField("name", FIELDS.labels["name"], "text"),
         FormField(
             "slug",
-            LABELS["slug"],
+            FIELDS.labels["slug"],
             "text",
             help=slug_help,
             suggest=(lambda values: slug_of(str(values.get("name") or ""))) if new else None,
         ),
-        TextAreaField("description", LABELS["description"]),
+        TextAreaField("description", FIELDS.labels["description"]),
     )
 
 
-def _defaults(catalog: Catalog) -> tuple[FormField, ...]:
+def _defaults(context: FormContext) -> tuple[FormField, ...]:
     return (
         ModelField(
             "default_text_model",
-            LABELS["default_text_model"],
-            choices=catalog.text_models,
+            FIELDS.labels["default_text_model"],
+            choices=choices.models(context, giving="text"),
             empty="none",
             placeholder="empty: requests must name one",
         ),
         ModelField(
             "default_image_model",
-            LABELS["default_image_model"],
-            choices=catalog.image_models,
+            FIELDS.labels["default_image_model"],
+            choices=choices.models(context, giving="image"),
             empty="none",
             placeholder="empty: requests must name one",
         ),
         FormField(
             "default_provider_sort",
-            LABELS["default_provider_sort"],
+            FIELDS.labels["default_provider_sort"],
             "choice",
             empty="gateway's own",
             preview=_sort,
         ),
         MultiPickField(
             "disabled_server_tools",
-            LABELS["disabled_server_tools"],
+            FIELDS.labels["disabled_server_tools"],
             choices=_tools,
             empty="every tool is on",
             chosen="off",
@@ -133,26 +125,28 @@ def _defaults(catalog: Catalog) -> tuple[FormField, ...]:
 
 def _logging() -> tuple[FormField, ...]:
     return (
-        FormField(_LOGGING, LABELS[_LOGGING], "switch"),
+        FormField(_LOGGING, FIELDS.labels[_LOGGING], "switch"),
         PercentField(
             "io_logging_sampling_rate",
-            LABELS["io_logging_sampling_rate"],
+            FIELDS.labels["io_logging_sampling_rate"],
             placeholder="such as 5 % or 0.05",
             preview=_sampling,
         ),
         IntegerListField(
             "io_logging_api_key_ids",
-            LABELS["io_logging_api_key_ids"],
-            placeholder=f"such as 4, 9; empty for {EMPTY['io_logging_api_key_ids']}",
+            FIELDS.labels["io_logging_api_key_ids"],
+            placeholder=f"such as 4, 9; empty for {FIELDS.empty('io_logging_api_key_ids')}",
             preview=_logged_keys,
         ),
         FormField(
             "is_observability_broadcast_enabled",
-            LABELS["is_observability_broadcast_enabled"],
+            FIELDS.labels["is_observability_broadcast_enabled"],
             "switch",
         ),
         FormField(
-            "is_data_discount_logging_enabled", LABELS["is_data_discount_logging_enabled"], "switch"
+            "is_data_discount_logging_enabled",
+            FIELDS.labels["is_data_discount_logging_enabled"],
+            "switch",
         ),
     )
 

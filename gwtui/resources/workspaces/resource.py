@@ -166,6 +166,7 @@ WORKSPACES: ResourceSpec[WorkspaceRow] = ResourceSpec(
     columns=COLUMNS,
     sections=SECTIONS,
     feed=_rows_feed,
+    writes="gwtui.resources.workspaces.writes:WRITES",
     completion=Completion(
         figures_feed,
         _complete,

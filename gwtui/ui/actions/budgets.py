@@ -16,7 +16,7 @@ from gwtui.domain.workspace_spend import spent_by_interval
 from gwtui.resources.budgets.form import Spent, budgets_form
 from gwtui.resources.budgets.plans import LABELS, in_words, known_limits, plan_series, together
 from gwtui.resources.uses import Uses, budget_uses, items_soon
-from gwtui.resources.workspaces.plans import shown_name
+from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.editing import Editing
 from gwtui.ui.actions.workspace_links import workspace_of
@@ -41,7 +41,7 @@ async def edit(context: ActionContext) -> None:
     app, space = context.app, workspace_of(context)
     if space is None:
         return
-    identity, called = space.id or "", f"Workspace {shown_name(space)}"
+    identity, called = space.id or "", f"Workspace {WORKSPACES.name(space)}"
     standing = await read_again(context, _read(app.gateway, identity), called, FEEDS)
     if standing is None:
         return
@@ -68,7 +68,7 @@ async def edit(context: ActionContext) -> None:
     )
     match await app.push_screen_wait(form):
         case Applied():
-            say_done(context, f"Budgets of workspace {shown_name(space)} changed")
+            say_done(context, f"Budgets of workspace {WORKSPACES.name(space)} changed")
     # Even a form that was left may have changed some budgets before one was refused.
     await refresh(context, FEEDS)
 

@@ -49,5 +49,5 @@ class ActionContext:
         self.screen.expect_gone(filter(None, (*known, *others)))
 
 
-Handler = Callable[[ActionContext], Awaitable[None]]
+Handler = Callable[[ActionContext], Awaitable[Any]]
 """Does what an action promises. May wait for a person: it runs in a worker of its own."""

@@ -59,16 +59,19 @@ async def create(context: ActionContext) -> None:
             select(context, identity)
 
 
-async def edit(context: ActionContext) -> None:
-    """A form filled from the row; on submit it is read again before anything is sent."""
+async def edit(context: ActionContext) -> Any | None:
+    """A form filled from the row; on submit it is read again before anything is sent.
+
+    Returns the resource as it was changed, None where it was not.
+    """
     writes, one = written(context), selected(context)
     if one is None or writes.update is None:
-        return
+        return None
     how, request = writes.update, writes.update.request
     facts = await _facts(context, request)
     names = await _names(context, facts)
     if covered(context):
-        return
+        return None
     at = plan_context(context, names)
     editing = Editing(
         context=context,
@@ -88,6 +91,7 @@ async def edit(context: ActionContext) -> None:
     changed = await fill_in(context, form, facts, editing.submit)
     if changed is not None:
         say_done(context, _done(writes, how, one, changed))
+    return changed
 
 
 async def change(name: str, context: ActionContext) -> None:
@@ -149,9 +153,8 @@ async def toggle(context: ActionContext) -> None:
 
 async def delete(context: ActionContext) -> None:
     """Delete one after a confirmation that no single key gives."""
-    writes, one = written(context), selected(context)
-    how = writes.delete
-    fresh = None if one is None else await _read_again(context, one)
+    writes = written(context)
+    how, fresh = writes.delete, await read_selected(context)
     if fresh is None or how is None:
         return
     at = plan_context(context)
@@ -238,6 +241,12 @@ async def _names(context: ActionContext, facts: Facts) -> Mapping[str, str]:
 async def _read(context: ActionContext, one: Any) -> Any:
     writes = written(context)
     return await writes.service(context.app.gateway).get(writes.identity(one))
+
+
+async def read_selected(context: ActionContext) -> Any | None:
+    """What was selected as it is now; None when that cannot be known, which is said."""
+    one = selected(context)
+    return None if one is None else await _read_again(context, one)
 
 
 async def _read_again(context: ActionContext, one: Any) -> Any | None:

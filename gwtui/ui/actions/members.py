@@ -17,7 +17,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.members.plans import plan_add, plan_remove
 from gwtui.resources.members.resource import MemberRow
 from gwtui.resources.organization.resource import full_name, role_cell, shown_person
-from gwtui.resources.workspaces.plans import shown_name
+from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.workspace_links import go_to
 from gwtui.ui.actions.writing import (
@@ -56,7 +56,7 @@ async def add(context: ActionContext) -> None:
         case Applied(added):
             count = added.added_count
             who = "Members" if count is None else "1 member" if count == 1 else f"{count} members"
-            say_done(context, f"{who} added to workspace {shown_name(space)}")
+            say_done(context, f"{who} added to workspace {WORKSPACES.name(space)}")
         case None:
             return
     await refresh(context, *FEEDS)
@@ -74,7 +74,7 @@ class _Adding:
     def form(self) -> FormSpec:
         """The form: one list of people."""
         return FormSpec(
-            title=f"Add members to workspace {shown_name(self._space)}",
+            title=f"Add members to workspace {WORKSPACES.name(self._space)}",
             model=ChangeMembersRequest,
             fields=(
                 MultiPickField(
@@ -169,7 +169,7 @@ def _plans(
 
 def _together(space: Workspace, plans: Sequence[Plan[Any]]) -> Plan[Any]:
     """The plans as one to be confirmed."""
-    title = f"Remove members from workspace {shown_name(space)} in {len(plans)} requests"
+    title = f"Remove members from workspace {WORKSPACES.name(space)} in {len(plans)} requests"
     return bundle_alike(title, plans, each_back(plans))
 
 
@@ -180,7 +180,7 @@ async def _tell(context: ActionContext, space: Workspace, outcome: Outcome[Any])
             counts = [value.removed_count or 0 for value in values]
             count = sum(counts)
             who = "1 member" if count == 1 else f"{count} members"
-            say_done(context, f"{who} removed from workspace {shown_name(space)}")
+            say_done(context, f"{who} removed from workspace {WORKSPACES.name(space)}")
         case Refused(error):
             await app.push_screen_wait(
                 NoticeScreen(

@@ -15,8 +15,8 @@ from gwtui.contract.organization import ChangeMembersRequest, UpdateOrganization
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.resources.budgets import plans as budget_plans
 from gwtui.resources.members import plans as member_plans
-from gwtui.resources.workspaces import plans as workspace_plans
-from gwtui.resources.workspaces.plans import WorkspaceContents
+from gwtui.resources.uses import WorkspaceContents
+from plan_kit import workspace_plans
 
 # Workspaces ---------------------------------------------------------------------------------------
 

@@ -20,8 +20,7 @@ from gwtui.contract.byok import ByokCredential, CreateByokRequest
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.resources import uses
 from gwtui.resources.uses import WorkspaceContents
-from gwtui.resources.workspaces import plans as workspace_plans
-from plan_kit import byok_plans, key_plans
+from plan_kit import byok_plans, key_plans, workspace_plans
 
 
 @pytest.fixture
