@@ -19,6 +19,7 @@ from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.text import Names
+from gwtui.crud.writes import NO_DOUBT, Doubt
 from gwtui.resources.byok.writes import CREDENTIALS, Around
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.uses import Uses, WorkspaceContents
@@ -90,8 +91,10 @@ class ByokPlans:
         return CREDENTIALS.fields.format(field, value, PlanContext(MOMENT))
 
     @staticmethod
-    def plan_create(request: CreateByokRequest) -> Plan[Any]:
-        return CREDENTIALS.plan_create(request, PlanContext(MOMENT))
+    def plan_create(
+        request: CreateByokRequest, names: Names | None = None, doubt: Doubt = NO_DOUBT
+    ) -> Plan[Any]:
+        return CREDENTIALS.plan_create(request, PlanContext(MOMENT, names or {}), doubt)
 
     @staticmethod
     def plan_update(

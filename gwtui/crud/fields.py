@@ -15,8 +15,17 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Change
-from gwtui.crud.text import MOST_NAMED, NAME_LIMIT, Names, both_sides, known_fields, several
-from gwtui.domain.diffs import ABSENT
+from gwtui.crud.text import (
+    DEFAULT_WORKSPACE,
+    MOST_NAMED,
+    NAME_LIMIT,
+    Names,
+    changes,
+    first_values,
+    known_fields,
+    several,
+    workspace_in_words,
+)
 from gwtui.domain.safe_text import safe_line
 
 _TEXT_LIMIT = 200
@@ -86,6 +95,21 @@ class Field:
     empty: str = "none"
     blank: tuple[Any, ...] = ()
     editable: bool = True
+    format_empty: Callable[[PlanContext], str] | None = None
+    """What it means in a plan, where more is known there than ``empty`` says."""
+
+
+def workspace_field(*, editable: bool) -> Field:
+    """The workspace that something belongs to; none is the default one, named where known."""
+    return Field(
+        "workspace_id",
+        "Workspace",
+        name_of,
+        DEFAULT_WORKSPACE,
+        blank=("",),
+        editable=editable,
+        format_empty=lambda context: workspace_in_words(None, context.names),
+    )
 
 
 class Fields:
@@ -106,7 +130,7 @@ class Fields:
         """A field's value as people read it. A field that is not declared reads as plain text."""
         known = self._fields.get(name, Field(name, name))
         if value is None or value in known.blank:
-            return known.empty
+            return known.empty if known.format_empty is None else known.format_empty(context)
         return known.format(value, context)
 
     def formatter(self, context: PlanContext) -> Callable[[str, Any], str]:
@@ -121,20 +145,10 @@ class Fields:
         self, known: Mapping[str, Any], request: RequestModel, context: PlanContext
     ) -> tuple[Change, ...]:
         """What an update changes, field by field; a field missing from ``known`` is unknown."""
-        shown = self.formatter(context)
-        return tuple(
-            Change(label, *both_sides(name, known.get(name, ABSENT), getattr(request, name), shown))
-            for name, label in self.labels.items()
-            if name in request.model_fields_set
-        )
+        return changes(known, request, self.labels, self.formatter(context))
 
     def first_values(
         self, request: RequestModel, context: PlanContext, always: Iterable[str] = ()
     ) -> tuple[Change, ...]:
         """What a creation sets: the fields that were given, and those that always matter."""
-        shown = {*always, *request.model_fields_set}
-        return tuple(
-            Change(label, None, self.format(name, getattr(request, name), context))
-            for name, label in self.labels.items()
-            if name in shown
-        )
+        return first_values(request, self.labels, self.formatter(context), always)

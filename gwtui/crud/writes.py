@@ -36,9 +36,30 @@ def _nothing(*_arguments: Any) -> Lines:
     return ()
 
 
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What is not sure about a request before it is sent, as a sentence; empty when nothing is.
+
+    A ``serious`` one takes a confirmation of its own: ``--force`` on the command line.
+    """
+
+    text: str = ""
+    serious: bool = False
+
+
+NO_DOUBT = Doubt()
+
+
+async def _no_doubt(_hub: FeedHub, _request: Any) -> Doubt:
+    return NO_DOUBT
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Create:
     """How one is made: ``title`` and ``effects`` are of the plan, ``done`` what is said after it.
+
+    ``doubt`` compares a request with what the gateway has; ``doubtful`` names the field that it is
+    about, ``force`` words what ``--force`` lets through.
 
     ``always`` are fields that the plan shows even when they were not given. ``resource`` gives the
     new resource in the service's answer, None where the answer lacks it.
@@ -52,6 +73,9 @@ class Create:
     effects: Callable[[Any, PlanContext], Lines] = _nothing
     always: tuple[str, ...] = ()
     button: str = "Create it"
+    doubt: Callable[[FeedHub, Any], Awaitable[Doubt]] = _no_doubt
+    doubtful: str = ""
+    force: str = ""
     secret: str = ""
     """The field whose value the command line reads from stdin."""
     resource: Callable[[Any], Any] = lambda answer: answer
@@ -196,8 +220,10 @@ class Writes(Generic[M]):
 
     # Plans --------------------------------------------------------------------------------------
 
-    def plan_create(self, request: RequestModel, context: PlanContext) -> Plan[Any]:
-        """One POST with the fields that were given."""
+    def plan_create(
+        self, request: RequestModel, context: PlanContext, doubt: Doubt = NO_DOUBT
+    ) -> Plan[Any]:
+        """One POST with the fields that were given. The plan says what is in doubt first."""
         how = _declared(self.create, "create")
 
         def made(answer: Any) -> str | None:
@@ -211,7 +237,7 @@ class Writes(Generic[M]):
             identity=None,
             send=lambda client: self.service(client).create(request),
             changes=self.fields.first_values(request, context, how.always),
-            effects=tuple(how.effects(request, context)),
+            effects=(*filter(None, (doubt.text,)), *how.effects(request, context)),
             summary=request.body(),
             identify=made,
             undo=lambda answer: self._delete_again(made(answer), context),

@@ -1,7 +1,8 @@
 """What the fields of forms offer to pick: providers, models, members, keys.
 
-Each function gives the ``Choices`` of a field: read when the field is opened, empty where it cannot
-be read soon. Every text has passed ``safe_line``.
+Each function gives the ``Choices`` of a field, read when the field is opened. They raise
+GatewayError where a list cannot be read: the field says so and takes what is typed. Every text has
+passed ``safe_line``.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def providers(context: FormContext) -> Choices:
     """Providers of the catalog, by slug."""
 
     async def read() -> Sequence[PickOption]:
-        found = await value_soon(providers_feed(context.hub, Scope())) or ()
+        found = await value_now(providers_feed(context.hub, Scope()))
         return [
             PickOption(one.slug, safe_line(one.slug, _NAME), safe_line(one.name or "", _NAME))
             for one in found
@@ -67,7 +68,7 @@ def models(context: FormContext, *, giving: str | None = None) -> Choices:
     """
 
     async def read() -> Sequence[PickOption]:
-        found = await value_soon(models_feed(context.hub, Scope())) or ()
+        found = await value_now(models_feed(context.hub, Scope()))
         return [
             PickOption(one.id, safe_line(one.id, _NAME), safe_line(one.name or "", _NAME))
             for one in found

@@ -169,7 +169,7 @@ async def test_a_workspace_is_compared_by_its_name(world: FaultWorld, tmp_path: 
     world.begin()
     wish = CreateKeyRequest(name="ci", workspace_id=world.workspace.id)
     async with road_of(world, tmp_path) as (client, road):
-        await lose(world, road, plan_create(wish, NOW), HAPPENED)
+        await lose(world, road, key_plans.plan_create(wish, NOW), HAPPENED)
         (made,) = [one for one in (await evidence(client, road)).candidates if one.name == "“ci”"]
     (line,) = [one for one in made.compared if one.label == "Workspace"]
     assert (line.wanted, line.present, line.verdict) == ("Team", "Team", "as wanted")

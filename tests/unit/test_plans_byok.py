@@ -21,6 +21,7 @@ from gwtui.crud.executor import WriteRoad
 from gwtui.crud.plan import Applied, Consent, Plan
 from gwtui.domain.diffs import three_way
 from gwtui.local.journal import Journal
+from gwtui.resources.byok.writes import check_provider
 from plan_kit import byok_plans, changes, everything_said, sent
 
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
@@ -192,18 +193,18 @@ PROVIDERS = [
 def test_a_provider_is_compared_with_those_of_the_gateway(
     provider: str, listed: bool, said: str
 ) -> None:
-    check = byok_plans.check_provider(provider, PROVIDERS)
-    assert check.listed is listed
-    assert check.said.endswith(said)
-    assert bool(check.said) is not listed
+    check = check_provider(provider, PROVIDERS)
+    assert check.serious is not listed
+    assert check.text.endswith(said)
+    assert bool(check.text) is not listed
 
 
 @pytest.mark.parametrize("known", [None, [], PROVIDERS[2:]])
 def test_a_list_that_does_not_come_or_is_empty_tells_nothing(known: list[Provider] | None) -> None:
-    check = byok_plans.check_provider("openai", known)
-    assert check.listed is None
-    assert check.said == "Whether the gateway has a provider 'openai' is not known."
+    check = check_provider("openai", known)
+    assert not check.serious
+    assert check.text == "Whether the gateway has a provider 'openai' is not known."
     plan = byok_plans.plan_create(
-        CreateByokRequest(provider="openai", key=SecretStr(SECRET)), doubt=check.said
+        CreateByokRequest(provider="openai", key=SecretStr(SECRET)), doubt=check
     )
-    assert check.said in plan.effects
+    assert check.text in plan.effects

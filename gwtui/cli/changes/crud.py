@@ -8,6 +8,7 @@ from typing import Any
 
 from gwtui.cli.changes.change import Change, NothingToDoError, Operand
 from gwtui.cli.changes.desk import Desk
+from gwtui.cli.exits import USAGE, CommandError
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.resource import ResourceSpec
@@ -34,6 +35,7 @@ def changes_of(
             model=writes.create.request,
             secret=writes.create.secret,
             makes=True,
+            force=writes.create.force,
             notes=notes,
         )
     for how in (*filter(None, (writes.update,)), *writes.further):
@@ -65,7 +67,12 @@ class _Verbs:
         if how is None:
             raise TypeError(f"{self._spec.id} cannot be made")
         request = await desk.request(how.request)
-        return self._writes.plan_create(request, plan_context(desk, await desk.workspace_names()))
+        doubt = await how.doubt(desk.session.hub, request)
+        if doubt.serious and not desk.arguments.force:
+            why = f"{how.doubtful}: {doubt.text} --force stores it all the same."
+            raise CommandError(why, USAGE)
+        names = await desk.workspace_names(default=True)
+        return self._writes.plan_create(request, plan_context(desk, names), doubt)
 
     async def update(self, how: Update, desk: Desk) -> Plan[Any]:
         fresh, writes = await self._fresh(desk), self._writes

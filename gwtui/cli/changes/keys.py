@@ -17,7 +17,7 @@ async def _create(desk: Desk) -> Plan[CreatedKey]:
     request = await desk.request(CreateKeyRequest)
     sealed = desk.session.sealed
     trouble = await asyncio.to_thread(sealed.trouble)
-    context = plan_context(desk, await desk.workspace_names())
+    context = plan_context(desk, await desk.workspace_names(default=True))
     return plan_sealed_create(request, context, sealed, trouble)
 
 

@@ -30,14 +30,7 @@ def _declared(name: str, label: str) -> Field:
 FIELDS = Fields(
     Field("name", "Name"),
     Field("provider", "Provider", editable=False),
-    Field(
-        "workspace_id",
-        "Workspace",
-        fields.name_of,
-        "the default workspace",
-        blank=("",),
-        editable=False,
-    ),
+    fields.workspace_field(editable=False),
     Field("key", "Key", _key, "the stored key", editable=False),
     Field("disabled", "State", fields.disabled_enabled, editable=False),
     Field("is_fallback", "Fallback", fields.yes_no),

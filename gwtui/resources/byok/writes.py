@@ -11,14 +11,19 @@ from typing import NamedTuple
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
+from gwtui.contract.models import Provider
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.text import NAME_LIMIT, count, several
-from gwtui.crud.writes import Create, Delete, Switch, Update, Writes
+from gwtui.crud.writes import NO_DOUBT, Create, Delete, Doubt, Switch, Update, Writes
 from gwtui.domain.safe_text import safe_line
+from gwtui.domain.suggestions import closest
 from gwtui.resources.byok.fields import FIELDS, RESTRICTIONS
 from gwtui.resources.byok.form import create_form, edit_form, rotate_form
 from gwtui.resources.byok.resource import names_feed
+from gwtui.resources.choices import value_soon
+from gwtui.resources.models.providers import providers_feed
 from gwtui.resources.uses import Uses, credential_uses, items_soon
+from gwtui.watch.hub import FeedHub, Scope
 
 _STORED = "The key is stored encrypted; it is never shown again."
 
@@ -120,6 +125,29 @@ async def _uses(client: GatewayClient, fresh: ByokCredential, _context: PlanCont
     return await credential_uses(client, fresh)
 
 
+async def _doubt(hub: FeedHub, request: CreateByokRequest) -> Doubt:
+    known: Sequence[Provider] | None = await value_soon(providers_feed(hub, Scope()))
+    return check_provider(request.provider, known)
+
+
+def check_provider(provider: str, known: Sequence[Provider] | None) -> Doubt:
+    """Compare a provider with those of the gateway, None when they could not be read.
+
+    A gateway that lists none tells nothing about any. That is said and goes on: the gateway decides
+    anyway, and nobody could do anything about it but force everything.
+    """
+    names = {name: one.slug for one in known or () for name in (one.slug, one.name) if name}
+    slugs = [one.slug for one in known or () if one.slug]
+    shown = safe_line(provider, NAME_LIMIT)
+    if not slugs:
+        return Doubt(f"Whether the gateway has a provider {shown!r} is not known.")
+    if provider in slugs:
+        return NO_DOUBT
+    meant = names.get(closest(provider, [*slugs, *names]) or "")
+    hint = f"; did you mean {safe_line(meant, NAME_LIMIT)!r}?" if meant else "."
+    return Doubt(f"The gateway lists no provider {shown!r}{hint}", serious=True)
+
+
 def _created_effects(request: CreateByokRequest, _context: PlanContext) -> Iterator[str]:
     yield _STORED
     yield from _role_effects(request, _provider(request))
@@ -170,6 +198,9 @@ CREDENTIALS: Writes[ByokCredential] = Writes(
             f"Credential {CREDENTIALS.name(made)} stored; its key is never shown again"
         ),
         button="Store it",
+        doubt=_doubt,
+        doubtful="provider",
+        force="a provider that the gateway does not list",
         secret="key",  # noqa: S106 - the name of a field
     ),
     update=Update(request=UpdateByokRequest, form=edit_form, effects=_update_effects),

@@ -33,7 +33,7 @@ FIELDS = Fields(
     Field("limit_reset", "Limit resets", _reset, "never"),
     Field("expires_at", "Expires", _moment, "never", editable=False),
     Field("include_byok_in_limit", "BYOK counts to limit", fields.yes_no),
-    Field("workspace_id", "Workspace", fields.name_of, "the default workspace", blank=("",)),
+    fields.workspace_field(editable=True),
     Field("creator_user_id", "Made for member", editable=False),
     Field("external", "Outside user", _outside_user, editable=False),
     Field("disabled", "State", fields.disabled_enabled, editable=False),

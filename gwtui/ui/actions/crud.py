@@ -46,8 +46,12 @@ async def create(context: ActionContext) -> None:
         return
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
-        plan = writes.plan_create(request, plan_context(context, facts.workspaces))
-        consent = await submitted(context, plan, how.button)
+        doubt = await how.doubt(context.app.hub, request)
+        plan = writes.plan_create(request, plan_context(context, facts.workspaces), doubt)
+        if doubt.serious:
+            consent = await confirm(context, plan, f"{how.button} all the same")
+        else:
+            consent = await submitted(context, plan, how.button)
         return None if consent is None else await carry_out(context, consent)
 
     answer = await fill_in(context, how.form(form_context(context)), facts, submit)
