@@ -50,7 +50,11 @@ class Doubt:
 NO_DOUBT = Doubt()
 
 
-async def _no_doubt(_hub: FeedHub, _request: Any) -> Doubt:
+Read = Callable[["Feed[Any]", str], Awaitable[Any]]
+"""Reads a feed, called so in a sentence ("the gateway's providers"); None where it does not come."""
+
+
+async def _no_doubt(_hub: FeedHub, _read: Read, _request: Any) -> Doubt:
     return NO_DOUBT
 
 
@@ -73,7 +77,7 @@ class Create:
     effects: Callable[[Any, PlanContext], Lines] = _nothing
     always: tuple[str, ...] = ()
     button: str = "Create it"
-    doubt: Callable[[FeedHub, Any], Awaitable[Doubt]] = _no_doubt
+    doubt: Callable[[FeedHub, Read, Any], Awaitable[Doubt]] = _no_doubt
     doubtful: str = ""
     force: str = ""
     secret: str = ""

@@ -67,7 +67,7 @@ class _Verbs:
         if how is None:
             raise TypeError(f"{self._spec.id} cannot be made")
         request = await desk.request(how.request)
-        doubt = await how.doubt(desk.session.hub, request)
+        doubt = await how.doubt(desk.session.hub, desk.readings.value_or_nothing, request)
         if doubt.serious and not desk.arguments.force:
             why = f"{how.doubtful}: {doubt.text} --force stores it all the same."
             raise CommandError(why, USAGE)

@@ -14,13 +14,12 @@ from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokReq
 from gwtui.contract.models import Provider
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.text import NAME_LIMIT, count, several
-from gwtui.crud.writes import NO_DOUBT, Create, Delete, Doubt, Switch, Update, Writes
+from gwtui.crud.writes import NO_DOUBT, Create, Delete, Doubt, Read, Switch, Update, Writes
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import closest
 from gwtui.resources.byok.fields import FIELDS, RESTRICTIONS
 from gwtui.resources.byok.form import create_form, edit_form, rotate_form
 from gwtui.resources.byok.resource import names_feed
-from gwtui.resources.choices import value_soon
 from gwtui.resources.models.providers import providers_feed
 from gwtui.resources.uses import Uses, credential_uses, items_soon
 from gwtui.watch.hub import FeedHub, Scope
@@ -125,8 +124,10 @@ async def _uses(client: GatewayClient, fresh: ByokCredential, _context: PlanCont
     return await credential_uses(client, fresh)
 
 
-async def _doubt(hub: FeedHub, request: CreateByokRequest) -> Doubt:
-    known: Sequence[Provider] | None = await value_soon(providers_feed(hub, Scope()))
+async def _doubt(hub: FeedHub, read: Read, request: CreateByokRequest) -> Doubt:
+    known: Sequence[Provider] | None = await read(
+        providers_feed(hub, Scope()), "the gateway's providers"
+    )
     return check_provider(request.provider, known)
 
 

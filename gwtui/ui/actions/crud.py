@@ -33,6 +33,7 @@ from gwtui.ui.actions.writing import (
     workspace_facts,
 )
 from gwtui.ui.forms.form_screen import FormScreen, Submit
+from gwtui.watch.feed import Feed
 
 
 async def create(context: ActionContext) -> None:
@@ -46,7 +47,7 @@ async def create(context: ActionContext) -> None:
         return
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
-        doubt = await how.doubt(context.app.hub, request)
+        doubt = await how.doubt(context.app.hub, _read_soon, request)
         plan = writes.plan_create(request, plan_context(context, facts.workspaces), doubt)
         if doubt.serious:
             consent = await confirm(context, plan, f"{how.button} all the same")
@@ -221,6 +222,10 @@ async def fill_in(
     if outcome is not None:
         await refresh(context, *written(context).feeds)
     return outcome.value if isinstance(outcome, Applied) else None
+
+
+async def _read_soon(feed: Feed[Any], _called: str) -> Any | None:
+    return await value_soon(feed)
 
 
 def _done(writes: Writes[Any], how: Update, before: Any, after: Any) -> str:
