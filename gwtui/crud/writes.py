@@ -51,7 +51,7 @@ NO_DOUBT = Doubt()
 
 
 Read = Callable[["Feed[Any]", str], Awaitable[Any]]
-"""Reads a feed, called so in a sentence ("the gateway's providers"); None where it does not come."""
+"""Reads a feed that is called so in a sentence; None where its value does not come."""
 
 
 async def _no_doubt(_hub: FeedHub, _read: Read, _request: Any) -> Doubt:
