@@ -77,7 +77,7 @@ class Demo:
         if self.unreachable:
             raise ConnectionRefusedError(111, "Connection refused")
         socket_path = self.folder / "gateway.sock"
-        host: Any = SimpleNamespace(asgi=self.answer, faults=None)
+        host: Any = SimpleNamespace(asgi=self.answer, faults=None, clock=self.gateway.clock)
         async with host_on_socket(host, socket_path):
             yield Connection(
                 base_url="http://demo/api/v1",

@@ -156,7 +156,7 @@ class FaultWorld:
             await self._guardrails(client)
             await self._generations(client)
             self.credential = await client.byok.create(
-                CreateByokRequest(provider="openai", key=SecretStr("sk-provider-0123456789"))
+                CreateByokRequest(provider="northwind", key=SecretStr("sk-provider-0123456789"))
             )
 
     async def _organization(self, client: GatewayClient) -> None:
@@ -248,7 +248,7 @@ PLANS: Mapping[str, Callable[[FaultWorld], Plan[Any]]] = {
         w.guardrail, w.member_assignments, {}
     ),
     "createByok": lambda w: byok_plans.plan_create(
-        CreateByokRequest(provider="openai", key=SecretStr("sk-provider-9876543210"))
+        CreateByokRequest(provider="northwind", key=SecretStr("sk-provider-9876543210"))
     ),
     "updateByok": lambda w: byok_plans.plan_update(w.credential, UpdateByokRequest(name="named")),
     "deleteByok": lambda w: byok_plans.plan_delete(w.credential),

@@ -71,8 +71,10 @@ COLUMNS: tuple[Column[Thing], ...] = (
         10,
         1,
     ),
-    Column("used", "Used", lambda t, _: _used(t), lambda t, _: t.used, 8, 2, right=True),
-    Column("age", "Seen", _age, lambda t, _: t.seen, 8, 3, right=True),
+    Column(
+        "used", "Used", lambda t, _: _used(t), lambda t, _: t.used, 8, 2, right=True, kind="number"
+    ),
+    Column("age", "Seen", _age, lambda t, _: t.seen, 8, 3, right=True, kind="moment"),
     Column("id", "Identity", lambda t, _: Cell(t.id, "muted"), lambda t, _: t.id, 20, 4),
 )
 

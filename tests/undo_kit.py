@@ -201,7 +201,7 @@ WAYS: Mapping[str, tuple[Make, Look]] = {
     "take away from keys and members": (removals, look_assigned),
     "store a credential": (
         lambda w: byok_plans.plan_create(
-            CreateByokRequest(provider="openai", key=SecretStr("sk-provider-9876543210"))
+            CreateByokRequest(provider="northwind", key=SecretStr("sk-provider-9876543210"))
         ),
         look_byok,
     ),

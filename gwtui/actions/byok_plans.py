@@ -6,6 +6,7 @@ A raw key is a secret of the request: plans, journals and screens get the masked
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +17,7 @@ from gwtui.actions.plan import Plan, Undo, WayBack
 from gwtui.actions.undo import known, put_back
 from gwtui.actions.uses import Uses, credential_uses, items_soon
 from gwtui.actions.wording import (
+    DEFAULT_WORKSPACE,
     MOST_NAMED,
     NAME_LIMIT,
     Names,
@@ -28,10 +30,13 @@ from gwtui.actions.wording import (
     known_fields,
     quoted,
     several,
+    workspace_in_words,
 )
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
+from gwtui.contract.providers import Provider
 from gwtui.domain.safe_text import safe_line
+from gwtui.domain.suggestions import closest
 
 LABELS: Mapping[str, str] = {
     "name": "Name",
@@ -56,7 +61,7 @@ EDITABLE = tuple(
 """Fields of a credential that its form changes; key and state have actions of their own."""
 
 EMPTY: Mapping[str, str] = {
-    "workspace_id": "the default workspace",
+    "workspace_id": DEFAULT_WORKSPACE,
     "allowed_models": "no restriction",
     "allowed_user_ids": "no restriction",
     "allowed_api_key_hashes": "no restriction",
@@ -68,6 +73,8 @@ EMPTY: Mapping[str, str] = {
 _NOTHING = "none at all"
 """An empty restriction: it differs from no restriction."""
 _RESTRICTIONS = ("allowed_models", "allowed_user_ids", "allowed_api_key_hashes")
+_DOUBT = 200
+"""Characters of what is said of a provider."""
 _STORED = "The key is stored encrypted; it is never shown again."
 
 
@@ -90,10 +97,10 @@ def in_words(names: Names) -> Words:
     def words(field: str, value: Any) -> str:
         if field == "key":
             return value if isinstance(value, str) else "a new key, as typed"
-        if value is None or (field == "workspace_id" and not value):
-            return EMPTY.get(field, "none")
         if field == "workspace_id":
-            return safe_line(names.get(value) or value, NAME_LIMIT)
+            return workspace_in_words(value, names)
+        if value is None:
+            return EMPTY.get(field, "none")
         if field in _RESTRICTIONS:
             entries = [safe_line(names.get(entry) or entry, NAME_LIMIT) for entry in value]
             return several(entries, MOST_NAMED) if entries else _NOTHING
@@ -113,8 +120,35 @@ _WORDS: Mapping[str, Callable[[Any], str]] = {
 }
 
 
-def plan_create(request: CreateByokRequest, names: Names | None = None) -> Plan[ByokCredential]:
-    """One POST /byok."""
+@dataclass(frozen=True, slots=True)
+class ProviderCheck:
+    """Whether the gateway lists a provider; None when that is not known. ``said`` says so."""
+
+    listed: bool | None
+    said: str = ""
+
+
+def check_provider(provider: str, known: Sequence[Provider] | None) -> ProviderCheck:
+    """Compare a provider with those of the gateway, None when they could not be read.
+
+    A gateway that lists none tells nothing about any.
+    """
+    names = {name: one.slug for one in known or () for name in (one.slug, one.name) if name}
+    slugs = [one.slug for one in known or () if one.slug]
+    shown = safe_line(provider, NAME_LIMIT)
+    if not slugs:
+        return ProviderCheck(None, f"Whether the gateway has a provider {shown!r} is not known.")
+    if provider in slugs:
+        return ProviderCheck(True)
+    meant = names.get(closest(provider, [*slugs, *names]) or "")
+    hint = f"; did you mean {safe_line(meant, NAME_LIMIT)!r}?" if meant else "."
+    return ProviderCheck(False, f"The gateway lists no provider {shown!r}{hint}")
+
+
+def plan_create(
+    request: CreateByokRequest, names: Names | None = None, doubt: str = ""
+) -> Plan[ByokCredential]:
+    """One POST /byok. ``doubt`` says what is not sure about its provider."""
     provider = safe_line(request.provider, NAME_LIMIT)
     return Plan(
         action="byok.create",
@@ -125,7 +159,11 @@ def plan_create(request: CreateByokRequest, names: Names | None = None) -> Plan[
         changes=first_values(
             request, LABELS, in_words(names or {}), ("provider", "workspace_id", "key")
         ),
-        effects=(_STORED, *_role_effects(request, provider)),
+        effects=(
+            *([safe_line(doubt, _DOUBT)] if doubt else []),
+            _STORED,
+            *_role_effects(request, provider),
+        ),
         summary=request.body(),
         identify=lambda made: made.id,
         undo=_delete_again,

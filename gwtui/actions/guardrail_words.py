@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from gwtui.actions.wording import (
+    DEFAULT_WORKSPACE,
     MOST_NAMED,
     NAME_LIMIT,
     Names,
@@ -16,6 +17,7 @@ from gwtui.actions.wording import (
     known_fields,
     quoted,
     several,
+    workspace_in_words,
 )
 from gwtui.contract.content_filters import (
     PROMPT_INJECTION,
@@ -44,7 +46,7 @@ EMPTY: Mapping[str, str] = {
     "allowed_providers": "every provider",
     "limit_usd": "no cap",
     "reset_interval": "never",
-    "workspace_id": "the default workspace",
+    "workspace_id": DEFAULT_WORKSPACE,
     "allowed_data_regions": "everywhere",
 }
 """What it means that a field has no value; any other is "none", a switch "inherit"."""
@@ -131,10 +133,10 @@ def in_words(now: datetime, workspaces: Names) -> Words:
     """Gives the function that words a field's value."""
 
     def words(field: str, value: Any) -> str:
+        if field == "workspace_id":
+            return workspace_in_words(value, workspaces)
         if value is None or value == []:
             return INHERIT if field in _SWITCHES else EMPTY.get(field, "none")
-        if field == "workspace_id":
-            return safe_line(workspaces.get(value) or value, NAME_LIMIT)
         if field == "reset_interval":
             return f"{safe_line(value, 40)}, next {describe_reset(value, now)}"
         return _WORDS.get(field, _plain)(value)

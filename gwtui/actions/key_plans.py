@@ -15,7 +15,18 @@ from gwtui.actions.keys import RESOURCE
 from gwtui.actions.plan import Change, Plan, Undo, WayBack
 from gwtui.actions.undo import known, put_back
 from gwtui.actions.uses import Uses, key_uses
-from gwtui.actions.wording import NAME_LIMIT, as_read, quoted
+from gwtui.actions.wording import (
+    DEFAULT_WORKSPACE,
+    NAME_LIMIT,
+    Names,
+    Words,
+    as_read,
+    changes,
+    first_values,
+    known_fields,
+    quoted,
+    workspace_in_words,
+)
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import (
     ApiKey,
@@ -26,7 +37,6 @@ from gwtui.contract.keys import (
     is_expired,
 )
 from gwtui.contract.request import RequestModel
-from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
 from gwtui.domain.safe_text import safe_line
@@ -52,12 +62,9 @@ EMPTY: Mapping[str, str] = {
     "limit": "no limit",
     "limit_reset": "never",
     "expires_at": "never",
-    "workspace_id": "the default workspace",
+    "workspace_id": DEFAULT_WORKSPACE,
 }
 """What it means that a field has no value."""
-
-Names = Mapping[str, str]
-"""Workspace id -> name."""
 
 
 def shown_name(key: ApiKey) -> str:
@@ -72,10 +79,16 @@ def known_values(key: ApiKey) -> dict[str, Any]:
 
 def in_words(field: str, value: Any, now: datetime, workspaces: Names) -> str:
     """A field's value as people read it; None and an empty workspace say what they stand for."""
-    if value is None or (field == "workspace_id" and not value):
+    if field == "workspace_id":
+        return workspace_in_words(value, workspaces)
+    if value is None:
         return EMPTY.get(field, "none")
     words = _WORDS.get(field)
     return safe_line(value, 200) if words is None else words(value, now, workspaces)
+
+
+def _words(now: datetime, workspaces: Names) -> Words:
+    return lambda field, value: in_words(field, value, now, workspaces)
 
 
 def _reset_in_words(value: str, now: datetime, _names: Names) -> str:
@@ -98,7 +111,6 @@ _WORDS: Mapping[str, Callable[[Any, datetime, Names], str]] = {
     "disabled": lambda value, _now, _names: "disabled" if value else "enabled",
     "include_byok_in_limit": lambda value, _now, _names: "yes" if value else "no",
     "external": lambda value, _now, _names: _outside_user(value),
-    "workspace_id": lambda value, _now, names: safe_line(names.get(value) or value, NAME_LIMIT),
 }
 
 
@@ -111,12 +123,7 @@ def plan_create(
 ) -> Plan[CreatedKey]:
     """One POST /keys. ``unsealed`` says why the new value cannot be sealed on this machine."""
     names = workspaces or {}
-    shown = ("name", "limit", "limit_reset", "expires_at", "workspace_id")
-    changes = [
-        Change(LABELS[name], None, in_words(name, getattr(request, name), now, names))
-        for name in LABELS
-        if name in shown or name in request.model_fields_set
-    ]
+    always = ("name", "limit", "limit_reset", "expires_at", "workspace_id")
     effects = ["The key works at once; its value is shown this once only."]
     if request.limit is None:
         effects.append("The key can spend without a limit.")
@@ -133,7 +140,7 @@ def plan_create(
         resource=RESOURCE,
         identity=None,
         send=lambda client: client.keys.create(request),
-        changes=tuple(changes),
+        changes=first_values(request, LABELS, _words(now, names), always),
         effects=tuple(effects),
         summary=request.body(),
         identify=lambda created: created.data.hash if created.data is not None else None,
@@ -183,7 +190,7 @@ def _put_back(
         fresh,
         request,
         LABELS,
-        lambda field, value: in_words(field, value, now, names),
+        _words(now, names),
         read=lambda client: client.keys.get(_hash(fresh)),
         plan=plan,
     )
@@ -250,15 +257,8 @@ def _hash(key: ApiKey) -> str:
 def _changes(
     fresh: ApiKey, request: RequestModel, now: datetime, names: Names
 ) -> tuple[Change, ...]:
-    return tuple(
-        Change(
-            LABELS[name],
-            UNKNOWN if name in fresh.gaps else in_words(name, getattr(fresh, name), now, names),
-            in_words(name, getattr(request, name), now, names),
-        )
-        for name in LABELS
-        if name in request.model_fields_set
-    )
+    known = known_fields(fresh, request.model_fields_set)
+    return changes(known, request, LABELS, _words(now, names))
 
 
 def _update_effects(fresh: ApiKey, request: UpdateKeyRequest) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from pydantic import JsonValue
@@ -27,7 +27,8 @@ _MOST_KEPT = 100_000
 """Characters of a field that the journal keeps."""
 
 Names = Mapping[str, str]
-"""Identifier -> name, fit to be shown."""
+"""Identifier -> name, fit to be shown; of workspaces, "" is the default one's."""
+DEFAULT_WORKSPACE = "the default workspace"
 Words = Callable[[str, Any], str]
 """A field's value as people read it, from the field's name and the value."""
 
@@ -47,6 +48,15 @@ def sentence(message: str) -> str:
 def named(identity: str | None, names: Names) -> str:
     """What has this identity, by its name where that is known."""
     return quoted(names.get(identity or ""), identity)
+
+
+def workspace_in_words(identity: str | None, names: Names) -> str:
+    """A workspace by its name; none is the default one, by its name where that is known."""
+    if identity:
+        return safe_line(names.get(identity) or identity, NAME_LIMIT)
+    if default := names.get(""):
+        return f"{safe_line(default, NAME_LIMIT)} ({DEFAULT_WORKSPACE})"
+    return DEFAULT_WORKSPACE
 
 
 def several(names: Sequence[str], most: int = SEVERAL) -> str:
@@ -82,8 +92,7 @@ def changes(
     """What an update changes, field by field, in the order of the labels."""
     return tuple(
         Change(label, *both_sides(name, known.get(name, ABSENT), getattr(request, name), words))
-        for name, label in labels.items()
-        if name in request.model_fields_set
+        for name, label in _labelled(request.model_fields_set, labels)
     )
 
 
@@ -129,12 +138,19 @@ def first_values(
     request: RequestModel, labels: Mapping[str, str], words: Words, always: Iterable[str] = ()
 ) -> tuple[Change, ...]:
     """What a creation sets: the fields that were given, and those that always matter."""
-    shown = {*always, *request.model_fields_set}
     return tuple(
         Change(label, None, words(name, getattr(request, name)))
-        for name, label in labels.items()
-        if name in shown
+        for name, label in _labelled({*always, *request.model_fields_set}, labels)
     )
+
+
+def _labelled(names: Set[str], labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Fields with their labels, in the order of the labels.
+
+    One that has no label goes by its own name: what is sent and not shown, nobody agreed to.
+    """
+    yield from ((name, label) for name, label in labels.items() if name in names)
+    yield from ((name, name) for name in sorted(names - labels.keys()))
 
 
 def identity_of(value: str | None, noun: str) -> str:

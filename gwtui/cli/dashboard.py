@@ -16,6 +16,7 @@ from gwtui.cli.faults import list_faults, wants_list
 from gwtui.cli.output import narrate
 from gwtui.cli.process import keep_report
 from gwtui.cli.reach import Connect, NoTargetError, reach
+from gwtui.domain.suggestions import among
 
 if TYPE_CHECKING:
     from gwtui.local.paths import Paths
@@ -103,4 +104,4 @@ def _unknown_route(route: str) -> str | None:
     first = route.partition("/")[0]
     if first in PLACES:
         return None
-    return f"there is no resource {first!r}; choose from {', '.join(PLACES)}"
+    return f"there is no resource {first!r}{among(first, PLACES)}"

@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from gwtui.cli import exits
 from gwtui.cli.new_keys import refuse_to_lock_out
 from gwtui.cli.output import narrate
+from gwtui.domain.suggestions import among
 from gwtui.local.keyring_store import (
     KeyringUnavailableError,
     NoKeyringError,
@@ -82,7 +83,7 @@ def forget_everywhere(
     removed, failed = _from_every_place(name, profile, guarded, paths)
     if profile is None:
         if not removed and not failed:
-            narrate(f"there is no profile {name!r}")
+            narrate(f"there is no profile {name!r}{among(name, book.profiles)}")
             return exits.USAGE
         return exits.FAILED if failed else exits.OK
     _name_what_stays(profile, paths.data)

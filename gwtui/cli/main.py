@@ -13,9 +13,10 @@ from gwtui.cli.commands import COMMANDS, Command
 from gwtui.cli.faults import add_fault_option
 from gwtui.cli.options import add_connection_options, add_display_options
 from gwtui.cli.output import OutputLostError, data_on_stdout, narrate
-from gwtui.cli.parsing import command_parser, positionals
+from gwtui.cli.parsing import SuggestingParser, command_parser, positionals
 from gwtui.cli.process import take_over
 from gwtui.cli.resources import RESOURCES
+from gwtui.domain.suggestions import closest
 
 _HELP = frozenset({"-h", "--help"})
 
@@ -60,18 +61,35 @@ def _run(words: Sequence[str]) -> int:
 
         verb = words[places[1]] if len(places) > 1 else None
         return run_verb(resource, verb, _without(words, places[:2]))
-    return _dashboard(words)
+    return _dashboard(words, first)
 
 
 def _without(words: Sequence[str], places: Sequence[int]) -> list[str]:
     return [word for index, word in enumerate(words) if index not in places]
 
 
-def _dashboard(words: Sequence[str]) -> int:
+def _dashboard(words: Sequence[str], first: str) -> int:
+    if first:
+        _refuse_mistyped(first)
     arguments = _dashboard_parser().parse_args(words)
     from gwtui.cli import dashboard  # noqa: PLC0415 - heavier than --version needs
 
     return dashboard.run(arguments)
+
+
+def _refuse_mistyped(first: str) -> None:
+    """A first word much like a known one: what follows belongs to that, and is not looked at.
+
+    Raises CommandError.
+    """
+    from gwtui.ui.resources.registry import PLACES  # noqa: PLC0415 - only for a word
+
+    place = first.partition("/")[0]
+    known = [*COMMANDS, *RESOURCES, *PLACES]
+    if place not in known and (meant := closest(place, known)) is not None:
+        raise exits.CommandError(
+            f"there is no command or resource {place!r}; did you mean {meant!r}?", exits.USAGE
+        )
 
 
 def _command(command: Command, words: Sequence[str]) -> int:
@@ -80,10 +98,10 @@ def _command(command: Command, words: Sequence[str]) -> int:
     return command.run(parser.parse_args(words))
 
 
-def _dashboard_parser() -> argparse.ArgumentParser:
+def _dashboard_parser() -> SuggestingParser:
     commands = "\n".join(f"  {command.name:<12} {command.help}" for command in COMMANDS.values())
     resources = textwrap.fill(", ".join(RESOURCES), initial_indent="  ", subsequent_indent="  ")
-    parser = argparse.ArgumentParser(
+    parser = SuggestingParser(
         prog="gwtui",
         description="A full-screen dashboard for administering and watching an AI-model gateway.",
         epilog=f"commands:\n{commands}\n\n"
@@ -91,7 +109,6 @@ def _dashboard_parser() -> argparse.ArgumentParser:
         f"{resources}\n\n"
         "'gwtui COMMAND --help' and 'gwtui RESOURCE --help' explain one.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument(
         "route",

@@ -37,5 +37,19 @@ def add_log_option(parser: argparse.ArgumentParser, default: str = DEFAULT_LOG_L
 def add_display_options(parser: argparse.ArgumentParser) -> None:
     """How a full-screen dashboard looks."""
     group = parser.add_argument_group("display")
-    group.add_argument("--theme", metavar="NAME", help="colour theme, see t in the dashboard")
+    group.add_argument(
+        "--theme",
+        type=_theme,
+        metavar="NAME",
+        help="gwtui-dark (usual), gwtui-light, gwtui-contrast, or gwtui-terminal: its own colours",
+    )
     group.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+
+
+def _theme(name: str) -> str:
+    from gwtui.ui.themes import known_theme  # noqa: PLC0415 - loads Textual
+
+    try:
+        return known_theme(name)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

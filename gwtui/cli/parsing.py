@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from gwtui.cli import exits
 from gwtui.cli.options import add_connection_options, add_log_option
+from gwtui.domain.suggestions import did_you_mean
 
 VALUE_OPTIONS = frozenset(
     {"--profile", "--base-url", "--dialect", "--theme", "--fault", "--log-level"}
@@ -16,7 +17,34 @@ VALUE_OPTIONS = frozenset(
 """Options that may stand before a command and take the next word with them."""
 
 
-class CommandParser(argparse.ArgumentParser):
+class SuggestingParser(argparse.ArgumentParser):
+    """A parser whose refusals of unknown words name the known one that may have been meant."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Read the whole command line; a word that means nothing is refused."""
+        found, rest = self.parse_known_args(args, namespace)
+        if rest:
+            self.refuse_unrecognized(rest)
+        return found
+
+    def refuse_unrecognized(self, rest: Sequence[str]) -> NoReturn:
+        """Leave because of words that are neither options nor asked for."""
+        options = [word.partition("=")[0] for word in rest if word.startswith("-")]
+        close = (did_you_mean(option, self._option_string_actions) for option in options)
+        self.error(f"unrecognized arguments: {' '.join(rest)}{next(filter(None, close), '')}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += did_you_mean(str(value), map(str, action.choices or ()))
+            raise
+
+
+class CommandParser(SuggestingParser):
     """The parser of a command.
 
     ``refuse`` is what a command does with a wrong command line where other programs expect an
@@ -36,17 +64,24 @@ class CommandParser(argparse.ArgumentParser):
         return super().add_subparsers(parser_class=_SubParser, **options)
 
 
-class _SubParser(argparse.ArgumentParser):
+class _SubParser(SuggestingParser):
     """The parser of a command of a command."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(allow_abbrev=False, **options)
+        super().__init__(**options)
         add_log_option(self, argparse.SUPPRESS)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Read what stands behind the command; the parser above knows none of these options."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            self.refuse_unrecognized(rest)
+        return found, rest
 
 
 def command_parser(prog: str, description: str, **more: Any) -> CommandParser:
     """A parser with the options that every command takes."""
-    parser = CommandParser(prog=prog, description=description, allow_abbrev=False, **more)
+    parser = CommandParser(prog=prog, description=description, **more)
     add_connection_options(parser)
     return parser
 

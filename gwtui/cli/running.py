@@ -14,6 +14,8 @@ from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.retry import RetryNotice
+from gwtui.local.paths import Paths
+from gwtui.watch.history.place import history_path
 from gwtui.watch.hub import FeedHub
 
 
@@ -38,6 +40,7 @@ async def hub_over(connection: Connection) -> AsyncIterator[FeedHub]:
     """The same over a connection that is open."""
     async with GatewayClient(connection, on_retry=tell_retry) as gateway:
         hub = FeedHub(gateway)
+        hub.history_file = history_path(Paths.of_user().data, connection.label, connection.base_url)
         try:
             yield hub
         finally:

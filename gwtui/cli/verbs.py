@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Protocol
@@ -12,6 +11,7 @@ from gwtui.cli import exits
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.parsing import command_parser
 from gwtui.cli.resources import Resource
+from gwtui.domain.suggestions import among
 
 
 class Verb(Protocol):
@@ -45,9 +45,7 @@ def run_verb(resource: Resource, name: str | None, words: Sequence[str]) -> int:
         return exits.OK
     verb = verbs.get(name)
     if verb is None:
-        close = difflib.get_close_matches(name, verbs, 1)
-        hint = f"; is {close[0]} meant?" if close else ""
-        narrate(f"{resource.id} has no verb {name!r}{hint} (known: {', '.join(verbs)})")
+        narrate(f"{resource.id} has no verb {name!r}{among(name, verbs)}")
         return exits.USAGE
     parser = command_parser(
         f"gwtui {resource.id} {verb.name}",

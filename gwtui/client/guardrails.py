@@ -7,7 +7,7 @@ from gwtui.client.errors import InvalidRequestError
 from gwtui.client.paging import Listing, Pager
 from gwtui.client.reading import ModelT, confirm_deleted, read_count, read_one
 from gwtui.contract.dialects import Dialect
-from gwtui.contract.guardrail_rules import guardrail_problems
+from gwtui.contract.guardrail_rules import never_sent
 from gwtui.contract.guardrails import (
     AssignKeysRequest,
     AssignMembersRequest,
@@ -18,7 +18,6 @@ from gwtui.contract.guardrails import (
     UpdateGuardrailRequest,
 )
 from gwtui.contract.paging import MAX_PAGE
-from gwtui.contract.request import Problem
 
 _GUARDRAIL = "/guardrails/{id}"
 
@@ -102,9 +101,6 @@ class GuardrailsService:
         return read_count(await self._caller.call(Call("POST", path, {"id": id}, body=body)), count)
 
     def _refuse(self, request: CreateGuardrailRequest | UpdateGuardrailRequest) -> None:
-        found = guardrail_problems(request, self._dialect)
-        if "enforce_zdr" in request.model_fields_set:
-            message = "is deprecated: give the switch of each vendor"
-            found.append(Problem("enforce_zdr", message))
+        found = never_sent(request, self._dialect)
         if found:
             raise InvalidRequestError(found)

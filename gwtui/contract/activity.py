@@ -38,7 +38,9 @@ class Generation(ResponseModel):
     id: str | None = wire("generation id")
     created_at: Timestamp | None = wire("when it began")
     model: str | None = wire("model identifier")
-    provider_name: str | None = wire("display name of the provider")
+    provider_name: str | None = wire(
+        "display name of the provider; null when none answered", nullable=True
+    )
     usage: Number | None = wire("spent credits", unit="USD")
     total_cost: Number | None = wire("cost", unit="USD")
     is_byok: bool | None = wire("whether an own provider key was used")

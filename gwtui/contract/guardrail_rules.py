@@ -24,6 +24,19 @@ def legal_actions(slug: str, dialect: Dialect) -> tuple[FilterAction, ...]:
     return ("block", "redact")
 
 
+def never_sent(
+    request: CreateGuardrailRequest | UpdateGuardrailRequest, dialect: Dialect
+) -> list[Problem]:
+    """Why this program does not send a guardrail: what the dialect refuses, and what is deprecated.
+
+    The gateway takes the deprecated switch, but what it then does to the others is not shown.
+    """
+    found = guardrail_problems(request, dialect)
+    if "enforce_zdr" in request.model_fields_set:
+        found.append(Problem("enforce_zdr", "is deprecated: give the switch of each vendor"))
+    return found
+
+
 def guardrail_problems(
     request: CreateGuardrailRequest | UpdateGuardrailRequest, dialect: Dialect
 ) -> list[Problem]:

@@ -131,7 +131,9 @@ class _GuardrailFields(RequestModel):
     )
     enforce_zdr_xai: bool | None = Field(None, description="zero data retention for models of xAI")
     enforce_zdr: bool | None = Field(
-        None, description="deprecated: copied into the vendor fields that are not given"
+        None,
+        description="deprecated: give the switch of each vendor instead",
+        json_schema_extra={"deprecated": True},
     )
     enable_free_model_publication: bool | None = Field(
         None, description="free models that may publish prompts"

@@ -161,7 +161,7 @@ class Endpoint(ResponseModel):
         "reached or exceeded by N% of requests; needs a key", unit="tokens/s", nullable=True
     )
     perf_last_30m_by_workload: dict[str, WorkloadPerformance] | None = wire(
-        "per workload; needs a key", nullable=True, optional=True
+        "per workload; left out without a key", optional=True
     )
     uptime_last_5m: Number | None = wire("successful share", unit="%", nullable=True)
     uptime_last_30m: Number | None = wire("successful share", unit="%", nullable=True)

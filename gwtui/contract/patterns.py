@@ -29,7 +29,8 @@ def pattern_problem(pattern: str) -> str | None:
     except re.error as error:
         where = "" if error.pos is None else f" at character {error.pos + 1}"
         return f"is not a valid regular expression: {error.msg}{where}"
-    except (OverflowError, RecursionError):
+    except (OverflowError, RecursionError, ValueError):
+        # ValueError: a count of more digits than Python makes a number of.
         return "is not a valid regular expression: too large"
     return next(_problems(parsed, repeated=False), None)
 

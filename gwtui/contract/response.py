@@ -1,4 +1,7 @@
-"""Tolerant reading of answers: one bad field marks that field, never the row or the list."""
+"""Tolerant reading of answers: one bad field marks that field, never the row or the list.
+
+Of a list or a map inside a row, one bad entry marks that entry only.
+"""
 
 from __future__ import annotations
 
@@ -114,23 +117,36 @@ class ResponseModel(BaseModel):
 def _without_unreadable(
     data: dict[str, Any], error: ValidationError, gaps: dict[str, str]
 ) -> dict[str, Any]:
-    """Drop what the validator refused: a whole field, or one element of a list."""
+    """Drop what the validator refused: a whole field, or single entries of a list or a map."""
     kept = dict(data)
-    doomed: dict[str, set[int]] = {}
+    doomed: dict[str, set[int | str]] = {}
     for problem in error.errors(include_input=False, include_url=False, include_context=False):
         name, *rest = problem["loc"]
         name = str(name)
-        if rest and isinstance(rest[0], int) and isinstance(kept.get(name), list):
+        if rest and _is_entry(rest[0], kept.get(name)):
             doomed.setdefault(name, set()).add(rest[0])
             gaps[f"{name}[{rest[0]}]"] = _reason(problem["msg"])
         else:
             kept.pop(name, None)
             doomed.pop(name, None)
             gaps[name] = _reason(problem["msg"])
-    for name, indexes in doomed.items():
+    for name, entries in doomed.items():
         if name in kept:
-            kept[name] = [item for i, item in enumerate(kept[name]) if i not in indexes]
+            kept[name] = _without(kept[name], entries)
     return kept
+
+
+def _is_entry(key: int | str, whole: Any) -> bool:
+    """Whether ``whole`` is a list or a map that has an entry under this index or name."""
+    if isinstance(whole, list):
+        return isinstance(key, int) and 0 <= key < len(whole)
+    return isinstance(whole, Mapping) and key in whole
+
+
+def _without(whole: Any, entries: set[int | str]) -> Any:
+    if isinstance(whole, list):
+        return [item for index, item in enumerate(whole) if index not in entries]
+    return {name: item for name, item in whole.items() if name not in entries}
 
 
 def _reason(message: str) -> str:

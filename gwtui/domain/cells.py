@@ -12,5 +12,8 @@ Tone = Literal["plain", "muted", "good", "warn", "bad", "accent"]
 SortValue = str | int | float | Decimal | datetime | bool | None
 """None is unknown: it sorts last in both directions. Percentages are in points: 42.5 is 42.5%."""
 
+ValueKind = Literal["text", "number", "moment", "flag"]
+"""What the values of a column are; each of them may be unknown."""
+
 UNKNOWN = "—"
 """How an unknown figure is shown; never as 0."""

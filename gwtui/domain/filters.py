@@ -13,6 +13,7 @@ A row is shown when every part of the query holds:
     limit:none      the value is unknown or not set (also null)
 
 A name that is no column is searched as it was typed. Percentages count in points: used>80.
+What a column cannot be compared with is an error (``Query.checked``), not a list without rows.
 """
 
 from __future__ import annotations
@@ -20,17 +21,20 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
-from gwtui.domain.cells import UNKNOWN, SortValue
+from gwtui.domain.cells import UNKNOWN, SortValue, ValueKind
 from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import parse_duration, parse_moment
 
 Fields = Mapping[str, Callable[[], SortValue]]
 """The values of a row by column name, read only when a query asks for them."""
+
+T = TypeVar("T")
 
 _TOKEN = re.compile(
     r"(?P<no>-(?=\S))?"
@@ -54,6 +58,10 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 _EQUALITY = frozenset({":", "=", "!="})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MOMENT_BEGINS = re.compile(r"\d{4}(-\d{0,2}(-\d{0,2}([t ][\d:]{0,8})?)?)?", re.ASCII)
+"""How the text of a moment may begin, which ":", "=" and "!=" look for."""
+_SHOWN = 40
+"""Characters of a condition that an error repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +75,39 @@ class _Term:
     number: Decimal | None
     span: timedelta | None
     moment: datetime | None
+    ends_text: bool
+    """Whether it stands at the end of the query, where it may not be typed to its end yet."""
 
     @property
     def word(self) -> str:
         """What was typed, for when the name is no column."""
         return f"{self.name}{self.op}{self.text}"
+
+    def refusal(self, kind: ValueKind) -> str:
+        """Why no value of that kind can be compared with it; "" when it can."""
+        equality = self.op in _EQUALITY
+        if kind == "text" or (equality and self.text in _NOTHING):
+            return ""
+        if kind == "number":
+            expected = "" if self.number is not None else "a number such as 80 or 1.5k"
+        elif kind == "flag":
+            if not equality:
+                return f"{self._shown}: a yes or no has no order: use :, = or !="
+            words = (*_YES, *_NO)
+            known = bool(self.text) and any(word.startswith(self.text) for word in words)
+            expected = "" if known else "yes or no"
+        else:
+            begins = equality and _MOMENT_BEGINS.fullmatch(self.text) is not None
+            known = begins or self.span is not None or self.moment is not None
+            expected = "" if known else "a date such as 2026-11-01, or a distance such as 7d"
+        if not expected:
+            return ""
+        nothing = ", or none" if equality else ""
+        return f"{self._shown}: expected {expected}{nothing}"
+
+    @property
+    def _shown(self) -> str:
+        return safe_line(self.word, _SHOWN)
 
     def holds(self, fields: Fields, haystack: str, now: datetime) -> bool:
         read = _field(fields, self.name)
@@ -119,6 +155,8 @@ class Query:
 
     text: str
     error: str = ""
+    unfinished: bool = False
+    """Whether the error is about the end of the text, which may still be being typed."""
     words: tuple[str, ...] = ()
     """What must be somewhere in the row, casefolded; for highlighting too."""
     excluded: tuple[str, ...] = ()
@@ -147,8 +185,32 @@ class Query:
 
     def unknown_columns(self, names: Iterable[str]) -> tuple[str, ...]:
         """Names in the query that are no column: they are searched as plain text."""
-        fields: Fields = dict.fromkeys(names, _nothing)
-        return tuple(term.name for term in self.terms if _field(fields, term.name) is None)
+        known = dict.fromkeys(names, True)
+        return tuple(term.name for term in self.terms if _field(known, term.name) is None)
+
+    def checked(self, kinds: Mapping[str, ValueKind]) -> Query:
+        """The query for these columns: with an ``error`` where a condition can never hold.
+
+        ``kinds`` tells what the values of each column are. What is refused is left out of it; an
+        error that is there already stays, unless it may be about what is still being typed.
+        """
+        fit: list[_Term] = []
+        refused: list[tuple[str, bool]] = []
+        for term in self.terms:
+            kind = _field(kinds, term.name)
+            refusal = "" if kind is None else term.refusal(kind)
+            if refusal:
+                refused.append((refusal, term.ends_text))
+            else:
+                fit.append(term)
+        if not refused:
+            return self
+        error, unfinished = (self.error, False) if self._is_wrong else refused[0]
+        return replace(self, error=error, unfinished=unfinished, terms=tuple(fit))
+
+    @property
+    def _is_wrong(self) -> bool:
+        return bool(self.error) and not self.unfinished
 
 
 def parse(text: str) -> Query:
@@ -156,7 +218,7 @@ def parse(text: str) -> Query:
     words: list[str] = []
     excluded: list[str] = []
     terms: list[_Term] = []
-    error = ""
+    error, unfinished = "", False
     position = 0
     while (position := _after_space(text, position)) < len(text):
         match = _TOKEN.match(text, position)
@@ -167,12 +229,15 @@ def parse(text: str) -> Query:
         value = typed.casefold()
         if match["name"]:
             if value or match["quoted"] is not None:
-                terms.append(_term(match["name"], match["op"], value, negated=bool(match["no"])))
-            else:
-                error = error or f"{match['name']}{match['op']} needs a value"
+                closed = match["quoted"] is not None and match[0].count('"') == len('""')
+                at_end = match.end() == len(text)
+                terms.append(_term(match, value, ends_text=at_end and not closed))
+            elif not error:
+                error = f"{match['name']}{match['op']} needs a value"
+                unfinished = match.end() == len(text)
         elif value and value != "-":
             (excluded if match["no"] else words).append(value)
-    return Query(text, error, tuple(words), tuple(excluded), tuple(terms))
+    return Query(text, error, unfinished, tuple(words), tuple(excluded), tuple(terms))
 
 
 def _after_space(text: str, position: int) -> int:
@@ -180,9 +245,16 @@ def _after_space(text: str, position: int) -> int:
     return position if match is None else match.end()
 
 
-def _term(name: str, op: str, value: str, *, negated: bool) -> _Term:
+def _term(match: re.Match[str], value: str, *, ends_text: bool) -> _Term:
     return _Term(
-        name.casefold(), op, value, negated, _number(value), _duration(value), _moment(value)
+        name=match["name"].casefold(),
+        op=match["op"],
+        text=value,
+        negated=bool(match["no"]),
+        number=_number(value),
+        span=_duration(value),
+        moment=_moment(value),
+        ends_text=ends_text,
     )
 
 
@@ -213,11 +285,7 @@ def _moment(text: str) -> datetime | None:
         return None
 
 
-def _field(fields: Fields, name: str) -> Callable[[], SortValue] | None:
+def _field(fields: Mapping[str, T], name: str) -> T | None:
     """The column of that name; a dash may stand for an underscore."""
     found = fields.get(name)
     return fields.get(name.replace("-", "_")) if found is None and "-" in name else found
-
-
-def _nothing() -> SortValue:
-    return None

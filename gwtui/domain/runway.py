@@ -20,9 +20,9 @@ from decimal import Decimal
 from itertools import pairwise
 from math import sqrt
 from statistics import fmean, stdev
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from gwtui.domain.burn import FARTHEST, Rate
+from gwtui.domain.burn import FARTHEST, Rate, runway, since_midnight
 
 WINDOWS = (timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
 """The windows that rates are shown for."""
@@ -31,6 +31,10 @@ ENOUGH = 0.5
 """Share of a window that must have been seen for its rate to count."""
 LOOK_AHEAD = 24
 """A window says something about this many times its own length."""
+
+Source = Literal["recorded", "today", "measured"]
+"""What an outlook was worked out from: the history, the keys' use of the UTC day, or readings
+since the dashboard opened."""
 
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
@@ -69,6 +73,35 @@ class Outlook:
     latest: datetime | None
     window: timedelta
     """The window whose rate ``likely`` follows."""
+    source: Source = "recorded"
+
+
+def credit_outlook(
+    balance: Decimal | None,
+    recorded: Outlook | None,
+    used_today: Decimal | None,
+    now: datetime,
+    measured: Rate | None = None,
+) -> Outlook | None:
+    """When the balance will be gone: the one answer that every screen and command gives.
+
+    What is ``recorded`` tells (see ``outlook``). Before enough is, it is what the keys used since
+    00:00 UTC, and while that day is too young, the rate that was ``measured`` since the dashboard
+    opened; these are given without a range. None when unknown, already gone, or nothing is used.
+    """
+    if balance is None or balance <= 0:
+        return None
+    if recorded is not None:
+        return recorded
+    rates: tuple[tuple[Source, Rate | None], ...] = (
+        ("today", since_midnight(used_today, now)),
+        ("measured", measured),
+    )
+    for source, rate in rates:
+        found = runway(balance, rate, now)
+        if found is not None and rate is not None:
+            return Outlook(found.until, found.until, found.until, rate.over, source)
+    return None
 
 
 def burns(readings: Sequence[UsedTotal], now: datetime) -> tuple[Burn, ...]:

@@ -24,15 +24,19 @@ from gwtui.contract.request import RequestModel
 from gwtui.domain.clock import Clock
 from gwtui.embedded import bodies
 from gwtui.embedded.auth import admit
+from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.operations import Call, Caller, Operation, Site
 from gwtui.embedded.queries import read_query
 from gwtui.embedded.refusals import Refusal, error_body
-from gwtui.embedded.store.database import Database
+from gwtui.embedded.store.database import BUSY_SECONDS, Database
 from gwtui.embedded.store.ledger import Ledger
 
 PREFIX = "/api/v1"
 METHOD_NOT_ALLOWED = "Method not allowed"
 _PRIVATE = {"Cache-Control": "no-store"}
+_ERASE_SECONDS = 0.25
+"""How long the answer to an erasure waits for its traces to be gone. They go without it, too."""
+_PAUSE_SECONDS = 0.01
 
 log = logging.getLogger("gwtui.embedded")
 log.addHandler(logging.NullHandler())
@@ -94,7 +98,9 @@ class _Desk:
             caller = self._admit(operation, request)
             query = read_query(operation.query, request.query_params.multi_items())
             body = await self._body(operation, request)
-            content = self._carry_out(operation, request, caller, query, body)
+            content = await self._in_turn(operation, request, caller, query, body)
+            if operation.erases:
+                await self._until(lambda: self._database.is_erased, _ERASE_SECONDS)
             return self._respond(operation.status, content)
         except Refusal as refusal:
             content = error_body(
@@ -123,6 +129,35 @@ class _Desk:
         content_type = request.headers.get("content-type")
         return bodies.parse(raw, content_type, operation.body, self._site.dialect)
 
+    async def _in_turn(
+        self,
+        operation: Operation,
+        request: Request,
+        caller: Caller | None,
+        query: Mapping[str, Any],
+        body: RequestModel | None,
+    ) -> JsonValue:
+        """Carry out, waiting while another process is writing; others are served meanwhile.
+
+        Raises DatabaseBusyError when that takes too long. Nothing was carried out before.
+        """
+        clock = self._site.clock
+        until = clock.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                return self._carry_out(operation, request, caller, query, body)
+            except DatabaseBusyError:
+                if clock.monotonic() >= until:
+                    raise
+            await clock.sleep(_PAUSE_SECONDS)
+
+    async def _until(self, holds: Callable[[], bool], seconds: float) -> None:
+        """Wait until something holds, so long at most."""
+        clock = self._site.clock
+        until = clock.monotonic() + seconds
+        while not holds() and clock.monotonic() < until:
+            await clock.sleep(_PAUSE_SECONDS)
+
     def _carry_out(
         self,
         operation: Operation,
@@ -150,7 +185,7 @@ class _Desk:
 
     def _transaction(self, operation: Operation) -> AbstractContextManager[Any]:
         if operation.writes:
-            return self._database.write(erases=operation.erases)
+            return self._database.write(erases=operation.erases, patience=0)
         return self._database.read()
 
     def _respond(
@@ -170,6 +205,11 @@ class _Desk:
         )
 
 
+def new_request_id() -> str:
+    """Names one answer."""
+    return f"req-{uuid.uuid4().hex}"
+
+
 class Marks:
     """Gives every answer an X-Request-Id, so that a refusal can be named in a report, and a Date.
 
@@ -185,7 +225,7 @@ class Marks:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = f"req-{uuid.uuid4().hex}".encode("ascii")
+        request_id = new_request_id().encode("ascii")
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":

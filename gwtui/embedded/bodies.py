@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from decimal import Decimal
 from typing import Any, NoReturn
 
 from pydantic import JsonValue, ValidationError
@@ -14,6 +15,8 @@ from gwtui.contract.request import Problem, RequestModel, problems
 from gwtui.embedded.refusals import invalid
 
 MAX_BODY_BYTES = 1024 * 1024
+_MOST_DIGITS = 1000
+"""Of a whole number as an int: Python does not make one of a few thousand digits."""
 _DRAINED_BYTES = 16 * MAX_BODY_BYTES
 """A body that is too large is still read this far, so that its sender gets to see the answer."""
 
@@ -67,18 +70,23 @@ def _load(body: bytes) -> Any:
     if not body.strip():
         raise _refused("the request body is empty, a JSON object is needed")
     try:
-        return json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+        return json.loads(
+            body.decode("utf-8"), parse_int=_whole_number, parse_constant=_no_constant
+        )
     except UnicodeDecodeError:
         raise _refused("the request body is not valid UTF-8") from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise _refused(f"the request body is not valid JSON ({where})") from None
-    except ValueError as error:
-        raise _refused(f"the request body is not valid JSON: {error}") from None
+
+
+def _whole_number(text: str) -> int | Decimal:
+    """A number of any length, for the field's own limits to judge."""
+    return int(text) if len(text) <= _MOST_DIGITS else Decimal(text)
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
+    raise _refused(f"the request body is not valid JSON: {name} is not a JSON number")
 
 
 def _refused(message: str) -> Exception:

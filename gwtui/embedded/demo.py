@@ -22,6 +22,7 @@ from gwtui.embedded.errors import AddressError, DatabaseInUseError, DatabaseUnus
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.embedded.store.database import erase
+from gwtui.embedded.store.serving_lock import database_path
 
 if TYPE_CHECKING:
     from gwtui.embedded.faults import Switchboard
@@ -66,8 +67,9 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
     socket is in a new directory that nobody else may enter. ``faults`` lets things go wrong.
     Raises GatewayStartError.
     """
-    database = data_dir / DATABASE_NAME
     try:
+        # Once: what is erased and founded anew is the same file, also where the name is a link.
+        database = database_path(data_dir / DATABASE_NAME)
         if fresh:
             erase(database)
             (data_dir / _SEALING_NAME).unlink(missing_ok=True)
@@ -76,7 +78,7 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
         )
     except DatabaseInUseError as error:
         raise DatabaseInUseError(
-            f"Another demo is already running on {database}. Leave it first."
+            f"Another demo is already running on {data_dir / DATABASE_NAME}. Leave it first."
         ) from error
     try:
         with _socket_directory(runtime_dir) as directory:

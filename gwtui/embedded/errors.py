@@ -2,6 +2,7 @@
 
 GatewayStartError
 +- DatabaseInUseError     another process serves this database
++- DatabaseBusyError      another process goes on writing to this database
 +- DatabaseMissingError   there is no such database yet
 +- DatabaseUnusableError  not a database of ours, from a newer version, or not readable
 +- NoWorkspaceError       an ordinary key has nowhere to belong
@@ -22,6 +23,10 @@ class GatewayStartError(Exception):
 
 class DatabaseInUseError(GatewayStartError):
     """Another gateway process holds the database."""
+
+
+class DatabaseBusyError(GatewayStartError):
+    """Another process is writing to the database; nothing was done."""
 
 
 class DatabaseMissingError(GatewayStartError):

@@ -80,7 +80,7 @@ class EmbeddedGateway:
                 dialect=dialect,
                 clock=clock,
                 catalog=build_catalog(founding.seed),
-                vault=Vault.of(database),
+                vault=Vault.of(opened.path),
                 description=partial(_description, dialect),
                 profiles=founding.profiles(),
             )
@@ -88,6 +88,11 @@ class EmbeddedGateway:
         except BaseException:
             opened.close()
             raise
+
+    @property
+    def clock(self) -> Clock:
+        """What the gateway takes the time from."""
+        return self._site.clock
 
     def issue_key(
         self, *, management: bool, name: str = ISSUED_KEY_NAME, workspace_id: str | None = None

@@ -93,8 +93,6 @@ def generation_data(
     return {
         "id": request.id,
         "request_id": f"req-{hex_text(32, catalog.seed, request.id, 'request')}",
-        "session_id": None,
-        "response_cache_source_id": None,
         "created_at": timestamp_text(request.moment),
         "model": stream.model,
         "provider_name": stream.provider,
@@ -160,8 +158,9 @@ def _client(run: _Run) -> dict[str, JsonValue]:
 
 
 def _attempt(run: _Run, upstream_id: str) -> dict[str, JsonValue]:
+    """One try. Of what is not known the contract leaves the field out, but for the status."""
     wire_object = run.endpoint.wire
-    return {
+    attempt = {
         "status": 200,
         "provider_name": wire_object["provider_name"],
         "latency": run.latency(),
@@ -171,6 +170,7 @@ def _attempt(run: _Run, upstream_id: str) -> dict[str, JsonValue]:
         "model_permaslug": wire_object["model_id"],
         "routed_service_tier": wire_object["service_tier"],
     }
+    return {name: value for name, value in attempt.items() if value is not None}
 
 
 def generation_content(catalog: Catalog, record: GenerationRecord) -> dict[str, Any]:

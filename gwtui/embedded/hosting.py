@@ -18,6 +18,7 @@ import uvicorn
 from gwtui.embedded.app import PREFIX
 from gwtui.embedded.errors import AddressError
 from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.protocol import ContractProtocol, protocol_class
 
 GRACE_SECONDS = 1
 """How long answers that are under way may still take once the gateway is asked to stop."""
@@ -83,7 +84,7 @@ async def _serving(
 ) -> AsyncIterator[uvicorn.Server]:
     config = uvicorn.Config(
         gateway.asgi,
-        http="h11" if gateway.faults is None else _breakable(),
+        http=_protocol(gateway),
         interface="asgi3",
         ws="none",
         lifespan="off",
@@ -104,10 +105,12 @@ async def _serving(
         listener.close()
 
 
-def _breakable() -> type[asyncio.Protocol]:
+def _protocol(gateway: EmbeddedGateway) -> type[asyncio.Protocol]:
+    if gateway.faults is None:
+        return protocol_class(ContractProtocol, gateway.clock)
     from gwtui.embedded.faults.breaking import BreakableProtocol  # noqa: PLC0415 - seldom wanted
 
-    return BreakableProtocol
+    return protocol_class(BreakableProtocol, gateway.clock)
 
 
 async def _started(server: uvicorn.Server, running: asyncio.Task[None]) -> None:

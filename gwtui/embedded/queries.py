@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 from uuid import UUID
 
@@ -13,8 +13,11 @@ from gwtui.contract.paging import DEFAULT_PAGE, MAX_PAGE
 from gwtui.contract.request import Problem
 from gwtui.embedded.refusals import invalid
 
-_AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?([eE][+-]?[0-9]{1,2})?\Z")
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}\Z")
+_AMOUNT = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z")
+_WHOLE_NUMBER = re.compile(r"-?[0-9]+\Z")
+_COUNTABLE = 2**63 - 1
+"""The largest number that the database counts to: more than there is of anything."""
+_COUNTABLE_DIGITS = 18
 _UUID_LENGTH = 36
 
 
@@ -28,6 +31,21 @@ class QueryParameter:
     read: Callable[[str], Any]
     default: Any = None
     required: bool = False
+
+
+def _whole_number(text: str) -> int:
+    """The number that digits stand for; one beyond ``_COUNTABLE`` counts as that."""
+    digits = text.lstrip("-0")
+    size = int(digits or "0") if len(digits) <= _COUNTABLE_DIGITS else _COUNTABLE
+    return -size if text.startswith("-") else size
+
+
+def _exact(text: str) -> Decimal:
+    """The number; infinite or 0 where its exponent is beyond what a Decimal has."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return Decimal(float(text))
 
 
 def boolean(name: str, description: str) -> QueryParameter:
@@ -50,7 +68,7 @@ def integer(
     def read(text: str) -> int:
         if not _WHOLE_NUMBER.match(text):
             raise ValueError(f"must be a whole number, {bounds}")
-        number = int(text)
+        number = _whole_number(text)
         if number < low or (high is not None and number > high):
             raise ValueError(f"must be {bounds}")
         return number
@@ -69,7 +87,7 @@ def amount(name: str, description: str) -> QueryParameter:
     def read(text: str) -> Decimal:
         if not _AMOUNT.match(text):
             raise ValueError("must be a number, not negative")
-        return Decimal(text)
+        return _exact(text)
 
     return QueryParameter(name, description, {"type": "number", "minimum": 0}, read)
 

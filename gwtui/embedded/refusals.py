@@ -52,6 +52,12 @@ def named(entries: Sequence[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
+def refuse_unknown(field: str, unknown: Sequence[str]) -> None:
+    """Raise a 400 that names the given values that are not of this account, if any."""
+    if unknown:
+        raise invalid([Problem(field, f"not in this account: {named(unknown)}")])
+
+
 def unauthenticated(message: str = errors.MISSING_AUTHENTICATION) -> Refusal:
     """401: no key, or one that does not open anything."""
     return Refusal(401, message, headers={"WWW-Authenticate": "Bearer"})

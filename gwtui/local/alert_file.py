@@ -37,6 +37,7 @@ from gwtui.contract.request import RequestModel, field_rules, problems
 from gwtui.domain.alert_rules import KINDS, AlertRule, default_rules
 from gwtui.domain.quantities import parse_quantity, parse_span, quantity, span
 from gwtui.domain.safe_text import safe_line
+from gwtui.domain.suggestions import among, did_you_mean
 from gwtui.local.toml_editor import TomlEditor, Value, line_of
 from gwtui.local.user_file import UserFileError, edit_user_file, not_toml, read_user_text
 
@@ -47,6 +48,7 @@ MOST_RULES = 200
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
 _RULES = "rules"
 _EFFECTS = "effects"
+_TABLES = (_RULES, _EFFECTS)
 _KIND = "kind"
 
 
@@ -188,8 +190,8 @@ class _Reader:
 
     def book(self, content: dict[str, Any]) -> AlertBook:
         for name in content:
-            if name not in {_RULES, _EFFECTS}:
-                raise self._fault((name,), "is not a known key; there are rules and effects")
+            if name not in _TABLES:
+                raise self._fault((name,), f"is not a known key{among(name, _TABLES)}")
         tables = self._table((_RULES,), content.get(_RULES, {}))
         if len(tables) > MOST_RULES:
             raise self._fault((_RULES,), f"must have at most {MOST_RULES} entries")
@@ -206,14 +208,16 @@ class _Reader:
             raise self._fault(where, "must be named by letters, digits, dots and dashes")
         kind = values.pop(_KIND, None if begun is None else begun.KIND)
         if not isinstance(kind, str) or kind not in KINDS:
-            raise self._fault((*where, _KIND), f"must be one of {', '.join(KINDS)}")
+            hint = did_you_mean(kind, KINDS) if isinstance(kind, str) else ""
+            raise self._fault((*where, _KIND), f"must be one of {', '.join(KINDS)}{hint}")
         if begun is not None and kind != begun.KIND:
             raise self._fault((*where, _KIND), f"is {begun.KIND} for this rule")
         model = KINDS[kind]
         typed = {} if begun is None else {name: getattr(begun, name) for name in model.model_fields}
         for name, value in values.items():
             if name not in model.model_fields:
-                raise self._fault((*where, name), "is not a known key")
+                hint = did_you_mean(name, model.model_fields)
+                raise self._fault((*where, name), f"is not a known key{hint}")
             typed[name] = self._value((*where, name), model, value)
         if begun is None:
             typed.setdefault("name", identity[:60])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from gwtui.domain.suggestions import among
 from gwtui.local.profile_text import parse_profiles
 from gwtui.local.profiles import ProfileError
 from gwtui.local.toml_editor import TomlEditError, TomlEditor, Value
@@ -66,7 +67,7 @@ def _require(editor: TomlEditor, name: str) -> None:
     if not isinstance(tables, dict):
         raise TomlEditError(f"{_PROFILES} is not a table")
     if name not in tables:
-        raise ProfileError(f"there is no profile {name!r}")
+        raise ProfileError(f"there is no profile {name!r}{among(name, tables)}")
 
 
 def _edit(path: Path, change: Callable[[TomlEditor], None]) -> None:

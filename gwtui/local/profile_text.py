@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from pydantic import ValidationError
 
 from gwtui.contract.request import problems
 from gwtui.domain.safe_text import safe_line
+from gwtui.domain.suggestions import among, did_you_mean
 from gwtui.local.profiles import CHECK, CHECK_FIELDS, FIELDS, Profile, ProfileBook, ProfileError
 from gwtui.local.toml_editor import line_of
 from gwtui.local.user_file import UserFileError, not_toml, read_user_text
@@ -62,7 +62,8 @@ class _Reader:
             raise self._fault(("profiles",), "must be tables such as [profiles.work]")
         profiles = {name: self._profile(name, table) for name, table in tables.items()}
         if default is not None and (not isinstance(default, str) or default not in profiles):
-            raise self._fault(("default",), f"there is no profile {default!r}")
+            hint = among(default, profiles) if isinstance(default, str) else ""
+            raise self._fault(("default",), f"there is no profile {default!r}{hint}")
         return ProfileBook(profiles, default, tuple(self._unknown))
 
     def _profile(self, name: str, table: object) -> Profile:
@@ -104,5 +105,4 @@ class _Reader:
 def _hint(name: str, known: frozenset[str]) -> str:
     if name.lower() in _SECRETS:
         return ": no secret is kept in this file, see gwtui login --help"
-    close = difflib.get_close_matches(name, known, 1)
-    return f"; is {close[0]} meant?" if close else ""
+    return did_you_mean(name, known)

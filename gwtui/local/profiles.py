@@ -29,6 +29,7 @@ from pydantic import (
 
 from gwtui.client.connection import Connection, InvalidConnectionError, normalise_base_url
 from gwtui.contract.dialects import DIALECTS, DialectName
+from gwtui.domain.suggestions import among
 from gwtui.local.check_thresholds import CheckThresholds
 
 FILE_NAME = "profiles.toml"
@@ -145,7 +146,7 @@ def resolve(
     if address:
         chosen = _at_address(chosen, address)
     if dialect is not None and dialect not in DIALECTS:
-        raise ProfileError(f"there is no dialect {dialect!r} (known: {', '.join(DIALECTS)})")
+        raise ProfileError(f"there is no dialect {dialect!r}{among(dialect, DIALECTS)}")
     if chosen is None:
         raise ProfileError(
             "no gateway is given: run 'gwtui login' once, or look around with --demo; "
@@ -162,8 +163,7 @@ def resolve(
 def _named_profile(book: ProfileBook, name: str) -> Profile:
     if name in book.profiles:
         return book.profiles[name]
-    known = ", ".join(sorted(book.profiles)) or "there are none"
-    raise ProfileError(f"there is no profile {name!r} (known: {known})")
+    raise ProfileError(f"there is no profile {name!r}{among(name, sorted(book.profiles))}")
 
 
 def ad_hoc_profile(address: str) -> Profile:

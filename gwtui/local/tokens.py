@@ -15,6 +15,7 @@ import stat
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from pydantic import SecretStr
 
@@ -84,26 +85,20 @@ async def token_from_command(
     """
     program = command[0]
     try:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            env=dict(environ),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else None
-        raise TokenError(f"token command {program}: {why or 'cannot be run'}") from None
-    try:
-        async with asyncio.timeout(limit):
-            output = await _read_bounded(process)
-            status = await process.wait()
-    except BaseException as error:
-        await _end(process)
-        if isinstance(error, TimeoutError):
-            raise TokenError(f"token command {program}: gave no token in {limit:g} s") from None
-        raise
+        receiving, sending = os.pipe()
+    except OSError as error:
+        raise TokenError(f"token command {program}: {error.strerror or 'cannot be run'}") from None
+    with os.fdopen(receiving, "rb", buffering=0) as pipe:
+        process = await _start(command, environ, sending)
+        try:
+            async with asyncio.timeout(limit):
+                output = await _read_bounded(pipe)
+                status = await process.wait()
+        except BaseException as error:
+            await _end(process)
+            if isinstance(error, TimeoutError):
+                raise TokenError(f"token command {program}: gave no token in {limit:g} s") from None
+            raise
     if status != 0:
         raise TokenError(f"token command {program}: ended with status {status}")
     return single_token(output, f"token command {program}")
@@ -140,13 +135,44 @@ async def _from_keyring(profile_name: str, limit: float) -> tuple[SecretStr | No
     return SecretStr(text), ""
 
 
-async def _read_bounded(process: asyncio.subprocess.Process) -> bytes:
-    assert process.stdout is not None  # noqa: S101 - asked for as a pipe
+async def _start(
+    command: Sequence[str], environ: Mapping[str, str], sending: int
+) -> asyncio.subprocess.Process:
+    """Start a command that prints into the file descriptor ``sending``, which is closed here.
+
+    Not a pipe of asyncio's: waiting for the process would wait for the end of that pipe, too, and
+    the end never comes while it is not read, or while a program that was left behind holds it.
+    Raises TokenError.
+    """
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command,
+            env=dict(environ),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=sending,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else None
+        raise TokenError(f"token command {command[0]}: {why or 'cannot be run'}") from None
+    finally:
+        os.close(sending)
+
+
+async def _read_bounded(pipe: IO[bytes]) -> bytes:
+    reader = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), pipe
+    )
     output = b""
-    while chunk := await process.stdout.read(MAX_BYTES):
-        output += chunk
-        if len(output) > MAX_BYTES:
-            raise TokenError("the token command gave far more than a token")
+    try:
+        while chunk := await reader.read(MAX_BYTES):
+            output += chunk
+            if len(output) > MAX_BYTES:
+                raise TokenError("the token command gave far more than a token")
+    finally:
+        transport.close()
     return output
 
 

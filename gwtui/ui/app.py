@@ -33,7 +33,7 @@ from gwtui.ui.session import Link, Session
 from gwtui.ui.styles import frame_sheet, further_sheets
 from gwtui.ui.terminal_modes import give_back
 from gwtui.ui.terminal_title import TerminalTitle
-from gwtui.ui.themes import DEFAULT_THEME, THEMES
+from gwtui.ui.themes import DEFAULT_THEME, THEMES, known_theme
 from gwtui.ui.typed_ahead import TypedAheadApp
 from gwtui.watch.feeds.scope import Scope
 
@@ -100,7 +100,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.animation_level = "none"
         for known in THEMES:
             self.register_theme(known)
-        self._begin_in(theme if theme and theme in self.available_themes else DEFAULT_THEME)
+        self._begin_in(DEFAULT_THEME if theme is None else known_theme(theme))
         for action in offered((APP,)):
             self._bind(action)
 

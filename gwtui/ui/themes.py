@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from textual.theme import Theme
 
+from gwtui.domain.suggestions import among
+
 DEFAULT_THEME = "gwtui-dark"
 
 _DARK = Theme(
@@ -202,3 +204,10 @@ TITLES = {
     "gwtui-terminal": "The terminal's own colours",
 }
 """What the theme chooser calls them."""
+
+
+def known_theme(name: str) -> str:
+    """The name, when a theme is called so. Raises ValueError, which names those there are."""
+    if name not in TITLES:
+        raise ValueError(f"there is no theme {name!r}{among(name, TITLES)}")
+    return name

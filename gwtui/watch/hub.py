@@ -12,6 +12,8 @@ from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gwtui.client.gateway import GatewayClient
     from gwtui.watch.history.archive import Archive
     from gwtui.watch.history.recording import Recording
@@ -43,6 +45,8 @@ class FeedHub:
         self._closed = False
         self.recording: Recording | None = None
         """The history of this connection, once it is served."""
+        self.history_file: Path | None = None
+        """What was recorded before, for who only reads: there is no recorder then."""
 
     def feed(
         self,

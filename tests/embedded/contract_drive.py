@@ -107,7 +107,7 @@ async def _keys(gate: Bench) -> None:
         "limit_reset": "weekly",
         "expires_at": "2027-01-01T00:00:00Z",
         "include_byok_in_limit": True,
-        "creator_user_id": "user_1",
+        "creator_user_id": (await _ok(gate, "GET", "/organization/members"))["data"][0]["id"],
     }
     data, token = await gate.create(**full)
     await _ok(gate, "GET", "/key", token=token)

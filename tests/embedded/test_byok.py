@@ -75,10 +75,21 @@ async def test_every_field_of_a_creation_is_kept(gate: Bench):
         "is_byok_only": True,
         "is_required": True,
     }
-    data = await made(gate, **sent, provider="some-new-one", unheard_of=1)
+    data = await made(gate, **sent, provider="kestrel", unheard_of=1)
     assert {name: data[name] for name in sent} == sent
-    assert data["provider"] == "some-new-one"
+    assert data["provider"] == "kestrel"
     assert "unheard_of" not in data
+
+
+async def test_only_providers_of_the_gateway_are_taken(gate: Bench):
+    for listed in await gate.data("GET", "/providers"):
+        await made(gate, provider=listed["slug"])
+    before = await gate.data("GET", "/byok")
+    for unknown in ("opneai", "Northwind", "northwind ", "northwind/eu", "\x00"):
+        body = {"provider": unknown, "key": SECRET}
+        message = await gate.refused(400, "POST", "/byok", json=body)
+        assert message == "provider: is not a provider of this gateway"
+    assert await gate.data("GET", "/byok") == before
 
 
 @pytest.mark.parametrize(
@@ -135,7 +146,10 @@ async def test_keys_of_other_accounts_are_named(gate: Bench):
     other, another = "a" * 64, "b" * 64
     given = [other, own["hash"], another]
     message = await gate.refused(
-        400, "POST", "/byok", json={"provider": "x", "key": "y", "allowed_api_key_hashes": given}
+        400,
+        "POST",
+        "/byok",
+        json={"provider": "northwind", "key": "y", "allowed_api_key_hashes": given},
     )
     assert message == f"allowed_api_key_hashes: not in this account: {other}, {another}"
     data = await made(gate, allowed_api_key_hashes=[own["hash"]])
@@ -147,7 +161,7 @@ async def test_keys_of_other_accounts_are_named(gate: Bench):
     kept = [own["hash"], second["hash"]]
     changed = await gate.data("PATCH", path, json={"allowed_api_key_hashes": kept})
     assert changed["allowed_api_key_hashes"] == kept, "one that was listed may stay, if deleted"
-    await gate.refused(400, "POST", "/byok", json={"provider": "x", "key": "y", **changed})
+    await gate.refused(400, "POST", "/byok", json={"provider": "northwind", "key": "y", **changed})
 
 
 async def test_fallback_and_byok_only_exclude_each_other_also_over_time(gate: Bench):
@@ -258,7 +272,7 @@ async def test_only_management_keys_may(gate: Bench, token: str | None):
     status = 403 if token == "ordinary" else 401
     for method, path, body in (
         ("GET", "/byok", None),
-        ("POST", "/byok", {"provider": "x", "key": "y"}),
+        ("POST", "/byok", {"provider": "northwind", "key": "y"}),
         ("GET", f"/byok/{data['id']}", None),
         ("PATCH", f"/byok/{data['id']}", {"key": "y"}),
         ("DELETE", f"/byok/{data['id']}", None),

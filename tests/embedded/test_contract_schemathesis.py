@@ -46,6 +46,7 @@ NEEDS_KNOWN = frozenset(
         "getGeneration",
         "getGenerationContent",
         "giveFeedback",
+        "createByok",
         "getWorkspaceBudget",
         "addWorkspaceMembers",
         "assignGuardrailKeys",

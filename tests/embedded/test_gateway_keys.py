@@ -46,12 +46,13 @@ async def test_a_created_key_is_given_once_and_opens_the_door(gate: Bench):
 
 async def test_every_field_of_a_creation_is_kept(gate: Bench):
     workspace = await other_workspace(gate)
+    member = (await gate.data("GET", "/organization/members"))[-1]["id"]
     data, _ = await gate.create(
         limit=12.34,
         limit_reset="weekly",
         expires_at="2027-01-31T23:59:59.123456Z",
         include_byok_in_limit=True,
-        creator_user_id="user_someone",
+        creator_user_id=member,
         workspace_id=workspace.upper(),
         unheard_of="ignored",
     )
@@ -59,9 +60,19 @@ async def test_every_field_of_a_creation_is_kept(gate: Bench):
     assert data["limit_reset"] == "weekly"
     assert data["expires_at"] == "2027-01-31T23:59:59.123Z"
     assert data["include_byok_in_limit"] is True
-    assert data["creator_user_id"] == "user_someone"
+    assert data["creator_user_id"] == member
     assert data["workspace_id"] == workspace
     assert "unheard_of" not in data
+
+
+@pytest.mark.parametrize("unknown", ["user_someone", "nobody", "\x00", "x" * 5000])
+async def test_a_key_is_made_for_nobody_outside_the_organization(gate: Bench, unknown: str):
+    before = await gate.data("GET", "/keys")
+    body = {"name": "x", "creator_user_id": unknown}
+    message = await gate.refused(400, "POST", "/keys", json=body)
+    assert message == f"creator_user_id: not in this account: {unknown[:100]}"
+    assert await gate.data("GET", "/keys") == before
+    await gate.create(creator_user_id=None)
 
 
 async def test_a_key_goes_to_the_default_workspace_and_belongs_to_who_made_it(gate: Bench):

@@ -9,6 +9,7 @@ import pytest
 from gateway_bench import START, Bench, bench
 
 from gwtui.contract.scalars import timestamp_text
+from gwtui.embedded.routes import OPERATIONS
 
 
 @pytest.fixture
@@ -74,7 +75,11 @@ async def test_keys_of_an_unknown_workspace_are_404(gate: Bench):
         ("/keys", "offset", "-1"),
         ("/keys", "offset", "1.0"),
         ("/keys", "offset", ""),
-        ("/keys", "offset", "99999999999999999999"),
+        ("/keys", "offset", "1e3"),
+        ("/workspaces", "limit", "9" * 5001),
+        ("/workspaces", "offset", "-" + "9" * 5001),
+        ("/models", "min_price", "-" + "9" * 5001),
+        ("/models", "min_price", "1e"),
         ("/keys", "offset", "\u0661"),
         ("/keys", "include_disabled", "maybe"),
         ("/keys", "include_disabled", "1"),
@@ -123,3 +128,52 @@ async def test_a_workspace_is_found_by_uuid_and_by_slug():
                 assert await gate.data("GET", f"/workspaces/{name}") == workspace
         await gate.refused(404, "GET", "/workspaces/no-such-slug")
         await gate.refused(404, "GET", "/workspaces/00000000-0000-4000-8000-000000000000")
+
+
+LISTS = [
+    operation.path
+    for operation in OPERATIONS
+    if any(parameter.name == "offset" for parameter in operation.query)
+]
+
+
+@pytest.mark.parametrize("path", LISTS)
+@pytest.mark.parametrize(
+    "offset", ["1" + "0" * 15, str(2**63 - 1), str(2**63), "9" * 400, "9" * 5001]
+)
+async def test_beyond_every_entry_is_an_empty_page(gate: Bench, path: str, offset: str):
+    workspace = (await gate.data("GET", "/workspaces"))[0]["id"]
+    guardrail = await gate.data("POST", "/guardrails", json={"name": "one"})
+    there = guardrail["id"] if path.startswith("/guardrails") else workspace
+    where = path.replace("{id}", there)
+    assert await gate.data("GET", where, params={"offset": offset}) == []
+
+
+HUGE = ("1" + "0" * 15, "9" * 5001)
+HUGE_AMOUNTS = (*HUGE, "1e999999", "1e" + "9" * 30)
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "huge"),
+    [
+        ("min_price", "max_price", HUGE_AMOUNTS),
+        ("min_output_price", "max_output_price", HUGE_AMOUNTS),
+        ("min_age_days", "max_age_days", HUGE),
+    ],
+)
+async def test_bounds_of_any_size_are_compared(
+    gate: Bench, least: str, most: str, huge: tuple[str, ...]
+):
+    everything = await gate.data("GET", "/models")
+    for number in huge:
+        assert await gate.data("GET", "/models", params={least: number}) == []
+        assert await gate.data("GET", "/models", params={most: number}) == everything
+    assert await gate.data("GET", "/models", params={least: "0" * 5001}) == everything
+
+
+@pytest.mark.parametrize("tiny", ["1e-999999", "1e-" + "9" * 30, "0." + "0" * 5000 + "1"])
+async def test_bounds_may_be_next_to_nothing(gate: Bench, tiny: str):
+    free = [one["id"] for one in await gate.data("GET", "/models", params={"max_price": "0"})]
+    assert free
+    found = await gate.data("GET", "/models", params={"max_price": tiny})
+    assert [one["id"] for one in found] == free

@@ -62,7 +62,7 @@ def test_some_models_lose_every_endpoint_and_some_only_a_few():
 async def test_the_list_is_public_but_not_every_figure(gate: Bench):
     shown = await gate.data("GET", "/endpoints/zdr", token=None)
     assert {one["throughput_last_30m"] for one in shown} == {None}
-    assert all(one["perf_last_30m_by_workload"] is None for one in shown)
+    assert not any("perf_last_30m_by_workload" in one for one in shown)
     with_key = await gate.data("GET", "/endpoints/zdr")
     assert any(one["throughput_last_30m"] for one in with_key)
     assert [name(one) for one in shown] == [name(one) for one in with_key]

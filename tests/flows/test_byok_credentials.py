@@ -82,7 +82,7 @@ class Desk:
 
 async def store(place: Site, name: str, **fields: Any) -> ByokCredential:
     async with place.connect() as connection, GatewayClient(connection) as client:
-        request = {"provider": "openai", "key": "sk-first-key-000001", "name": name, **fields}
+        request = {"provider": "northwind", "key": "sk-first-key-000001", "name": name, **fields}
         return await client.byok.create(CreateByokRequest.model_validate(request))
 
 
@@ -98,15 +98,39 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 async def test_a_key_is_stored_and_its_row_selected(desk: Desk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
-    await desk.press(*"anthropic", "tab", *SENTINEL)
+    await desk.press(*"kestrel", "tab", *SENTINEL)
     assert SENTINEL[:8] not in shown(desk.app)
     await desk.press("tab", *"Research", "ctrl+s")
     await desk.said("stored; its key is never shown again")
     await until(desk.pilot, lambda: desk.selected.name == "Research", "the selection")
     made = await desk.read(desk.selected.id)
-    assert (made.provider, made.disabled, made.is_fallback) == ("anthropic", False, False)
+    assert (made.provider, made.disabled, made.is_fallback) == ("kestrel", False, False)
     assert made.allowed_models is None
     assert desk.events() == ["intent", "applied"]
+
+
+async def test_a_provider_that_is_not_listed_is_asked_about_before_it_is_sent(desk: Desk) -> None:
+    await desk.press("n")
+    await desk.wait_for(FormScreen)
+    await desk.press(*"nortwhind", "tab", *SENTINEL)
+    await until(
+        desk.pilot,
+        lambda: "not in the list; did you mean 'northwind'?" in shown(desk.app),
+        "the hint",
+    )
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    assert "The gateway lists no provider 'nortwhind'; did you mean 'northwind'?" in " ".join(
+        shown(desk.app).replace("│", " ").split()
+    )
+    await desk.press("escape")
+    await desk.wait_for(FormScreen)
+    assert desk.events() == []
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    await desk.press("y")
+    await until(desk.pilot, lambda: len(desk.events()) == 2, "what became of it")
+    assert desk.events()[0] == "intent", "whoever goes on deliberately gets the gateway's own word"
 
 
 async def test_the_list_is_in_the_order_of_trial(desk: Desk) -> None:
@@ -117,7 +141,9 @@ async def test_the_list_is_in_the_order_of_trial(desk: Desk) -> None:
         names.append(desk.selected.name)
     assert names == ["Main account", "Spare"]
     await desk.press("d")
-    await until(desk.pilot, lambda: "tried 2 of 2 for openai after" in shown(desk.app), "the order")
+    await until(
+        desk.pilot, lambda: "tried 2 of 2 for northwind after" in shown(desk.app), "the order"
+    )
 
 
 async def test_an_edit_sends_only_what_changed(desk: Desk) -> None:
@@ -205,7 +231,7 @@ async def test_a_credential_is_disabled_and_enabled(desk: Desk) -> None:
     await desk.select("Main account")
     await desk.press("x")
     await desk.wait_for(ConfirmScreen)
-    assert "1 enabled credential of openai remains: “Spare”" in shown(desk.app)
+    assert "1 enabled credential of northwind remains: “Spare”" in shown(desk.app)
     await desk.press("y")
     await desk.said("disabled")
     assert (await desk.read(desk.selected.id)).disabled is True
@@ -245,7 +271,7 @@ async def test_a_deletion_wipes_the_key_and_takes_a_deliberate_answer(desk: Desk
 async def test_a_refusal_of_the_gateway_keeps_what_was_typed(desk: Desk) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
-    await desk.press(*"openai", "tab", *SENTINEL)
+    await desk.press(*"northwind", "tab", *SENTINEL)
     form.state.put("allowed_api_key_hashes", ["ab" * 32])
     await desk.press("ctrl+s")
     await until(desk.pilot, lambda: desk.events() == ["intent", "refused"], "the refusal")
@@ -257,7 +283,7 @@ async def test_a_refusal_of_the_gateway_keeps_what_was_typed(desk: Desk) -> None
 async def test_own_key_only_and_fallback_exclude_each_other(desk: Desk) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
-    await desk.press(*"openai", "tab", *SENTINEL)
+    await desk.press(*"northwind", "tab", *SENTINEL)
     form.state.put("is_fallback", True)
     form.state.put("is_byok_only", True)
     await desk.press("ctrl+s")
@@ -271,7 +297,7 @@ async def test_the_key_that_was_typed_is_nowhere_once_it_was_sent(
     caplog.set_level(logging.DEBUG)
     await desk.press("n")
     await desk.wait_for(FormScreen)
-    await desk.press(*"openai", "tab", *SENTINEL)
+    await desk.press(*"northwind", "tab", *SENTINEL)
     screens = [desk.app.export_screenshot()]
     await desk.press("ctrl+s")
     await desk.said("stored")

@@ -165,8 +165,8 @@ async def test_what_the_gateway_refuses_lands_on_its_field(
     from gwtui.ui.forms import guardrail_form  # noqa: PLC0415
 
     # Past the form's and the client's own checks, to see what the gateway says.
-    monkeypatch.setattr(guardrail_form, "guardrail_problems", lambda *_: [])
-    monkeypatch.setattr(service, "guardrail_problems", lambda *_: [])
+    monkeypatch.setattr(guardrail_form, "never_sent", lambda *_: [])
+    monkeypatch.setattr(service, "never_sent", lambda *_: [])
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"zz flags")

@@ -102,6 +102,27 @@ async def test_the_burn_is_measured_from_what_is_seen(tmp_path: Path) -> None:
         await until(pilot, lambda: "measured here over" in shown(app), "a measured rate")
 
 
+async def test_the_board_tells_the_same_end_before_anything_is_recorded(tmp_path: Path) -> None:
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, start="credits", size=(120, 40)) as (app, pilot),
+    ):
+        await ranked(app, pilot)
+        words = line(screen_of(app), "credits-runway").split(maxsplit=1)[1]
+        assert "at today's rate" in words
+        days = words.partition(",")[0]
+        assert days.endswith(" days")
+        await pilot.press("0")
+
+        def told(name: str) -> str:
+            found = app.screen.query(f"#{name}")
+            return line(app.screen, name) if found else ""
+
+        await until(pilot, lambda: words in told("board-runway"), "the same on the board")
+        assert "runway unknown" not in told("board-summary")
+        assert "at today's rate" in told("board-summary")
+
+
 async def test_workspaces_have_a_line_or_a_table_as_there_is_room(tmp_path: Path) -> None:
     async with site() as place:
         async with dashboard(place, tmp_path, start="credits", size=(80, 24)) as (app, pilot):

@@ -66,6 +66,37 @@ async def test_a_wrong_filter_is_explained_in_the_status_line(tmp_path: Path) ->
         assert "needs a value" not in line(listing(app), "status")
 
 
+async def test_a_condition_that_can_never_hold_is_told_quietly_while_it_is_typed(
+    tmp_path: Path,
+) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        screen = listing(app)
+
+        def told() -> str | None:
+            """The tone in which the status line says what is wrong."""
+            error = screen.table.filter_error
+            part = screen.status_parts()[0]
+            assert error is None or part.plain == error
+            return None if error is None else str(part.spans[0].style)
+
+        await pilot.press("slash", *"used>")
+        await pilot.pause()
+        quiet = told()
+        await pilot.press(*"abc")
+        await pilot.pause()
+        assert "used>abc: expected a number such as 80" in line(screen, "status")
+        assert told() == quiet
+        assert screen.table.visible_count == screen.table.total_count
+        await pilot.press("enter")
+        await pilot.pause()
+        assert told() not in (quiet, None)
+        assert screen.table.visible_count == screen.table.total_count
+        await pilot.press("slash", *["backspace"] * 3, *"80")
+        await pilot.pause()
+        assert screen.table.filter_error is None
+        assert 0 < screen.table.visible_count < screen.table.total_count
+
+
 async def test_a_column_that_is_not_there_is_named_and_searched_as_text(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
         await pilot.press("slash", *"partner:a")

@@ -41,7 +41,7 @@ SPECIAL = (
 )
 TYPED = (
     *("ci", "laptop [b]", "25", "0", "-3", "1,000.50", "30 days", "2027-01-01", "team-x"),
-    *("openai", "sk-pro-0123456789", "é漢🙂", "gw-[0-9]+", "(", "daily", "x"),
+    *("northwind", "sk-pro-0123456789", "é漢🙂", "gw-[0-9]+", "(", "daily", "x"),
 )
 PASTED = (*TYPED, "a" * 5000, "two\nlines", "\x1b[31mred\x07", "\t\r", "vendor/model")
 CHANGING = ("keys", "workspaces", "guardrails", "byok", "assignments", "organization")
@@ -53,7 +53,7 @@ FITTING = {
     "limit_usd": "25",
     "daily": "2",
     "description": "d{}",
-    "provider": "openai",
+    "provider": "northwind",
     "key": "sk-walk-0123456789",
     "user_ids": " ",
     "key_hashes": " ",

@@ -44,7 +44,7 @@ class Case:
 
 
 CREATE = ("keys", "create", "--set", "name=ci", "--set", "external.user=u1", "--yes")
-STORE = ("byok", "create", "--set", "provider=openai", "--set", "name=Main", "--yes")
+STORE = ("byok", "create", "--set", "provider=northwind", "--set", "name=Main", "--yes")
 CASES = (
     Case(("whoami",)),
     Case(("whoami", "--output", "json")),
@@ -207,7 +207,7 @@ def test_a_served_gateway_keeps_no_key_that_can_be_read(private_home: Path, tmp_
         ) as client:
             body = {"name": "ci", "external": {"user": "u", "api_key": MARKED["external key"]}}
             made = client.post("/keys", json=body).raise_for_status().json()["key"]
-            stored = {"provider": "openai", "key": PROVIDER_KEY}
+            stored = {"provider": "northwind", "key": PROVIDER_KEY}
             client.post("/byok", json=stored).raise_for_status()
             client.post("/byok", content=PROVIDER_KEY)
             client.get(f"/keys/{token}")

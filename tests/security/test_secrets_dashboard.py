@@ -126,7 +126,7 @@ class Desk:
         await until(self.pilot, lambda: listing(self.app).table.selected, "the credential")
         await self.press("n")
         await self.wait_for(FormScreen)
-        await self.press(*"openai", "tab")
+        await self.press(*"northwind", "tab")
         await self.paste(f" {MARKED['provider key']}\n")
         await self.press("ctrl+s")
 
@@ -172,7 +172,7 @@ async def world(folder: Path) -> AsyncIterator[tuple[Site, Switchboard]]:
         try:
             async with place.connect() as where, GatewayClient(where) as client:
                 before = CreateByokRequest.model_validate(
-                    {"provider": "openai", "key": "sk-before-0123456789", "name": "Main"}
+                    {"provider": "northwind", "key": "sk-before-0123456789", "name": "Main"}
                 )
                 await client.byok.create(before)
             yield place, faults

@@ -68,7 +68,7 @@ class Desk:
         self.journal = Journal(self.folder / "journal.jsonl")
         self.road = WriteRoad(self.client, self.journal, CLOCK)
         self.sealed: SealedKeys = sealed_keys(self.folder, self.client.connection, lambda: NOW)
-        self.credential = ByokCredential.model_validate({"id": "none", "provider": "openai"})
+        self.credential = ByokCredential.model_validate({"id": "none", "provider": "northwind"})
 
     def plans(self) -> Mapping[str, Callable[[], Plan[Any]]]:
         """Each write that carries a secret, or brings one."""
@@ -111,7 +111,7 @@ def new_key() -> CreateKeyRequest:
 
 
 def provider_key() -> CreateByokRequest:
-    return CreateByokRequest(provider="openai", key=SecretStr(MARKED["provider key"]))
+    return CreateByokRequest(provider="northwind", key=SecretStr(MARKED["provider key"]))
 
 
 def connection(**more: Any) -> Connection:
@@ -161,7 +161,7 @@ async def desk_at(world: World, folder: Path) -> AsyncIterator[Desk]:
     ):
         desk = Desk(folder, client)
         desk.credential = await client.byok.create(
-            CreateByokRequest(provider="openai", key=SecretStr("sk-before-0123456789"))
+            CreateByokRequest(provider="northwind", key=SecretStr("sk-before-0123456789"))
         )
         yield desk
         desk.sealed.close()
@@ -248,7 +248,7 @@ def parrot(status: int) -> Callable[[httpx.Request], httpx.Response]:
             "hash": "h-1",
             "name": text,
             "label": said[0],
-            "provider": "openai",
+            "provider": "northwind",
             "echo": said,
             text: {"deep": [said]},
         }

@@ -26,9 +26,12 @@ from gwtui.actions.plan import Applied, Consent, Plan, Unknown
 from gwtui.actions.road import WriteRoad
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
+from gwtui.client.paging import Listing
 from gwtui.client.skew import ClockSkew
 from gwtui.client.transport import Transport
+from gwtui.contract.budgets import Budget
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
+from gwtui.domain.cells import UNKNOWN
 from gwtui.local.journal import Journal
 
 HAPPENED, DID_NOT = "502-after", "502"
@@ -126,6 +129,53 @@ async def test_fields_that_somebody_else_changed_are_something_else(
         gone = await evidence(client, road)
         assert not gone.compared
         assert "not there now" in gone.said[0]
+
+
+@pytest.mark.parametrize(
+    ("operation", "fault", "expected"),
+    [
+        ("putWorkspaceBudget", DID_NOT, ("Daily budget", "none", "$5.00", "none")),
+        ("putWorkspaceBudget", HAPPENED, ("Daily budget", "none", "$5.00", "$5.00")),
+        (
+            "deleteWorkspaceBudget",
+            DID_NOT,
+            ("Monthly budget", "$100.00", "none", "$100.00"),
+        ),
+    ],
+)
+async def test_a_budget_is_compared_in_words(
+    operation: str, fault: str, expected: tuple[str, ...], world: FaultWorld, tmp_path: Path
+) -> None:
+    world.begin()
+    async with road_of(world, tmp_path) as (client, road):
+        await lose(world, road, PLANS[operation](world), fault)
+        (line,) = (await evidence(client, road)).compared
+    assert (line.label, line.before, line.wanted, line.present) == expected
+
+
+async def test_a_budget_in_a_list_that_is_cut_off_is_not_known(
+    world: FaultWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.begin()
+    async with road_of(world, tmp_path) as (client, road):
+        await lose(world, road, PLANS["putWorkspaceBudget"](world), DID_NOT)
+
+        async def cut_off(_workspace: str) -> Listing[Budget]:
+            return Listing((), None, complete=False)
+
+        monkeypatch.setattr(client.workspaces, "budgets", cut_off)
+        (line,) = (await evidence(client, road)).compared
+    assert (line.present, line.verdict) == (UNKNOWN, "not known")
+
+
+async def test_a_workspace_is_compared_by_its_name(world: FaultWorld, tmp_path: Path) -> None:
+    world.begin()
+    wish = CreateKeyRequest(name="ci", workspace_id=world.workspace.id)
+    async with road_of(world, tmp_path) as (client, road):
+        await lose(world, road, plan_create(wish, NOW), HAPPENED)
+        (made,) = [one for one in (await evidence(client, road)).candidates if one.name == "“ci”"]
+    (line,) = [one for one in made.compared if one.label == "Workspace"]
+    assert (line.wanted, line.present, line.verdict) == ("Team", "Team", "as wanted")
 
 
 @pytest.mark.parametrize("fault", [HAPPENED, DID_NOT])

@@ -204,6 +204,10 @@ async def test_the_environment_comes_first_and_is_emptied() -> None:
     assert take_from_environment({"GWTUI_TOKEN": "  "}) is None
 
 
+LEFT_BEHIND = "import subprocess; subprocess.Popen(['sleep', '10'], start_new_session=True)"
+"""A program that ends and leaves another one behind, which holds what it would print into."""
+
+
 def printing(program: str) -> tuple[str, ...]:
     return (sys.executable, "-c", program)
 
@@ -226,6 +230,7 @@ async def test_a_command_prints_the_token() -> None:
         (printing(f"print('{SECRET}' * 100_000)"), "far more"),
         (printing("import time; time.sleep(60)"), "no token in 0.5 s"),
         (("sh", "-c", "sleep 60 & sleep 60"), "no token in 0.5 s"),
+        (printing(LEFT_BEHIND), "no token in 0.5 s"),
     ],
 )
 async def test_a_command_that_fails_is_an_error_without_its_output(

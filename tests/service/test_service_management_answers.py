@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from typing import Any
 
@@ -176,6 +177,18 @@ async def test_a_refusal_is_told_without_the_key_that_it_repeats() -> None:
     assert caught.value.message == "bad [redacted]"
     assert caught.value.metadata == {"[redacted]": ["[redacted]"]}
     assert caught.value.request_id == "[redacted]"
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+async def test_an_answer_is_read_without_the_key_that_it_repeats(ascii_only: bool) -> None:
+    """However the gateway encodes what is no ASCII."""
+    secret = "sk-Schlüssel-für-Zürich-9e2b61c07d41"
+    body = {"data": {"id": ID, "provider": "openai", "name": f"with {secret}"}}
+    content = json.dumps(body, ensure_ascii=ascii_only).encode()
+    answer = httpx.Response(201, content=content, headers={"content-type": "application/json"})
+    request = CreateByokRequest(provider="openai", key=SecretStr(secret))
+    made = await rig(answer).client.byok.create(request)
+    assert made.name == "with [redacted]"
 
 
 async def test_the_catalog_is_counted() -> None:

@@ -174,6 +174,17 @@ async def test_a_total_that_lies_is_noticed_and_nothing_is_lost(claimed: int) ->
     assert len(service.calls) < 15
 
 
+@pytest.mark.parametrize("claimed", [True, -1, "35", 35.0, None, [35]])
+async def test_a_total_that_is_no_count_is_unknown(claimed: Any) -> None:
+    class Odd(PagedService):
+        async def call(self, call: Call) -> Answer:
+            answer = await super().call(call)
+            return Answer(200, {**answer.json, "total_count": claimed})
+
+    listing = await everything(Odd(rows(35), page=10), limit=True)
+    assert (len(listing.items), listing.total, listing.complete) == (35, None, True)
+
+
 async def test_a_service_with_smaller_pages_than_asked_for_is_read_whole() -> None:
     service = PagedService(rows(95), page=20, counts=True)
     listing = await everything(service, page=100, limit=True)

@@ -54,8 +54,9 @@ def test_help_names_the_commands() -> None:
     assert "--demo" in result.stdout
 
 
-def test_without_a_terminal_it_says_so() -> None:
-    result = run("--demo")
+@pytest.mark.parametrize("words", [(), ("--fresh",), ("--fault", "500 x1")])
+def test_without_a_terminal_it_says_so(words: tuple[str, ...]) -> None:
+    result = run("--demo", *words)
     assert result.returncode == exits.USAGE
     assert "terminal" in result.stderr
     assert result.stdout == ""
@@ -69,6 +70,8 @@ def test_without_a_terminal_it_says_so() -> None:
         ("gateway",),
         ("gateway", "dance"),
         ("--fresh",),
+        ("--fault", "500"),
+        *(("gateway", "serve", "--port", wrong) for wrong in ("65536", "-1", "http", "²")),
     ],
 )
 def test_a_wrong_command_line_is_usage(words: tuple[str, ...]) -> None:

@@ -88,7 +88,11 @@ def test_a_file_for_the_node_exporter_is_whole_and_readable(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "words",
-    [("--listen", "9750"), ("--listen", "x:99999"), ("--textfile", "a.txt"), ("--interval", "0")],
+    [
+        *(("--listen", wrong) for wrong in ("9750", ":9750", "x:", "x:http", "x:-1", "x:99999")),
+        ("--textfile", "a.txt"),
+        *(("--interval", wrong) for wrong in ("0", "86401", "nan", "soon")),
+    ],
     ids=" ".join,
 )
 def test_what_cannot_be_meant_is_refused(

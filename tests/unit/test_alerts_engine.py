@@ -20,6 +20,7 @@ from gwtui.contract.dialects import GENERIC
 from gwtui.contract.models import Endpoint
 from gwtui.domain.alert_rules import CreditsRule
 from gwtui.local.alert_file import put_rule
+from gwtui.ui.resources.alert_rules import state_cell
 from gwtui.watch.alerts.derived import guarded
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.alerts.present import alert_events, present_alerts
@@ -165,6 +166,31 @@ async def test_rules_are_read_again_when_the_file_changes(
         state = await alert_rules_feed(one.hub).refresh()
         assert state.error is not None
         assert "alerts.toml:1" in state.error.message
+
+
+async def test_every_rule_says_whether_it_holds_here(
+    tmp_path: Path, world: World, time: FakeClock
+) -> None:
+    """The program runs as the profile "work"."""
+    file = tmp_path / "alerts.toml"
+    rule = CreditsRule(name="Mine", fires_at=Decimal(70), clears_at=Decimal(70))
+    put_rule(file, "everywhere", rule)
+    put_rule(file, "at-work", rule.model_copy(update={"profile": "work"}))
+    put_rule(file, "at-home", rule.model_copy(update={"profile": "home"}))
+    put_rule(file, "nowhere", rule.model_copy(update={"enabled": False}))
+    put_rule(file, "credits-low", rule)
+    async with program(tmp_path, world, time) as one:
+        rows = {row.id: row for row in (await alert_rules_feed(one.hub).refresh()).value or ()}
+    assert {identity: state_cell(row).text for identity, row in rows.items() if row.edited} == {
+        "everywhere": "on",
+        "at-work": "on",
+        "at-home": "elsewhere",
+        "nowhere": "off",
+        "credits-low": "on",
+    }
+    own = {identity for identity, row in rows.items() if not row.built_in}
+    assert own == {"everywhere", "at-work", "at-home", "nowhere"}
+    assert all(row.here for row in rows.values() if row.id != "at-home")
 
 
 async def test_a_gateway_that_cannot_be_read_is_told_once_and_blinds_nothing_else(

@@ -135,11 +135,30 @@ def test_an_edit_that_would_not_be_understood_leaves_the_file(file: Path) -> Non
     assert file.read_text() == "# mine\n[rules.credits-low]\nfires_at = 11\n"
 
 
-def test_a_file_that_others_can_write_is_refused(file: Path) -> None:
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o755])
+def test_a_file_that_others_can_only_read_or_run_is_read(file: Path, mode: int) -> None:
     file.write_text("")
-    file.chmod(0o666)
+    file.chmod(mode)
+    assert load_alerts(file).rules == default_rules()
+
+
+@pytest.mark.parametrize("mode", [0o602, 0o666, 0o777])
+def test_a_file_that_others_can_write_is_refused(file: Path, mode: int) -> None:
+    file.write_text("")
+    file.chmod(mode)
     with pytest.raises(AlertFileError, match="can be written by everyone"):
         load_alerts(file)
+
+
+@pytest.mark.parametrize("many", [200, 201])
+def test_a_file_holds_so_many_rules_and_no_more(file: Path, many: int) -> None:
+    rule = '[rules.r{}]\nkind = "credits-below"\nname = "x"\nfires_at = 1\nclears_at = 1\n'
+    file.write_text("".join(rule.format(number) for number in range(many)))
+    if many == 200:
+        assert len(load_alerts(file).own) == many
+    else:
+        with pytest.raises(AlertFileError, match="rules: must have at most 200 entries"):
+            load_alerts(file)
 
 
 def test_new_rules_get_names_of_their_own() -> None:

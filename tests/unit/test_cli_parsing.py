@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from gwtui.cli import exits
@@ -36,3 +38,56 @@ def test_a_wrong_level_is_refused_behind_a_command_of_a_command(
         main(["gateway", "serve", "--log-level", "loud"])
     assert left.value.code == exits.USAGE
     assert "invalid choice: 'loud'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("chek",), "no command or resource 'chek'; did you mean 'check'?"),
+        (("chek", "--help"), "did you mean 'check'?"),
+        (("chek", "--credits-warning", "5"), "did you mean 'check'?"),
+        (("kyes", "list"), "no command or resource 'kyes'; did you mean 'keys'?"),
+        (("guardrail", "create", "--set", "name=x"), "did you mean 'guardrails'?"),
+        (("modles/author/slug",), "no command or resource 'modles'; did you mean 'models'?"),
+        (("bord",), "did you mean 'board'?"),
+        (("zzzz",), "there is no resource 'zzzz' (known: credits, keys,"),
+        (("keys", "lst"), "keys has no verb 'lst'; did you mean 'list'? (known: list, get,"),
+        (("--dmeo",), "unrecognized arguments: --dmeo; did you mean '--demo'?"),
+        (("--theem", "gwtui-dark"), "did you mean '--theme'?"),
+        (("keys", "list", "--fliter", "x"), "--fliter x; did you mean '--filter'?"),
+        (("keys", "list", "--fliter=x"), "did you mean '--filter'?"),
+        (("keys", "list", "--output", "jsn"), "'jsn' (choose from"),
+        (("keys", "list", "--output", "jsn"), "did you mean 'json'?"),
+        (("keys", "create", "--sett", "name=x"), "did you mean '--set'?"),
+        (("keys", "list", "--dialect", "opnrouter"), "did you mean 'openrouter'?"),
+        (("keys", "list", "--sort", "nmae", "--demo"), "'nmae'; did you mean 'name'?"),
+        (("keys", "list", "--columns", "name,usde", "--demo"), "'usde'; did you mean 'used'?"),
+        (("profiles", "defualt", "work"), "'defualt' (choose from 'default', 'remove'); did you"),
+        (("gateway", "serv"), "did you mean 'serve'?"),
+        (("gateway", "serve", "--prot", "1"), "--prot 1; did you mean '--port'?"),
+        (("alerts", "histroy"), "did you mean 'history'?"),
+    ],
+)
+def test_a_mistyped_word_is_refused_with_the_one_that_was_meant(
+    words: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code = main(words)
+    except SystemExit as left:
+        code = left.code  # type: ignore[assignment]
+    told = capsys.readouterr()
+    assert (code, told.out) == (exits.USAGE, "")
+    assert says in told.err
+
+
+def test_a_mistyped_profile_is_refused_with_the_one_that_was_meant(
+    private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = private_home / "config" / "gwtui" / "profiles.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('[profiles.production]\nbase_url = "https://gateway.example/api/v1"\n')
+    for words in (("--profile", "prodution", "whoami"), ("profiles", "default", "prodution")):
+        assert main(words) == exits.USAGE
+        assert "'prodution'; did you mean 'production'? (known: production)" in (
+            capsys.readouterr().err
+        )

@@ -44,6 +44,9 @@ def test_a_plain_pattern_is_accepted(pattern: str) -> None:
         ("[", "is not a valid regular expression: unterminated character set at character 1"),
         ("(" * 300, "is not a valid regular expression"),
         ("a{99999999999}", "is not a valid regular expression"),
+        pytest.param(
+            "a{" + "9" * 5001 + "}", "is not a valid regular expression: too large", id="digits"
+        ),
     ],
 )
 def test_a_dangerous_pattern_is_refused(pattern: str, reason: str) -> None:

@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from gwtui.contract.activity import Generation
 from gwtui.contract.credits import Credits
 from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.keys import ApiKey, CreatedKey, limit_used_share
-from gwtui.contract.models import Endpoint, ModelEndpoints
+from gwtui.contract.models import Endpoint, Model, ModelEndpoints
+from gwtui.contract.response import ResponseModel
 
 FULL_KEY: dict[str, Any] = {
     "hash": "a" * 64,
@@ -95,6 +97,67 @@ def test_a_bad_element_costs_that_element_only() -> None:
     pricing = model.endpoints[1].pricing
     assert pricing is not None
     assert pricing.gaps == {"prompt": "expected a number", "completion": "missing"}
+
+
+def broken_entries(model: ResponseModel) -> set[str]:
+    return {name for name, why in model.gaps.items() if why != "missing"}
+
+
+def test_a_bad_entry_of_a_map_costs_that_entry_only() -> None:
+    model = Model.model_validate(
+        {
+            "links": {"details": "/a/b", "number": 3, "nothing": None, "list": ["x"]},
+            "default_parameters": {"temperature": 1, "top_p": None, "top_k": "many"},
+        }
+    )
+    assert model.links == {"details": "/a/b"}
+    assert model.default_parameters == {"temperature": Decimal(1), "top_p": None}
+    assert broken_entries(model) == {
+        "links[number]",
+        "links[nothing]",
+        "links[list]",
+        "default_parameters[top_k]",
+    }
+    endpoint = Endpoint.model_validate(
+        {
+            "native_tools": {"service:a": {"type": "x"}, "service:b": None},
+            "perf_last_30m_by_workload": {"tts": 7, "stt": {"request_count": 2}},
+        }
+    )
+    assert endpoint.native_tools is not None
+    assert list(endpoint.native_tools) == ["service:a"]
+    assert endpoint.perf_last_30m_by_workload is not None
+    assert endpoint.perf_last_30m_by_workload["stt"].request_count == 2
+    assert broken_entries(endpoint) == {
+        "native_tools[service:b]",
+        "perf_last_30m_by_workload[tts]",
+    }
+
+
+def test_a_null_among_texts_costs_no_other_text() -> None:
+    model = Model.model_validate(
+        {"reasoning": {"mandatory": False, "supported_efforts": ["high", None, "low"]}}
+    )
+    assert model.reasoning is not None
+    assert model.reasoning.supported_efforts == ["high", "low"]
+    assert model.reasoning.gaps.keys() == {"supported_efforts[1]"}
+
+
+def test_every_entry_may_be_bad() -> None:
+    model = Model.model_validate({"links": {"a": 1, "b": 2}, "supported_parameters": [None, 1]})
+    assert model.links == {}
+    assert model.supported_parameters == []
+    assert broken_entries(model) == {
+        "links[a]",
+        "links[b]",
+        "supported_parameters[0]",
+        "supported_parameters[1]",
+    }
+
+
+def test_a_generation_that_no_provider_answered_keeps_the_contract() -> None:
+    assert "provider_name" not in Generation.model_validate({"provider_name": None}).gaps
+    assert Generation.model_validate({}).gaps["provider_name"] == "missing"
 
 
 @pytest.mark.parametrize("payload", [None, 3, "x", [], [1]])

@@ -79,3 +79,11 @@ def test_the_rest_is_what_the_parts_leave() -> None:
     assert (left.spend, left.requests, left.tokens) == (Decimal(6), 2, 110)
     assert rest(tally([row(usage=1)]), [tally([row(usage=4)])]).spend == 0
     assert rest(tally([row(usage=None)]), []).spend is None
+
+
+def test_the_rest_is_never_less_than_nothing_and_unknown_parts_take_nothing_away() -> None:
+    beyond = rest(tally([row()]), [tally([row()]), tally([row()])])
+    assert (beyond.spend, beyond.requests, beyond.tokens) == (Decimal(0), 0, 0)
+    unknown = tally([row(usage=None, requests=None, prompt_tokens=None)])
+    left = rest(tally([row()]), [unknown])
+    assert (left.spend, left.requests, left.prompt) == (Decimal("1.5"), 2, 100)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.domain.cells import SortValue
+from gwtui.domain.cells import SortValue, ValueKind
 from gwtui.domain.filters import parse
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -179,6 +179,103 @@ def test_columns_are_only_read_when_the_query_asks_for_them() -> None:
 
     assert not parse("absent limit:5").matches({"limit": boom}, "something else", NOW)
     assert parse("some").matches({"limit": boom}, "something else", NOW)
+
+
+KINDS: dict[str, ValueKind] = {
+    **dict.fromkeys(ROW, "text"),
+    **dict.fromkeys(("limit", "used", "context", "share"), "number"),
+    **dict.fromkeys(("created", "expires_at"), "moment"),
+    "disabled": "flag",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("used>abc", "used>abc: expected a number such as 80 or 1.5k"),
+        ("used>>", "used>>: expected a number"),
+        ("used>none", "expected a number"),
+        ("used:abc", "expected a number such as 80 or 1.5k, or none"),
+        ('limit:""', "expected a number"),
+        ("-limit=x", "expected a number"),
+        ("router used>abc staging", "used>abc: expected a number"),
+        ("created>soon", "expected a date such as 2026-11-01, or a distance such as 7d"),
+        ("expires-at<xx", "expires-at<xx: expected a date"),
+        ("created=yesterday", "expected a date"),
+        ("created<2026-13-45", "expected a date"),
+        ("created<none", "expected a date"),
+        ("disabled:maybe", "disabled:maybe: expected yes or no, or none"),
+        ("disabled>no", "use :, = or !="),
+    ],
+)
+def test_what_can_never_hold_is_an_error_and_narrows_nothing(text: str, says: str) -> None:
+    query = parse(text).checked(KINDS)
+    assert says in query.error
+    assert not query.terms
+    assert parse(text).error == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "used>80%",
+        "used<1.5k",
+        "limit:none",
+        "limit!=—",
+        "created<7d",
+        "created:2026",
+        "created=2026-1",
+        "created:2026-11-18T07:3",
+        "created>2026-11",
+        "expires-at:none",
+        "disabled:y",
+        "disabled!=false",
+        "name>m",
+        "name:80",
+        "state:>",
+        "colour>red",
+        "https://x",
+    ],
+)
+def test_what_can_hold_is_no_error(text: str) -> None:
+    query = parse(text)
+    assert query.checked(KINDS) is query
+
+
+@pytest.mark.parametrize(
+    ("text", "unfinished"),
+    [
+        ("used>", True),
+        ("used> ", False),
+        ("used>a", True),
+        ("used>a ", False),
+        ('used>"a"', False),
+        ('used>"a', True),
+        ("used>a limit>", False),
+        ("used> limit>a", False),
+        ("limit>a used>b", False),
+        ("router created<7", True),
+    ],
+)
+def test_an_error_tells_whether_it_may_still_be_being_typed(text: str, unfinished: bool) -> None:
+    query = parse(text).checked(KINDS)
+    assert query.error
+    assert query.unfinished is unfinished
+
+
+def test_the_rest_of_a_query_with_an_error_still_narrows() -> None:
+    query = parse("router used>abc limit>5").checked(KINDS)
+    assert (query.words, [term.name for term in query.terms]) == (("router",), ["limit"])
+
+
+@given(st.text(), st.sampled_from(list(KINDS)), st.sampled_from([":", "=", "!=", ">", "<="]))
+def test_checking_never_raises_and_what_is_refused_never_holds(
+    text: str, column: str, operator: str
+) -> None:
+    typed = f'{column}{operator}"{text.replace(chr(34), "")}"'
+    if parse(typed).checked(KINDS).error:
+        assert KINDS[column] != "text"
+        assert operator == "!=" or not matches(typed) or text == ""
 
 
 @given(st.text(), st.sampled_from(list(ROW)), st.sampled_from([":", "=", "!=", ">", "<=", ':"']))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -200,6 +202,17 @@ def test_restrictions_are_read_from_a_guardrail_and_from_a_form() -> None:
     assert restrictions_of(values) == expected
     assert restrictions_of(Guardrail.model_validate(values)) == expected
     assert restrictions_of(Guardrail.model_validate({})) == Restrictions()
+
+
+@pytest.mark.parametrize(
+    "name", ["allowed_models", "allowed_providers", "ignored_models", "ignored_providers"]
+)
+@pytest.mark.parametrize("entries", [["a", "b"], []])
+def test_every_list_is_read_alone(name: str, entries: list[str]) -> None:
+    """An empty list of what is allowed allows nothing."""
+    expected = replace(Restrictions(), **{name: frozenset(entries)})
+    assert restrictions_of({name: entries}) == expected
+    assert restrictions_of(Guardrail.model_validate({name: entries})) == expected
 
 
 MODELS = st.sampled_from(

@@ -10,12 +10,14 @@ from itertools import accumulate
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gwtui.domain.burn import Rate
 from gwtui.domain.runway import (
     WINDOWS,
     Outlook,
     UsedTotal,
     burn_rate,
     burns,
+    credit_outlook,
     outlook,
     used_per_block,
 )
@@ -108,6 +110,15 @@ def test_a_burst_counts_where_the_end_is_hours_away() -> None:
     assert found.soonest == NOW + timedelta(minutes=30)
 
 
+def test_a_quiet_last_hour_puts_off_the_latest_end_where_it_is_hours_away() -> None:
+    quiet = readings([Decimal(2)] * 24 * 7 + [Decimal("1.6")])
+    found = outlook(Decimal(32), quiet, NOW)
+    assert found is not None
+    assert found.latest == NOW + timedelta(hours=20)
+    assert found.likely is not None
+    assert found.likely < NOW + timedelta(hours=17)
+
+
 def test_nothing_is_said_without_a_balance_or_without_use() -> None:
     idle = readings([0] * 48)
     assert outlook(None, steady, NOW) is None
@@ -169,3 +180,30 @@ def test_a_top_up_never_brings_the_end_nearer(
     )
     if before is not None and after is not None and before.window == after.window:
         assert before.likely is None or after.likely is None or after.likely >= before.likely
+
+
+def test_one_answer_is_given_from_the_best_there_is_to_tell_it_from() -> None:
+    recorded = outlook(Decimal(480), readings([1] * 48), NOW)
+    assert recorded is not None
+    assert recorded.source == "recorded"
+    measured = Rate(Decimal(2), timedelta(minutes=5))
+    assert credit_outlook(Decimal(48), recorded, Decimal(24), NOW, measured) is recorded
+
+    today = credit_outlook(Decimal(48), None, Decimal(24), NOW, measured)
+    assert today is not None
+    assert (today.source, today.window) == ("today", timedelta(hours=12))
+    assert {today.soonest, today.likely, today.latest} == {NOW + timedelta(hours=24)}
+
+    young = NOW.replace(hour=0, minute=1)
+    stand_in = credit_outlook(Decimal(48), None, Decimal(24), young, measured)
+    assert stand_in is not None
+    assert (stand_in.source, stand_in.likely) == ("measured", young + DAY)
+    assert credit_outlook(Decimal(48), None, Decimal(24), young) is None
+
+    for balance in (None, Decimal(0), Decimal(-1)):
+        assert credit_outlook(balance, recorded, Decimal(24), NOW, measured) is None
+    assert credit_outlook(Decimal(48), None, None, NOW) is None
+    assert credit_outlook(Decimal(48), None, Decimal(0), NOW) is None
+    ages = credit_outlook(Decimal(10) ** 12, None, Decimal(24), NOW)
+    assert ages is not None
+    assert ages.likely is None

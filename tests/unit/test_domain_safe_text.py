@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.domain.safe_text import DEFAULT_LIMIT, ELLIPSIS, safe_line, safe_text
+from gwtui.domain.safe_text import (
+    DEFAULT_LIMIT,
+    ELLIPSIS,
+    MARKS_IN_A_ROW,
+    safe_characters,
+    safe_line,
+    safe_text,
+)
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 
@@ -157,3 +164,19 @@ def test_the_work_is_bounded_by_the_limit(unit: str, monkeypatch: pytest.MonkeyP
     assert len(shown) <= DEFAULT_LIMIT
     assert shown.endswith(ELLIPSIS)
     assert looked_at < 40 * DEFAULT_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("plain", "plain"),
+        ("👩\u200d💻 ❤\ufe0f", "👩\u200d💻 ❤\ufe0f"),
+        ("a\u200db", "a�b"),
+        ("cafe\u0301", "cafe\u0301"),
+        ("\u0301x", "�x"),
+        ("a" + "\u0301" * 6, "a" + "\u0301" * MARKS_IN_A_ROW + "�" * (6 - MARKS_IN_A_ROW)),
+        ("\x1b\u202e\n", "␛�␊"),
+    ],
+)
+def test_an_editor_gets_one_character_for_each(raw: str, shown: str) -> None:
+    assert safe_characters(raw) == shown

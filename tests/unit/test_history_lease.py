@@ -108,6 +108,17 @@ def test_a_process_that_is_gone_is_followed_at_once(
     assert Lease(time.clock).hold(connection)
 
 
+def test_a_process_of_another_user_is_not_taken_for_gone(
+    connection: Connection, time: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_pid: int, _signal: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    assert Lease(time.clock, pid=4321).hold(connection)
+    monkeypatch.setattr(os, "kill", refuse)
+    assert not Lease(time.clock).hold(connection)
+
+
 def test_the_same_number_elsewhere_is_another_process(
     connection: Connection, time: FakeClock
 ) -> None:

@@ -43,6 +43,15 @@ def test_an_amount_reads_back_as_the_same_number(value: Decimal) -> None:
         assert kept(value) == value
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("0.00", "0"), ("1500.0", "1500"), ("2e3", "2000"), ("-0.25", "-0.25"), ("1e30", "1E+30")],
+)
+def test_an_amount_is_kept_as_the_text_that_people_write(value: str, text: str) -> None:
+    """As long as that is short."""
+    assert text_of(kept(Decimal(value))) == text
+
+
 def test_an_endless_number_is_bounded() -> None:
     assert len(text_of(kept(Decimal("0." + "1" * 100_000)))) < 50
 

@@ -222,3 +222,11 @@ def test_a_label_can_be_read_without_the_token(desk: Desk) -> None:
     desk.seal()
     label = label_of(desk.file.read_bytes())
     assert (label.gateway, label.plan, label.key_hash) == (URL, PLAN, "hash-1")
+
+
+@pytest.mark.parametrize("field", ["gateway", "plan", "hash", "until"])
+def test_a_label_has_no_field_that_is_no_text(desk: Desk, field: str) -> None:
+    desk.seal()
+    whole = json.loads(desk.file.read_bytes())
+    with pytest.raises(DamagedSealError):
+        label_of(json.dumps({**whole, field: 5}).encode())

@@ -7,6 +7,8 @@ import logging
 import multiprocessing
 import os
 from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -127,6 +129,30 @@ def test_no_record_tells_the_token(
         monkeypatch.setattr(logging.getLogger(each), "level", logging.NOTSET)
     logging.getLogger(name).warning(*arguments)
     assert name in written(state)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "None"),
+        (True, "True"),
+        (Decimal("1.50"), "1.50"),
+        (date(2026, 11, 21), "2026-11-21"),
+        (Path("/etc/gwtui"), "/etc/gwtui"),
+        ("two\nlines", "two␊lines"),
+        (b"bytes", "<bytes>"),
+        (["a list"], "<list>"),
+        (object(), "<object>"),
+        (ValueError("of others"), "<ValueError>"),
+        (GatewayError("of ours"), "GatewayError: of ours"),
+        (FileNotFoundError(2, "No such file", "/a/name"), "FileNotFoundError: No such file"),
+    ],
+)
+def test_what_is_plain_is_written_and_of_the_rest_the_kind(
+    value: object, text: str, log: logging.Logger, state: Path
+) -> None:
+    log.info("met %s", value)
+    assert written(state).endswith(f"met {text}\n")
 
 
 def test_an_error_is_told_by_type_and_place(log: logging.Logger, state: Path) -> None:

@@ -18,6 +18,7 @@ from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
+from gwtui.contract.providers import Provider
 from gwtui.contract.request import MASK
 from gwtui.domain.diffs import three_way
 from gwtui.local.journal import Journal
@@ -169,3 +170,41 @@ def test_an_edit_is_merged_with_what_somebody_else_did() -> None:
     assert "disabled" not in known
     merged = three_way(known, {"name": "mine"}, byok_plans.known_values(credential(name="theirs")))
     assert [field.field for field in merged.conflicts] == ["name"]
+
+
+PROVIDERS = [
+    Provider.model_validate({"slug": "openai", "name": "OpenAI"}),
+    Provider.model_validate({"slug": "kestrel", "name": "Kestrel Inference"}),
+    Provider.model_validate({"slug": None, "name": "No slug"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("provider", "listed", "said"),
+    [
+        ("openai", True, ""),
+        ("opneai", False, "The gateway lists no provider 'opneai'; did you mean 'openai'?"),
+        ("OpenAI", False, "The gateway lists no provider 'OpenAI'; did you mean 'openai'?"),
+        ("kestrel inference", False, "no provider 'kestrel inference'; did you mean 'kestrel'?"),
+        ("No slug", False, "The gateway lists no provider 'No slug'."),
+        ("zzz", False, "The gateway lists no provider 'zzz'."),
+    ],
+)
+def test_a_provider_is_compared_with_those_of_the_gateway(
+    provider: str, listed: bool, said: str
+) -> None:
+    check = byok_plans.check_provider(provider, PROVIDERS)
+    assert check.listed is listed
+    assert check.said.endswith(said)
+    assert bool(check.said) is not listed
+
+
+@pytest.mark.parametrize("known", [None, [], PROVIDERS[2:]])
+def test_a_list_that_does_not_come_or_is_empty_tells_nothing(known: list[Provider] | None) -> None:
+    check = byok_plans.check_provider("openai", known)
+    assert check.listed is None
+    assert check.said == "Whether the gateway has a provider 'openai' is not known."
+    plan = byok_plans.plan_create(
+        CreateByokRequest(provider="openai", key=SecretStr(SECRET)), doubt=check.said
+    )
+    assert check.said in plan.effects

@@ -127,6 +127,21 @@ async def test_an_update_says_whom_it_binds_and_what_moves_on_the_lists() -> Non
     assert "enforce_zdr" not in request.body()
 
 
+def test_an_update_says_what_moves_on_each_list_and_nothing_of_the_others() -> None:
+    before = guardrail(
+        allowed_models=["a/one"],
+        ignored_models=["b/two"],
+        allowed_providers=["acme"],
+        ignored_providers=["slow"],
+    )
+    request = UpdateGuardrailRequest(ignored_models=None, ignored_providers=["slow", "late"])
+    plan = guardrail_plans.plan_update(before, request, NOTHING, GENERIC, NOW)
+    assert plan.effects[:-1] == (
+        "Ignored models: no restriction any more.",
+        "Ignored providers, added: late.",
+    )
+
+
 @pytest.mark.parametrize(
     ("reach", "line"),
     [

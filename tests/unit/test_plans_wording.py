@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from gwtui.actions.guardrail_words import in_words, labels
-from gwtui.actions.wording import both_sides, changes
+from gwtui.actions.plan import Change
+from gwtui.actions.wording import both_sides, changes, first_values, workspace_in_words
 from gwtui.contract.content_filters import CustomFilterRequest
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import UpdateGuardrailRequest
@@ -66,3 +67,27 @@ def test_of_long_texts_the_place_is_shown_where_they_differ() -> None:
     assert said == ("…xxxxxxxxxxxxx keeps mail for a week", "…xxxxxxxxxxxxx keeps cards for a week")
     same = both_sides("description", before, before, WORDS)
     assert same[0] == same[1] == WORDS("description", before)
+
+
+def test_a_field_without_a_label_is_shown_by_its_own_name() -> None:
+    request = UpdateGuardrailRequest(name="x", enforce_zdr=True)
+    named = {"name": "Name"}
+    assert first_values(request, named, WORDS) == (
+        Change("Name", None, "x"),
+        Change("enforce_zdr", None, "on"),
+    )
+    assert changes({"name": "w"}, request, named, WORDS) == (
+        Change("Name", "w", "x"),
+        Change("enforce_zdr", UNKNOWN, "on"),
+    )
+
+
+def test_no_workspace_is_the_default_one_by_its_name_where_that_is_known() -> None:
+    names = {"id": "Production", "": "Main\x1b"}
+    assert workspace_in_words("id", names) == "Production"
+    assert workspace_in_words("other", names) == "other"
+    for nothing in ("", None):
+        assert workspace_in_words(nothing, {}) == "the default workspace"
+        assert "\x1b" not in workspace_in_words(nothing, names)
+        assert workspace_in_words(nothing, {"": "Main"}) == "Main (the default workspace)"
+    assert WORDS("workspace_id", "") == "the default workspace"

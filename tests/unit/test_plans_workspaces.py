@@ -157,6 +157,20 @@ async def test_a_deletion_says_what_goes_with_it() -> None:
     assert unread.count("could not be read") == 5
 
 
+@pytest.mark.parametrize(
+    ("idle", "line"),
+    [
+        (0, ""),
+        (1, "1 disabled or expired key is still in it."),
+        (2, "2 disabled or expired keys are still in it."),
+    ],
+)
+def test_keys_that_stay_in_a_deleted_workspace_are_counted(idle: int, line: str) -> None:
+    keys = [key("ci"), *(key(f"old{number}", disabled=True) for number in range(idle))]
+    plan = workspace_plans.plan_delete(workspace(), WorkspaceContents(keys, [], []), NOW)
+    assert "".join(one for one in plan.effects if "still in it" in one) == line
+
+
 def test_a_workspace_without_an_identifier_cannot_be_changed() -> None:
     nameless = workspace(id=...)
     for plan in (

@@ -132,7 +132,7 @@ def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> No
         ("[profiles.a\n", r":1: is not valid TOML"),
         (
             "# c\n[profiles.a]\nread_olny = true\n",
-            r":3: profiles\.a\.read_olny: .* read_only meant",
+            r":3: profiles\.a\.read_olny: .* did you mean 'read_only'\?",
         ),
         ("[profiles.a]\n\nbase_url = 3\n", r":3: profiles\.a\.base_url: must be text"),
         ("\n[profiles.a]\ncritical = true\n", r":2: profiles\.a\.base_url: is required"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gwtui.actions import generation_plans
-from gwtui.actions.books import NOT_WRITTEN, Books
+from gwtui.actions.books import NOT_WRITTEN, Books, reason
 from gwtui.actions.plan import Change, Consent, Plan
 from gwtui.client.connection import Connection
 from gwtui.client.errors import NoAnswerError
@@ -110,3 +110,16 @@ def test_a_journal_that_cannot_be_tidied_is_known(tmp_path: Path) -> None:
     one = books(tmp_path)
     one.tidy()
     assert one.journal_fault is not None
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (OSError("in the way"), "in the way"),
+        (ValueError("a lone surrogate"), "a lone surrogate"),
+        (TimeoutError(), "TimeoutError"),
+    ],
+)
+def test_a_fault_always_has_words(error: Exception, text: str) -> None:
+    assert reason(error) == text

@@ -7,6 +7,8 @@ import json
 import multiprocessing
 import os
 import stat
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ import pytest
 
 from gwtui.local.journal import Entry, Journal
 from gwtui.local.lines import LineFile
-from gwtui.local.processes import this_process
+from gwtui.local.processes import may_run, this_process
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 
@@ -347,6 +349,16 @@ def test_nothing_is_lost_while_another_process_compacts(journal: Journal) -> Non
 
 
 # Programs that died -----------------------------------------------------------------------------
+
+
+def test_a_program_that_got_the_number_of_another_is_not_taken_for_it() -> None:
+    """Told apart by when they began."""
+    describe = "import json; from gwtui.local.processes import *; print(json.dumps(this_process()))"
+    told = subprocess.run([sys.executable, "-c", describe], capture_output=True, check=True)
+    other = json.loads(told.stdout)
+    assert may_run(this_process())
+    assert not may_run(other), "it ended"
+    assert not may_run({**other, "pid": os.getpid()})
 
 
 def test_what_a_dead_program_left_is_unknown_once(journal: Journal) -> None:

@@ -131,6 +131,19 @@ def test_a_bad_query_says_why_and_changes_nothing() -> None:
     assert len(table.order) == 30
 
 
+def test_an_error_keeps_the_rows_whichever_way_it_was_typed() -> None:
+    table = model(things(30))
+    for typed in ("u", "us", "use", "used", "used>", "used>a", "used>ab"):
+        table.filter_by(typed)
+    assert table.filter_error
+    assert "used>ab: expected a number" in table.filter_error
+    assert len(table.order) == 30
+    for typed in ("used>20", "used>20x", "used>20xy"):
+        table.filter_by(typed)
+    assert table.filter_error
+    assert 0 < len(table.order) < 30
+
+
 def test_the_filter_knows_columns_facets_and_hidden_text() -> None:
     table = model([*things(10), Thing("x", "Other", None, "expired")])
     for text, count in (

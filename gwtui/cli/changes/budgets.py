@@ -10,10 +10,11 @@ from gwtui.actions.budget_series import BudgetLimits, known_limits, plan_series,
 from gwtui.actions.plan import Plan
 from gwtui.actions.uses import budget_uses, items_soon
 from gwtui.cli.changes.change import Change, NothingToDoError, Operand
-from gwtui.cli.changes.desk import Desk
+from gwtui.cli.changes.desk import Desk, tell_left_alone
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.domain.diffs import ABSENT
+from gwtui.domain.suggestions import among
 
 _WORKSPACE = Operand("workspace", "its id, slug or name")
 _INTERVALS = Operand("interval", f"which ones: {', '.join(BUDGET_INTERVALS)}", many=True)
@@ -29,7 +30,7 @@ async def _remove(desk: Desk) -> Plan[Any]:
     unknown = [one for one in intervals if one not in BUDGET_INTERVALS]
     if unknown:
         raise CommandError(
-            f"{unknown[0]!r} is no interval (known: {', '.join(BUDGET_INTERVALS)})", USAGE
+            f"{unknown[0]!r} is no interval{among(unknown[0], BUDGET_INTERVALS)}", USAGE
         )
     return await _plan(desk, dict.fromkeys(intervals))
 
@@ -43,6 +44,7 @@ async def _plan(desk: Desk, given: Mapping[str, Any]) -> Plan[Any]:
     wanted = {name: value for name, value in given.items() if known.get(name, ABSENT) != value}
     if not wanted:
         raise NothingToDoError("the budgets are like this already")
+    tell_left_alone(given.keys() - wanted.keys())
     plan = together(space, plan_series(space, budgets, wanted, desk.now), known, wanted)
     keys = await items_soon(desk.gateway.keys.list(workspace_id=space.id))
     return replace(plan, effects=(*plan.effects, *budget_uses(keys, desk.now)))

@@ -9,6 +9,7 @@ from typing import Any
 
 from gwtui.actions.byok_plans import (
     EDITABLE,
+    check_provider,
     known_values,
     plan_create,
     plan_delete,
@@ -21,8 +22,10 @@ from gwtui.actions.plan import Plan
 from gwtui.actions.uses import Uses, credential_uses, items_soon
 from gwtui.cli.changes.change import Change, NothingToDoError, Operand
 from gwtui.cli.changes.desk import Desk
+from gwtui.cli.exits import USAGE, CommandError
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.ui.resources.byok import BYOK, names_feed
+from gwtui.ui.resources.providers import providers_feed
 from gwtui.watch.feeds.scope import Scope
 
 _CREDENTIAL = Operand("id", "its id, how that begins, or its name")
@@ -30,7 +33,15 @@ _CREDENTIAL = Operand("id", "its id, how that begins, or its name")
 
 async def _create(desk: Desk) -> Plan[ByokCredential]:
     request = await desk.request(CreateByokRequest)
-    return plan_create(request, await desk.workspace_names())
+    providers = await desk.readings.value_or_nothing(
+        providers_feed(desk.session.hub, Scope()), "the gateway's providers"
+    )
+    # Where they cannot be read it is said in the plan and goes on: the gateway decides anyway,
+    # and nobody could do anything about it but force everything.
+    check = check_provider(request.provider, providers)
+    if check.listed is False and not desk.arguments.force:
+        raise CommandError(f"provider: {check.said} --force stores it all the same.", USAGE)
+    return plan_create(request, await desk.workspace_names(default=True), check.said)
 
 
 async def _update(desk: Desk) -> Plan[ByokCredential]:
@@ -97,6 +108,7 @@ CHANGES = (
         model=CreateByokRequest,
         secret="key",  # noqa: S106 - the name of a field
         makes=True,
+        force="a provider that the gateway does not list",
     ),
     Change("update", "change its fields", _update, (_CREDENTIAL,), UpdateByokRequest, EDITABLE),
     Change(

@@ -38,6 +38,7 @@ class Change:
     and GatewayError. ``model`` has the fields that ``--set`` and ``--unset`` may name, ``fields``
     those of them that this verb changes (all of them when None). ``secret`` is a field whose value
     is read from stdin. ``makes`` says that something comes to exist: its identifier is printed.
+    ``force`` words what ``--force`` lets through; empty where there is nothing to force.
     """
 
     name: str
@@ -48,5 +49,6 @@ class Change:
     fields: tuple[str, ...] | None = None
     secret: str = ""
     makes: bool = False
+    force: str = ""
     notes: tuple[str, ...] = field(default=())
     """What its help says besides, line by line."""

@@ -21,6 +21,7 @@ from gwtui.cli.changes.sending import Sent, send
 from gwtui.cli.changes.telling import made_by, outcome_json, plan_json, plan_lines
 from gwtui.cli.changes.values import (
     field_schemas,
+    is_deprecated,
     is_secret,
     put,
     read_values,
@@ -37,6 +38,7 @@ from gwtui.cli.output import (
 from gwtui.cli.reach import add_demo_option, reach
 from gwtui.cli.resources import Resource
 from gwtui.cli.running import run_async
+from gwtui.contract.dialects import DIALECTS
 from gwtui.contract.keys import CreatedKey
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_text
@@ -83,6 +85,8 @@ class ChangeVerb:
         parser.add_argument(
             "--plan", action="store_true", help="print what would be done, and send nothing"
         )
+        if self.change.force:
+            parser.add_argument("--force", action="store_true", help=f"take {self.change.force}")
         parser.add_argument("--yes", action="store_true", help="do it without asking")
         parser.add_argument(
             "--confirm",
@@ -118,7 +122,10 @@ class ChangeVerb:
 
     def _fields(self) -> tuple[str, ...]:
         model = self.change.model
-        return self.change.fields or (() if model is None else tuple(model.model_fields))
+        if self.change.fields is not None or model is None:
+            return self.change.fields or ()
+        schemas = field_schemas(model)
+        return tuple(name for name in model.model_fields if not is_deprecated(schemas[name]))
 
     def _typed_fields(self) -> tuple[str, ...]:
         """The fields that are given by option, not by stdin."""
@@ -265,7 +272,20 @@ def _described(model: type[RequestModel], fields: tuple[str, ...]) -> list[str]:
         if name.partition(".")[0] in fields and schema.get("type") != "object"
     }
     width = max(map(len, schemas))
-    return [f"  {name:<{width}}  {_takes(schema)}" for name, schema in schemas.items()]
+    return [
+        f"  {name:<{width}}  {_takes(schema)}{_only_in(model, name)}"
+        for name, schema in schemas.items()
+    ]
+
+
+def _only_in(model: type[RequestModel], name: str) -> str:
+    """Which services have the field, where not all of them do."""
+    having = [
+        one.name
+        for one in DIALECTS.values()
+        if name not in one.absent_fields.get(model.__name__, ())
+    ]
+    return "" if len(having) == len(DIALECTS) else f"; dialect {' or '.join(having)} only"
 
 
 def _takes(schema: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,13 +12,14 @@ from gwtui.cli.changes.change import NothingToDoError
 from gwtui.cli.changes.values import validated
 from gwtui.cli.lists.lookup import find_row, find_workspace
 from gwtui.cli.lists.reading import Readings
+from gwtui.cli.output import narrate
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import RequestModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.diffs import ABSENT
 from gwtui.ui.resources.spec import ResourceSpec, Scope
-from gwtui.watch.feeds.workspaces import workspaces_feed
+from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, default_workspace_id, workspaces_feed
 
 if TYPE_CHECKING:
     from gwtui.ui.session import Session
@@ -72,12 +73,20 @@ class Desk:
         identity = known or (await find_workspace(self.readings, wanted)).id or ""
         return await self.gateway.workspaces.get(identity)
 
-    async def workspace_names(self) -> dict[str, str]:
-        """Workspace id -> name; empty where they cannot be read."""
+    async def workspace_names(self, *, default: bool = False) -> dict[str, str]:
+        """Workspace id -> name; empty where they cannot be read.
+
+        With ``default`` also "" -> the name of the default one, where no workspace was given.
+        """
         spaces = await self.readings.value_or_nothing(
             workspaces_feed(self.session.hub, Scope()), "names of workspaces"
         )
-        return {one.id: one.name or one.slug or one.id for one in spaces or () if one.id}
+        names = {one.id: one.name or one.slug or one.id for one in spaces or () if one.id}
+        if default and spaces and not self.given.get(_WORKSPACE):
+            called_so = (one.id for one in spaces if one.slug == DEFAULT_SLUG and one.id)
+            found = await default_workspace_id(self.gateway) or next(called_so, "")
+            names[""] = names.get(found, "")
+        return names
 
     # What is wanted -----------------------------------------------------------------------------
 
@@ -101,4 +110,11 @@ class Desk:
         }
         if not wanted:
             raise NothingToDoError("it is like this already")
+        tell_left_alone(request.model_fields_set - wanted.keys())
         return validated(model, wanted)
+
+
+def tell_left_alone(names: Set[str]) -> None:
+    """Say which of the given fields have the wanted value already: no plan shows them."""
+    if names:
+        narrate(f"like this already, left alone: {', '.join(sorted(names))}")

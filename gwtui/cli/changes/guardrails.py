@@ -29,8 +29,8 @@ from gwtui.cli.changes.members import find_person
 from gwtui.cli.changes.values import complaint
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find
-from gwtui.contract.dialects import GENERIC
-from gwtui.contract.guardrail_rules import guardrail_problems
+from gwtui.contract.dialects import DIALECTS
+from gwtui.contract.guardrail_rules import never_sent
 from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
 from gwtui.ui.resources.guardrail_row import display_name
 from gwtui.ui.resources.guardrails import GUARDRAILS
@@ -39,21 +39,23 @@ from gwtui.ui.resources.people import shown_person
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
 
 _GUARDRAIL = Operand("id", "its id, how that begins, or its name")
+_EDITABLE = tuple(dict.fromkeys(name for one in DIALECTS.values() for name in editable(one)))
+"""What some service lets change; the planner refuses what the present one does not."""
 _KEYS = Operand("key", "hash or name of a key; may be repeated", option=True)
 _MEMBERS = Operand("member", "user id, mail address or name; may be repeated", option=True)
 
 
 async def _create(desk: Desk) -> Plan[Guardrail]:
     request = await desk.request(CreateGuardrailRequest)
-    _refuse(guardrail_problems(request, desk.dialect))
-    return plan_create(request, desk.dialect, desk.now, await desk.workspace_names())
+    _refuse(never_sent(request, desk.dialect))
+    return plan_create(request, desk.dialect, desk.now, await desk.workspace_names(default=True))
 
 
 async def _update(desk: Desk) -> Plan[Guardrail]:
     row = await desk.row(GUARDRAILS, desk.arguments.id)
     fresh = await desk.gateway.guardrails.get(row.identity) if row.made else row.guardrail
     request = await desk.update(UpdateGuardrailRequest, known_values(fresh, desk.dialect))
-    _refuse(guardrail_problems(request, desk.dialect))
+    _refuse(never_sent(request, desk.dialect))
     if not row.made and row.workspace is not None:
         return plan_first_update(row.workspace, request, desk.dialect, desk.now)
     return plan_update(fresh, request, await _reach(desk, row), desk.dialect, desk.now)
@@ -169,7 +171,7 @@ CHANGES = (
         _update,
         (_GUARDRAIL,),
         UpdateGuardrailRequest,
-        editable(GENERIC),
+        _EDITABLE,
     ),
     Change("delete", "delete it for good", _delete, (_GUARDRAIL,)),
     Change("assign", "bind keys and members", _assign, (_GUARDRAIL, _KEYS, _MEMBERS)),

@@ -30,7 +30,7 @@ async def _create(desk: Desk) -> Plan[CreatedKey]:
     request = await desk.request(CreateKeyRequest)
     sealed = desk.session.sealed
     trouble = await asyncio.to_thread(sealed.trouble)
-    names = await desk.workspace_names()
+    names = await desk.workspace_names(default=True)
     return with_sealing(plan_create(request, desk.now, names, unsealed=trouble), sealed)
 
 

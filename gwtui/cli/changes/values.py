@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -15,6 +14,7 @@ from pydantic import SecretStr, ValidationError
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.contract.request import Problem, RequestModel, problems
 from gwtui.domain.safe_text import safe_line
+from gwtui.domain.suggestions import among
 from gwtui.domain.times import parse_moment
 from gwtui.ui.forms.reading import parse_share, parse_usd
 
@@ -46,7 +46,13 @@ def _plain(schema: Schema, whole: Schema) -> Schema:
     chosen = next((one for one in schema.get("anyOf", ()) if one.get("type") != "null"), schema)
     if "$ref" in chosen:
         chosen = whole["$defs"][chosen["$ref"].rpartition("/")[2]]
-    return {**chosen, "description": schema.get("description", "")}
+    kept = {"description": schema.get("description", ""), "deprecated": is_deprecated(schema)}
+    return {**chosen, **kept}
+
+
+def is_deprecated(schema: Schema) -> bool:
+    """Whether the API still takes the field, but this program does not send it any more."""
+    return bool(schema.get("deprecated"))
 
 
 def is_secret(schema: Schema) -> bool:
@@ -113,9 +119,10 @@ def _schema(name: str, schemas: Mapping[str, Schema], fields: Sequence[str]) -> 
     top = name.partition(".")[0]
     if top in fields and name in schemas:
         return schemas[name]
-    close = difflib.get_close_matches(name, fields, 1)
-    hint = f"is {close[0]} meant?" if close else f"there are {', '.join(fields)}"
-    raise CommandError(f"{safe_line(name, _NAME)}: is no field that is set here; {hint}", USAGE)
+    if name in schemas and is_deprecated(schemas[name]):
+        raise CommandError(f"{name}: is {schemas[name]['description']}", USAGE)
+    hint = among(name, fields)
+    raise CommandError(f"{safe_line(name, _NAME)}: is no field that is set here{hint}", USAGE)
 
 
 def _value(schema: Schema, text: str, now: datetime) -> Any:

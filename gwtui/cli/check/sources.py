@@ -13,13 +13,14 @@ from gwtui.cli.check.finding import Figure, Finding, Range, Severity
 from gwtui.cli.check.past import Past
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.keys import is_expired
-from gwtui.domain import burn, money
+from gwtui.domain import money
+from gwtui.domain.runway import credit_outlook
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.check_thresholds import CheckThresholds
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
-from gwtui.watch.feeds.keys import KeyRow, keys_feed
+from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
 from gwtui.watch.feeds.scope import Scope
 from gwtui.watch.hub import FeedHub
 
@@ -105,14 +106,14 @@ async def _runway(look: Look) -> Sequence[Finding]:
 
 async def _days_left(look: Look, balance: Decimal | None) -> tuple[Decimal | None, str]:
     """Days, and by which use; None where no end is in sight."""
-    outlook = await look.past.outlook(look.now)
-    if outlook is not None and outlook.likely is not None:
-        return _in_days(outlook.likely - look.now), ""
-    rows = await _value(keys_feed(look.hub, Scope()))
-    used = sum((row.key.usage_daily or Decimal(0) for row in rows), Decimal(0))
-    found = burn.runway(balance, burn.since_midnight(used, look.now), look.now)
-    left = None if found is None else found.left
-    return (None if left is None else _in_days(left)), " by the use of today"
+    recorded = await look.past.outlook(look.now)
+    used = None
+    if recorded is None:
+        used = used_today(await _value(keys_feed(look.hub, Scope())))
+    found = credit_outlook(balance, recorded, used, look.now)
+    end = None if found is None else found.likely
+    source = "" if recorded is not None else " by the use of today"
+    return (None if end is None else _in_days(end - look.now)), source
 
 
 def _in_days(length: timedelta) -> Decimal:

@@ -51,7 +51,7 @@ def _table(table: DetailTable) -> Iterator[str]:
     grid: list[Sequence[str]] = [table.columns]
     grid += [[cell.text for cell in line] for line in table.rows]
     widths = [
-        max((len(line[place]) for line in grid if place < len(line)), default=0)
+        max(len(line[place]) for line in grid if place < len(line))
         for place in range(len(table.columns))
     ]
     for line in grid:

@@ -12,7 +12,8 @@ from gwtui.cli.exits import CommandError
 from gwtui.cli.output import narrate
 from gwtui.domain.filters import Query, parse
 from gwtui.domain.ordering import ordered
-from gwtui.ui.resources.row_fields import RowFields, row_text
+from gwtui.domain.suggestions import among, did_you_mean
+from gwtui.ui.resources.row_fields import RowFields, filter_kinds, row_text
 from gwtui.ui.resources.spec import Column, ResourceSpec
 
 ALL = "all"
@@ -63,12 +64,13 @@ def list_query(
     spec: ResourceSpec[Any], filter_text: str | None, sort: str | None, columns: str | None
 ) -> ListQuery:
     """The question in the words of the command line. Raises CommandError."""
-    query = parse(filter_text or "")
+    kinds = filter_kinds(spec.columns, spec.facets)
+    query = parse(filter_text or "").checked(kinds)
     if query.error:
         raise CommandError(f"--filter: {query.error}", exits.USAGE)
-    names = [*(column.id for column in spec.columns), *spec.facets]
-    for name in query.unknown_columns(names):
-        narrate(f"--filter: there is no column {name}, it is searched as text")
+    for name in query.unknown_columns(kinds):
+        hint = did_you_mean(name, kinds)
+        narrate(f"--filter: there is no column {name}, it is searched as text{hint}")
     column, descending = _order(spec, sort)
     return ListQuery(spec, query, column, descending, _columns(spec, columns))
 
@@ -96,5 +98,5 @@ def _column(spec: ResourceSpec[Any], name: str, option: str) -> Column[Any]:
     for column in spec.columns:
         if column.id == name.replace("-", "_"):
             return column
-    known = ", ".join(column.id for column in spec.columns)
-    raise CommandError(f"{option}: there is no column {name!r}; there are {known}", exits.USAGE)
+    hint = among(name, [column.id for column in spec.columns])
+    raise CommandError(f"{option}: there is no column {name!r}{hint}", exits.USAGE)

@@ -7,15 +7,15 @@ import socket
 import struct
 
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gwtui.embedded.faults.exchange import LINE
+from gwtui.embedded.protocol import ContractProtocol
 
 _AT_ONCE = struct.pack("ii", 1, 0)
 """Linger for 0 seconds: the kernel sends a reset instead of an orderly end."""
 
 
-class BreakableProtocol(H11Protocol):
+class BreakableProtocol(ContractProtocol):
     """The server's protocol, whose requests carry the line that they came over."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from pydantic import JsonValue
 
@@ -14,12 +14,12 @@ from gwtui.contract.guardrails import (
     MemberAssignment,
     UnassignedCount,
 )
-from gwtui.contract.request import Problem, RequestModel
+from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.embedded import queries, wire
 from gwtui.embedded.answers import Answer, page, reference
 from gwtui.embedded.operations import Access, Call, Handler, Operation
-from gwtui.embedded.refusals import invalid, named, not_found
+from gwtui.embedded.refusals import not_found, refuse_unknown
 from gwtui.embedded.store import account, assignments, guardrails, keys, organization
 from gwtui.embedded.store.assignments import (
     Assigner,
@@ -109,12 +109,6 @@ def _user_ids(call: Call) -> list[str]:
     user_ids = list(dict.fromkeys(call.body_as(AssignMembersRequest).member_user_ids))
     refuse_unknown("member_user_ids", organization.strangers(call.db, user_ids))
     return user_ids
-
-
-def refuse_unknown(field: str, unknown: Sequence[str]) -> None:
-    """Raise a 400 that names the entries of a list that are not of this account, if any."""
-    if unknown:
-        raise invalid([Problem(field, f"not in this account: {named(unknown)}")])
 
 
 def _of_one(serve: Callable[[Call, str], JsonValue]) -> Handler:

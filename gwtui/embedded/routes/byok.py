@@ -18,8 +18,7 @@ from gwtui.embedded import queries, wire
 from gwtui.embedded.answers import DELETED, one, page
 from gwtui.embedded.credentials import masked
 from gwtui.embedded.operations import Access, Call, Operation
-from gwtui.embedded.refusals import invalid, not_found
-from gwtui.embedded.routes.assignments import refuse_unknown
+from gwtui.embedded.refusals import invalid, not_found, refuse_unknown
 from gwtui.embedded.routes.scope import workspace_of
 from gwtui.embedded.store import byok, keys
 from gwtui.embedded.store.byok import CredentialRecord, NewCredential, Terms
@@ -60,6 +59,8 @@ def _list(call: Call) -> JsonValue:
 
 def _create(call: Call) -> JsonValue:
     request = call.body_as(CreateByokRequest)
+    if not call.site.catalog.has_provider(request.provider):
+        raise invalid([Problem("provider", "is not a provider of this gateway")])
     terms = replace(Terms(), **_changes(request))
     _check_hashes(call, terms, known=())
     credential_id, secret = str(uuid.uuid4()), request.key.get_secret_value()

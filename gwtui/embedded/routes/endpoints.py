@@ -12,13 +12,18 @@ from gwtui.embedded.operations import Access, Call, Caller, Operation
 from gwtui.embedded.refusals import not_found
 from gwtui.embedded.simulator import endpoints_answer
 
-_FOR_KEYS_ONLY = ("throughput_last_30m", "perf_last_30m_by_workload")
+_NULL_WITHOUT_KEY = "throughput_last_30m"
+_ABSENT_WITHOUT_KEY = "perf_last_30m_by_workload"
 
 
 def as_seen_by(caller: Caller | None, endpoints: list[dict[str, Any]]) -> list[JsonValue]:
     """Endpoints as this caller may see them: some figures are for those with a key."""
-    hidden = {} if caller else dict.fromkeys(_FOR_KEYS_ONLY)
-    return [{**endpoint, **hidden} for endpoint in endpoints]
+    return [dict(endpoint) if caller else _without_key(endpoint) for endpoint in endpoints]
+
+
+def _without_key(endpoint: dict[str, Any]) -> dict[str, JsonValue]:
+    shown = {name: value for name, value in endpoint.items() if name != _ABSENT_WITHOUT_KEY}
+    return {**shown, _NULL_WITHOUT_KEY: None}
 
 
 def _list(call: Call) -> JsonValue:

@@ -16,9 +16,9 @@ from gwtui.embedded import queries, wire
 from gwtui.embedded.answers import DELETED, Answer, many, one, record, reference
 from gwtui.embedded.credentials import key_hash, mint
 from gwtui.embedded.operations import Access, Call, Operation
-from gwtui.embedded.refusals import not_found
+from gwtui.embedded.refusals import not_found, refuse_unknown
 from gwtui.embedded.routes.scope import default_workspace, workspace_of
-from gwtui.embedded.store import keys, workspaces
+from gwtui.embedded.store import keys, organization, workspaces
 from gwtui.embedded.store.keys import KeyRecord
 
 
@@ -63,6 +63,9 @@ def _list(call: Call) -> JsonValue:
 def _create(call: Call) -> JsonValue:
     request = call.body_as(CreateKeyRequest)
     workspace = workspace_of(call, request.workspace_id)
+    if request.creator_user_id is not None:
+        strangers = organization.strangers(call.db, [request.creator_user_id])
+        refuse_unknown("creator_user_id", strangers)
     minted = mint(call.site.dialect, management=False)
     keys.add(
         call.db,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -11,27 +9,42 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gwtui.embedded.errors import (
-    DatabaseInUseError,
+    DatabaseBusyError,
     DatabaseMissingError,
     DatabaseUnusableError,
 )
+from gwtui.embedded.store.log_cleaner import LogCleaner
 from gwtui.embedded.store.schema import APPLICATION_ID, ERASABLE, MIGRATIONS, SCHEMA_VERSION
+from gwtui.embedded.store.serving_lock import ServingLock, database_path, refuse_other_names
 from gwtui.embedded.store.vault import key_file
 
 BUSY_SECONDS = 5.0
 """How long a write waits for another process, such as the one that issues a key."""
+CLOSE_SECONDS = 1.0
+"""How long closing waits for another process that still reads what was erased."""
 
-_PRIVATE = 0o600
+_PRIMARY_CODE = 0xFF
+"""The part of SQLite's error codes that is not a refinement."""
 
 
 class Database:
-    """A connection with explicit transactions, safe to share between threads."""
+    """A connection with explicit transactions, safe to share between threads.
 
-    def __init__(self, connection: sqlite3.Connection, serving: ServingLock | None) -> None:
+    ``path`` is where the file really is, None for a database in memory.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path | None,
+        serving: ServingLock | None = None,
+        cleaner: LogCleaner | None = None,
+    ) -> None:
+        self.path = path
         self._connection = connection
         self._serving = serving
+        self._cleaner = cleaner
         self._turn = threading.Lock()
-        self._traces = False
 
     @classmethod
     def serve(cls, path: Path | None) -> Database:
@@ -42,13 +55,17 @@ class Database:
         """
         if path is None:
             return cls(_migrated(_connect(":memory:"), ":memory:"), None)
+        path = database_path(path)
         serving = ServingLock.acquire(path)
         try:
-            _make_private(path)
-            return cls(_migrated(_connect(str(path)), str(path)), serving)
+            connection = _migrated(_connect(str(path)), str(path))
+            cleaner = LogCleaner(_connect(str(path), patience=0))
         except BaseException:
             serving.release()
             raise
+        # A process that died just after it erased something may have left it in the log.
+        cleaner.clean_now()
+        return cls(connection, path, serving, cleaner)
 
     @classmethod
     def visit(cls, path: Path) -> Database:
@@ -57,51 +74,74 @@ class Database:
         Raises DatabaseMissingError, and DatabaseUnusableError also when the schema is not exactly
         this version's: a visitor never migrates beneath a running server.
         """
+        path = database_path(path)
         if not path.is_file():
             raise DatabaseMissingError(
                 f"There is no gateway database at {path} yet: serve it once first."
             )
+        refuse_other_names(path)
         connection = _connect(str(path))
         try:
             _current(connection, str(path))
         except BaseException:
             connection.close()
             raise
-        return cls(connection, None)
+        return cls(connection, path)
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether nothing is left in any file of what transactions that erase did away with."""
+        return self._cleaner is None or self._cleaner.done
 
     @contextmanager
-    def write(self, *, durable: bool = True, erases: bool = False) -> Iterator[sqlite3.Connection]:
+    def write(
+        self, *, durable: bool = True, erases: bool = False, patience: float = BUSY_SECONDS
+    ) -> Iterator[sqlite3.Connection]:
         """A transaction that may change things: committed as a whole or not at all.
 
         ``durable`` waits until the commit is on the disk. Figures that can be computed again do
         without, for the wait would be felt in the dashboard that shares the event loop.
-        ``erases`` leaves nothing of what the transaction overwrote or deleted in any file.
+        ``erases`` leaves nothing of what the transaction overwrote or deleted in any file: soon,
+        and as soon as no other process reads an older state (``is_erased``).
+        ``patience`` is how many seconds another process may go on writing before this one gives
+        up with DatabaseBusyError.
         """
         level = "FULL" if durable else "NORMAL"
         with self._turn:
             self._connection.execute(f"PRAGMA synchronous = {level}")
+            self._wait_for_others(patience)
             with self._transaction("BEGIN IMMEDIATE"):
                 yield self._connection
                 if erases:
                     _write_anew(self._connection)
-            self._traces = self._traces or erases
-            if self._traces:
-                self._traces = not _forget_log(self._connection)
+        if erases and self._cleaner is not None:
+            self._cleaner.clean()
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """A transaction that sees one consistent state and refuses to change it."""
         with self._turn:
             self._connection.execute("PRAGMA query_only = ON")
+            self._wait_for_others(BUSY_SECONDS)
             try:
                 with self._transaction("BEGIN"):
                     yield self._connection
             finally:
                 self._connection.execute("PRAGMA query_only = OFF")
 
+    def _wait_for_others(self, seconds: float) -> None:
+        self._connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1000)}")
+
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        self._connection.execute(begin)
+        try:
+            self._connection.execute(begin)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & _PRIMARY_CODE == sqlite3.SQLITE_BUSY:
+                raise DatabaseBusyError(
+                    "Another process is writing to the database and does not end: try again later."
+                ) from error
+            raise
         try:
             yield
             self._connection.execute("COMMIT")
@@ -111,51 +151,17 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Close the file and let another process serve it. May be called twice."""
+        """Close the file and let another process serve it. May be called twice.
+
+        Takes up to ``CLOSE_SECONDS`` while another process reads what was erased; the next one
+        that serves the database goes on clearing it away then.
+        """
+        if self._cleaner is not None:
+            self._cleaner.close(CLOSE_SECONDS)
         with self._turn:
             self._connection.close()
             if self._serving is not None:
                 self._serving.release()
-
-
-class ServingLock:
-    """The right to serve a database: an advisory lock on a file beside it.
-
-    The kernel drops it with the process, so a crash leaves nothing to clean up. The file itself
-    stays: removing it would let two processes hold locks on two files of one name.
-    """
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor: int | None = descriptor
-
-    @classmethod
-    def acquire(cls, database: Path) -> ServingLock:
-        """Take the lock or raise DatabaseInUseError; DatabaseUnusableError when not permitted."""
-        path = database.with_name(database.name + ".lock")
-        try:
-            database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
-        except OSError as error:
-            raise DatabaseUnusableError(f"Cannot use {database}: {error.strerror}.") from error
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            holder = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip()
-            os.close(descriptor)
-            by = f"process {holder}" if holder.isdigit() else "another process"
-            raise DatabaseInUseError(
-                f"The database {database} is already in use by {by}. "
-                "Stop that gateway first, or choose another database."
-            ) from error
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode("ascii"), 0)
-        return cls(descriptor)
-
-    def release(self) -> None:
-        """Give the right back. May be called twice."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
 
 
 def erase(path: Path) -> None:
@@ -163,6 +169,7 @@ def erase(path: Path) -> None:
 
     Raises DatabaseInUseError when somebody does.
     """
+    path = database_path(path)
     serving = ServingLock.acquire(path)
     try:
         for suffix in ("", "-wal", "-shm", "-journal"):
@@ -172,19 +179,10 @@ def erase(path: Path) -> None:
         serving.release()
 
 
-def _make_private(path: Path) -> None:
-    """Only the owner may read the file; SQLite gives its side files the same permissions."""
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
-        path.chmod(_PRIVATE)
-    except OSError as error:
-        raise DatabaseUnusableError(f"Cannot use {path}: {error.strerror}.") from error
-
-
-def _connect(path: str) -> sqlite3.Connection:
+def _connect(path: str, *, patience: float = BUSY_SECONDS) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(
-            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            path, timeout=patience, isolation_level=None, check_same_thread=False
         )
     except sqlite3.Error as error:
         raise DatabaseUnusableError(f"Cannot open {path}: {error}.") from error
@@ -208,15 +206,6 @@ def _write_anew(connection: sqlite3.Connection) -> None:
         for row in rows:
             marks = ", ".join("?" * len(row))
             connection.execute(f"INSERT INTO {table} VALUES ({marks})", tuple(row))  # noqa: S608 - a constant
-
-
-def _forget_log(connection: sqlite3.Connection) -> bool:
-    """Move the write-ahead log into the database and cut it to nothing.
-
-    The log keeps every page as it was before. False while another process still reads it.
-    """
-    (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    return not busy
 
 
 def _version(connection: sqlite3.Connection, path: str) -> int:
@@ -258,8 +247,6 @@ def _migrated(connection: sqlite3.Connection, path: str) -> sqlite3.Connection:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("COMMIT")
-        # A process that died just after it erased something may have left it in the log.
-        _forget_log(connection)
     except BaseException as error:
         with suppress(sqlite3.Error):
             connection.close()

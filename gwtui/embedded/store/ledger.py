@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.simulator import UsageProfile, UsageSlice, accrual
 from gwtui.embedded.store import account, activity
 from gwtui.embedded.store.allowances import Allowance
@@ -47,11 +48,20 @@ class Ledger:
     def catch_up(self, now: datetime, *, exactly: bool = False) -> None:
         """Book everything up to ``now``, or to within a second of it when that is enough.
 
-        A clock that went back books nothing until it has caught up.
+        A clock that went back books nothing until it has caught up. Raises DatabaseBusyError when
+        ``exactly`` is not possible now.
         """
         if now <= self._booked_until or not (exactly or now - self._booked_until >= _INTERVAL):
             return
-        with self._database.write(durable=False) as db:
+        try:
+            self._book(now)
+        except DatabaseBusyError:
+            # Another process is writing. Who only reads sees what is booked so far.
+            if exactly:
+                raise
+
+    def _book(self, now: datetime) -> None:
+        with self._database.write(durable=False, patience=0) as db:
             usage = self._used(db, account.get(db).accrued_until, now)
             add_usage(db, usage)
             account.book(db, sum(day.usage_pico for day in usage), now)

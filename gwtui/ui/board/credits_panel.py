@@ -8,8 +8,8 @@ from typing import Any
 from textual.app import ComposeResult
 from textual.content import Content
 
-from gwtui.contract.credits import Credits
 from gwtui.domain import money
+from gwtui.domain.runway import Outlook
 from gwtui.ui.board.credits_words import burn_cells, left_cells, runway_cells, short_runway
 from gwtui.ui.board.panel import Panel, Question
 from gwtui.ui.board.view import View
@@ -19,7 +19,7 @@ from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import Figure, Line, PlotView
 from gwtui.watch.board.questions import CreditsPast, credits_past
-from gwtui.watch.board.sight import Seen, Sight
+from gwtui.watch.board.sight import Sight
 
 _LABEL = 9
 
@@ -29,7 +29,7 @@ class CreditsPanel(Panel):
 
     def __init__(self) -> None:
         super().__init__(id="board-credits", classes="panel")
-        self._seen: Seen[Credits] = Seen()
+        self._sight = Sight()
         self._past: CreditsPast | None = None
 
     def compose(self) -> ComposeResult:
@@ -41,7 +41,7 @@ class CreditsPanel(Panel):
 
     def see(self, sight: Sight, view: View) -> None:
         """What the gateway says, else what is recorded."""
-        self._seen = sight.credits
+        self._sight = sight
         self._write(view)
 
     def question(self, view: View) -> Question | None:
@@ -68,27 +68,31 @@ class CreditsPanel(Panel):
 
     def summary(self, view: View) -> Content:
         """All of it in one line."""
-        past, credits = self._past, self._seen.value
+        past, credits = self._past, self._sight.credits.value
         parts: Words = (
             Cell("Credits ", "muted"),
-            *left_cells(self._seen, view.now, past=view.past),
+            *left_cells(self._sight.credits, view.now, past=view.past),
         )
         if past is not None:
             first = past.standing.burns[:1]
-            parts += (Cell("  burn ", "muted"), *burn_cells(first, brief=True), Cell("   "))
-            parts += short_runway(credits, past.standing.outlook, view.now, view.zone)
+            parts += (Cell("  burn ", "muted"), *burn_cells(first, brief=True))
+        outlook = self._outlook(view)
+        if past is not None or outlook is not None:
+            parts += (Cell("   "), *short_runway(credits, outlook, view.now, view.zone))
         return Content("").join(cell_content(cell) for cell in parts)
+
+    def _outlook(self, view: View) -> Outlook | None:
+        standing = None if self._past is None else self._past.standing
+        return self._sight.outlook(None if standing is None else standing.outlook, view.now)
 
     def _write(self, view: View) -> None:
         past = self._past
         lines: dict[str, tuple[str, Words]] = {
-            "board-balance": ("Credits", left_cells(self._seen, view.now, past=view.past)),
+            "board-balance": ("Credits", left_cells(self._sight.credits, view.now, past=view.past)),
             "board-burn": ("Burn", burn_cells(past.standing.burns if past else ())),
             "board-runway": (
                 "Runway",
-                runway_cells(
-                    self._seen.value, past.standing.outlook if past else None, view.now, view.zone
-                ),
+                runway_cells(self._sight.credits.value, self._outlook(view), view.now, view.zone),
             ),
         }
         for name, (label, words) in lines.items():

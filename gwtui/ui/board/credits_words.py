@@ -9,7 +9,7 @@ from gwtui.contract.credits import Credits
 from gwtui.domain import money, times
 from gwtui.domain.runway import Burn, Outlook
 from gwtui.ui.resources import cells
-from gwtui.ui.resources.balance import Line, balance_tone
+from gwtui.ui.resources.balance import RATES, Line, balance_tone, rated_runway
 from gwtui.ui.resources.spec import Cell, Tone
 from gwtui.watch.board.sight import Seen
 
@@ -71,6 +71,8 @@ def runway_cells(
         return (Cell("none: buy credits, or requests are refused", "bad"),)
     if outlook is None:
         return (Cell("unknown: nothing used, or too little is recorded", "muted"),)
+    if outlook.source != "recorded":
+        return rated_runway(outlook, now, zone)
     if outlook.likely is None:
         likely = Cell("more than 10 years", "good")
     else:
@@ -90,6 +92,8 @@ def short_runway(
     if outlook is None or outlook.likely is None or credits is None:
         return runway_cells(credits, outlook, now, zone)[:1]
     until = Cell(f"until {_day(outlook.likely, now, zone, short=True)}", _tone(outlook.likely, now))
+    if outlook.source != "recorded":
+        return until, Cell(f" {RATES[outlook.source]}", "muted")
     return until, Cell(f" {_doubt(outlook, now, zone)}", "muted")
 
 

@@ -8,7 +8,7 @@ from gwtui.contract.credits import Credits
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.board.sight import MISSED, Seen, Sight
 from gwtui.watch.feed import Feed, FeedState
-from gwtui.watch.feeds.credits import credits_feed
+from gwtui.watch.feeds.credits import credits_feed, measured_rate
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed
 from gwtui.watch.feeds.scope import Scope
@@ -52,6 +52,7 @@ class LiveSight:
             Seen.of(self._keys(hub).state, at_least=MISSED * KEYS_EVERY),
             Seen.of(self._budgets(hub).state, at_least=MISSED * BUDGETS_EVERY),
             {model: Seen.of(feed.state, at_least=slow) for model, feed in self._endpoints.items()},
+            measured_rate(hub, self._credits(hub).state),
         )
 
     def _deliver(self, _state: FeedState[object]) -> None:

@@ -13,6 +13,7 @@ from typing import cast
 
 from gwtui.actions.byok_plans import (
     LABELS,
+    check_provider,
     in_words,
     known_values,
     plan_create,
@@ -44,6 +45,7 @@ from gwtui.ui.forms.writing import (
     say_done,
     select,
     submitted,
+    value_now,
     value_soon,
     workspace_facts,
 )
@@ -65,8 +67,14 @@ async def create(context: ActionContext) -> None:
         return
 
     async def submit(request: RequestModel) -> Outcome[ByokCredential] | None:
-        plan = plan_create(cast("CreateByokRequest", request), facts.workspaces)
-        consent = await submitted(context, plan, "Store it")
+        wish = cast("CreateByokRequest", request)
+        known = await value_soon(providers_feed(app.hub, app.scope))
+        check = check_provider(wish.provider, known)
+        plan = plan_create(wish, facts.workspaces, check.said)
+        if check.listed is False:
+            consent = await confirm(context, plan, "Store it all the same")
+        else:
+            consent = await submitted(context, plan, "Store it")
         return None if consent is None else await carry_out(context, consent)
 
     spec = create_form(app.scope.workspace, _sources(context))
@@ -222,7 +230,7 @@ def _sources(context: ActionContext) -> ByokSources:
 
 
 async def _providers(context: ActionContext) -> Sequence[PickOption]:
-    found = await value_soon(providers_feed(context.app.hub, context.app.scope)) or ()
+    found = await value_now(providers_feed(context.app.hub, context.app.scope))
     return [
         PickOption(one.slug, safe_line(one.slug, _NAME), safe_line(one.name or "", _NAME))
         for one in found
@@ -231,7 +239,7 @@ async def _providers(context: ActionContext) -> Sequence[PickOption]:
 
 
 async def _models(context: ActionContext) -> Sequence[PickOption]:
-    found = await value_soon(models_feed(context.app.hub, context.app.scope)) or ()
+    found = await value_now(models_feed(context.app.hub, context.app.scope))
     return [
         PickOption(one.id, safe_line(one.id, _NAME), safe_line(one.name or "", _NAME))
         for one in found

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from gwtui.actions.guardrail_words import EMPTY, INHERIT, known_values, labels, shown_name
 from gwtui.contract.dialects import Dialect
-from gwtui.contract.guardrail_rules import guardrail_problems
+from gwtui.contract.guardrail_rules import never_sent
 from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
 from gwtui.contract.request import Problem
 from gwtui.contract.values import Region
@@ -108,7 +108,7 @@ def edit_form(row: GuardrailRow, sources: GuardrailSources) -> FormSpec:
 
 
 def _check(dialect: Dialect) -> Callable[[Any], Sequence[Problem]]:
-    return lambda request: guardrail_problems(request, dialect)
+    return lambda request: never_sent(request, dialect)
 
 
 def _rules(sources: GuardrailSources, *, deprecated: Guardrail | None) -> tuple[FieldGroup, ...]:

@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.suggester import Suggester
 
+from gwtui.domain.suggestions import did_you_mean
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.fields import ModelField, PickOption
 from gwtui.ui.forms.opening import Hinted
@@ -102,7 +103,8 @@ class ModelEditor(TextEditor):
             return None
         option = offer.option(text)
         if not offer.known(text):
-            return Cell("not in the list: sent as it is typed · Ctrl+O lists", "warn")
+            hint = did_you_mean(text, [one.value for one in offer.options])
+            return Cell(f"not in the list{hint or ': sent as it is typed'} · Ctrl+O lists", "warn")
         return Cell(" · ".join(part for part in (option.title, option.note) if part) or "known")
 
     @work(group="find", exclusive=True)

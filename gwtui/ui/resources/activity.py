@@ -278,6 +278,7 @@ COLUMNS: tuple[Column[Ranked], ...] = (
         15,
         2,
         help="share of the measure that is drawn",
+        kind="number",
     ),
     count_column("requests", "Requests", lambda one: one.tally.requests, 9, 3, "requests"),
     _tokens("tokens", "Tokens", 4, "prompt and completion tokens", lambda tally: tally.tokens),

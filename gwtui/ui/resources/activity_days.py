@@ -74,6 +74,7 @@ COLUMNS: tuple[Column[DayRow], ...] = (
         0,
         help="UTC day; day>=2026-11-01 filters",
         export=lambda row, _now: row.row.date,
+        kind="moment",
     ),
     text_column("model", "Model", lambda row: row.row.model, 28, 1, help="model identifier"),
     text_column("provider", "Provider", lambda row: row.row.provider_name, 14, 3, help="provider"),

@@ -105,6 +105,7 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
     empty="All is well. R shows what is watched, H what happened before.",
     default_sort=("state", False),
     facets={
+        "state": lambda alert, _now: state_cell(alert).text,
         "resource": lambda alert, _now: alert.key.subject.resource,
         "identity": lambda alert, _now: alert.key.subject.identity,
         "id": lambda alert, _now: alert.key.rule,

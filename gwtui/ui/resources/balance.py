@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 
 from gwtui.contract.credits import Credits
 from gwtui.domain import burn, money, times
+from gwtui.domain.runway import Outlook, Source, credit_outlook
 from gwtui.ui.resources import cells
 from gwtui.ui.resources.spec import Cell, Tone
 
 Line = tuple[Cell, ...]
 """Cells that stand beside each other."""
+
+RATES: Mapping[Source, str] = {
+    "recorded": "by what is recorded",
+    "today": "at today's rate",
+    "measured": "at the measured rate",
+}
+"""What an outlook follows, in words."""
 
 _LOW = Decimal("0.9")
 _LABEL = 11
@@ -75,10 +83,11 @@ def burn_lines(
 ) -> Sequence[Line]:
     """The two rates and how long the balance lasts at each; each says where it comes from."""
     today = burn.since_midnight(used_today, now)
+    found = credit_outlook(credits.balance, None, used_today, now, measured)
     return (
         _line("Burn", *_today_cells(today)),
         _line("", *_rate_cells(measured, _measured_over(measured), "measuring since it opened")),
-        _line("Runway", *_runway_cells(credits, today, measured, now)),
+        _line("Runway", *_runway_cells(credits, found, today, now)),
     )
 
 
@@ -108,27 +117,30 @@ def _rate_cells(rate: burn.Rate | None, source: str, missing: str) -> Line:
 
 
 def _runway_cells(
-    credits: Credits, today: burn.Rate | None, measured: burn.Rate | None, now: datetime
+    credits: Credits, found: Outlook | None, today: burn.Rate | None, now: datetime
 ) -> Line:
     if credits.balance is not None and credits.balance <= 0:
         return (Cell("none: buy credits, or requests are refused", "bad"),)
-    for rate, words in ((today, "at today's rate"), (measured, "at the measured rate")):
-        found = burn.runway(credits.balance, rate, now)
-        if found is not None:
-            return _runway_words(found, words)
+    if found is not None:
+        return rated_runway(found, now)
     if today is not None and today.usd_per_hour == 0:
         return (Cell("nothing is being used today", "muted"),)
     return (cells.NOTHING,)
 
 
-def _runway_words(found: burn.Runway, words: str) -> Line:
-    if found.left is None or found.until is None:
+def rated_runway(found: Outlook, now: datetime, zone: tzinfo | None = None) -> Line:
+    """When the balance will be gone at a single rate, and at which; in ``zone``, None is UTC."""
+    words = RATES[found.source]
+    if found.likely is None:
         return Cell("more than 10 years", "good"), Cell(f"  {words}", "muted")
-    days = found.left.days
+    left = found.likely - now
+    shown = found.likely.astimezone(zone or UTC)
+    days = left.days
     tone: Tone = "bad" if days < 1 else "warn" if days < 7 else "plain"  # noqa: PLR2004 - a week
-    hours = int(found.left.total_seconds() // 3600)
+    hours = int(left.total_seconds() // 3600)
     length = _plural(days, "day") if days >= 1 else _plural(hours, "hour")
-    until = f"{found.until:%Y-%m-%d}" if days >= 1 else times.utc(found.until)
+    exact = f"{shown:%Y-%m-%d %H:%M} {'UTC' if zone is None else 'local'}"
+    until = f"{shown:%Y-%m-%d}" if days >= 1 else exact
     return Cell(f"{length}, until {until}", tone), Cell(f"  {words}", "muted")
 
 

@@ -100,6 +100,7 @@ COLUMNS: tuple[Column[BudgetRow], ...] = (
         0,
         help="how long it lasts",
         export=lambda row, _now: row.interval,
+        kind="number",
     ),
     usd_column("limit", "Limit", lambda row: row.budget.limit_usd, 12, 1, "the cap, USD"),
     usd_column(
@@ -122,6 +123,7 @@ COLUMNS: tuple[Column[BudgetRow], ...] = (
         12,
         4,
         help="when it starts over",
+        kind="moment",
     ),
     moment_column(
         "created", "Created", lambda row: row.budget.created_at, 12, 5, "when it was made"
@@ -154,5 +156,6 @@ BUDGETS: ResourceSpec[BudgetRow] = ResourceSpec(
     raw=lambda row: row.budget.raw,
     empty="The workspace has no budget.",
     default_sort=("interval", False),
+    facets={"interval": lambda row, _now: row.interval},
     completion=Completion(_spent_feed, _complete, columns=frozenset({"spent", "share"})),
 )

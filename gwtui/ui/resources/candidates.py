@@ -57,6 +57,7 @@ COLUMNS: tuple[Column[Candidate], ...] = (
         1,
         right=True,
         help="how long after the write was sent, by the gateway's clock",
+        kind="number",
     ),
     Column(
         "agreement",
@@ -67,6 +68,7 @@ COLUMNS: tuple[Column[Candidate], ...] = (
         1,
         right=True,
         help="fields that are as wanted, of those that can be told",
+        kind="number",
     ),
     text_column(
         "made_by",

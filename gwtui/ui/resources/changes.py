@@ -110,6 +110,7 @@ COLUMNS: tuple[Column[ChangeRow], ...] = (
         3,
         right=True,
         help="later less earlier; sorted by the share it changed by",
+        kind="number",
     ),
     Column(
         "event",

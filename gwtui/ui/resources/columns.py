@@ -66,6 +66,7 @@ def figure_column(  # noqa: PLR0913 - a column has as many properties
         priority,
         right=True,
         help=help,
+        kind="number",
     )
 
 
@@ -114,6 +115,7 @@ def moment_column(
         width,
         priority,
         help=help,
+        kind="moment",
     )
 
 
@@ -129,4 +131,5 @@ def flag_column(
         width,
         priority,
         help=help,
+        kind="flag",
     )

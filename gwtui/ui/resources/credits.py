@@ -9,43 +9,55 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from gwtui.client.errors import GatewayError
+from gwtui.client.reading_log import list_read, workspaces_closed
 from gwtui.contract.credits import Credits
 from gwtui.domain import burn
 from gwtui.domain.cells import SortValue
+from gwtui.domain.runway import Outlook, credit_outlook
+from gwtui.ui.board.credits_words import burn_cells, runway_cells
 from gwtui.ui.resources import balance, cells
 from gwtui.ui.resources.columns import figure_column, usd_column
 from gwtui.ui.resources.gaps import honesty_sections
 from gwtui.ui.resources.spec import Cell, Column, Completion, DetailRow, ResourceSpec, Section
-from gwtui.ui.resources.spending import spending
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import fetch_credits
-from gwtui.watch.feeds.keys import KeyRow, keys_feed
+from gwtui.watch.feeds.keys import keys_feed, used_today
+from gwtui.watch.feeds.past import credits_past_feed
 from gwtui.watch.feeds.scope import Scope
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
+    from gwtui.watch.history.standing import Standing
 
 _DAY = timedelta(days=1)
+Around: TypeAlias = "tuple[Decimal | None, Standing | None]"
+"""What the keys used today, and the credits as they are recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class CreditsRow:
-    """The account's credits; ``used_today`` by its keys since 00:00 UTC, None until read."""
+    """The account's credits; ``used_today`` by its keys since 00:00 UTC, None until read.
+
+    ``past`` is what this machine recorded of them, None where it recorded nothing.
+    """
 
     credits: Credits
     used_today: Decimal | None = None
+    past: Standing | None = None
 
     def rate(self, now: datetime) -> burn.Rate | None:
         """How fast they go by today's use of the keys."""
         return burn.since_midnight(self.used_today, now)
 
-    def runway(self, now: datetime) -> burn.Runway | None:
-        """How long they last at that rate."""
-        return burn.runway(self.credits.balance, self.rate(now), now)
+    def outlook(self, now: datetime) -> Outlook | None:
+        """When they will be gone, as every screen and command tells it."""
+        recorded = None if self.past is None else self.past.outlook
+        return credit_outlook(self.credits.balance, recorded, self.used_today, now)
 
 
 async def _fetch(client: GatewayClient) -> Sequence[CreditsRow]:
@@ -56,8 +68,24 @@ def _feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[CreditsRow]]:
     return hub.feed("credits:list", _fetch, cadence.CREDITS)
 
 
-def _complete(row: CreditsRow, keys: Sequence[KeyRow]) -> CreditsRow:
-    return replace(row, used_today=spending(keys, "today").total)
+def _around_feed(hub: FeedHub, _scope: Scope) -> Feed[Around]:
+    """What the keys used today and what is recorded of the credits."""
+
+    async def fetch(_client: GatewayClient) -> Around:
+        keys = await keys_feed(hub, Scope()).refresh()
+        if keys.value is None:
+            raise keys.error or GatewayError("There is no answer.")
+        list_read(keys.lacks.unreadable, complete=not keys.lacks.cut)
+        workspaces_closed(keys.lacks.closed)
+        past = (await credits_past_feed(hub, Scope()).refresh()).value
+        return used_today(keys.value), None if past is None else past.standing
+
+    return hub.feed("credits:around", fetch, cadence.CREDITS)
+
+
+def _complete(row: CreditsRow, around: Around) -> CreditsRow:
+    used, past = around
+    return replace(row, used_today=used, past=past)
 
 
 def _burn_cell(row: CreditsRow, now: datetime) -> Cell:
@@ -72,14 +100,14 @@ def _burn(row: CreditsRow, now: datetime) -> SortValue:
 
 def _days(row: CreditsRow, now: datetime) -> Decimal | None:
     """Whole and part days that are left; None when that is not known, or very far away."""
-    found = row.runway(now)
-    if found is None or found.left is None:
+    found = row.outlook(now)
+    if found is None or found.likely is None:
         return None
-    return Decimal(found.left / _DAY).quantize(Decimal("0.1"))
+    return Decimal((found.likely - now) / _DAY).quantize(Decimal("0.1"))
 
 
 def _days_cell(row: CreditsRow, now: datetime) -> Cell:
-    found, days = row.runway(now), _days(row, now)
+    found, days = row.outlook(now), _days(row, now)
     if days is None:
         return cells.NOTHING if found is None else Cell("more than 10 years")
     return Cell(f"{days:,f}")
@@ -116,6 +144,7 @@ COLUMNS: tuple[Column[CreditsRow], ...] = (
         4,
         right=True,
         help="use per hour, by what the keys used since 00:00 UTC",
+        kind="number",
     ),
     Column(
         "runway_days",
@@ -125,16 +154,20 @@ COLUMNS: tuple[Column[CreditsRow], ...] = (
         12,
         5,
         right=True,
-        help="days that the balance lasts at that rate",
+        help="days that the balance lasts, by what is recorded, else by today's use",
+        kind="number",
     ),
 )
 
 
 def _standing(row: CreditsRow, now: datetime) -> Sequence[DetailRow]:
-    lines = (
-        *balance.balance_lines(row.credits),
-        *balance.burn_lines(row.credits, row.used_today, None, now),
-    )
+    past = row.past
+    if past is None or past.outlook is None:
+        rates = balance.burn_lines(row.credits, row.used_today, None, now)
+    else:
+        runway = runway_cells(row.credits, row.outlook(now), now)
+        rates = balance.recorded_lines(burn_cells(past.burns), row.used_today, runway, now)
+    lines = (*balance.balance_lines(row.credits), *rates)
     return [
         DetailRow(head.text.strip(), Cell("".join(part.text for part in rest)))
         for head, *rest in lines
@@ -154,7 +187,7 @@ CREDITS: ResourceSpec[CreditsRow] = ResourceSpec(
     empty="The gateway did not give a balance.",
     default_sort=("balance", False),
     completion=Completion(
-        lambda hub, _scope: keys_feed(hub, Scope()),
+        _around_feed,
         _complete,
         columns=frozenset({"burn", "runway_days"}),
     ),

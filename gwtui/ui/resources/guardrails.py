@@ -55,6 +55,7 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
         1,
         help="a default one binds its workspace, any other the keys and members it is assigned to",
         export=lambda row, _now: binds_cell(row).text,
+        kind="number",
     ),
     figure_column(
         "cap",

@@ -90,6 +90,7 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
         11,
         5,
         help="when the key stops working",
+        kind="moment",
     ),
     text_column(
         "workspace",
@@ -125,6 +126,7 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
         11,
         9,
         help="last request with the key",
+        kind="moment",
     ),
     usd_column("month", "Month", lambda row: row.key.usage_monthly, 10, 10, "usage this UTC month"),
     usd_column(

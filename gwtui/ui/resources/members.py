@@ -154,6 +154,7 @@ COLUMNS: tuple[Column[MemberRow], ...] = (
         1,
         right=True,
         help="keys of this person in the workspace; while one is active, no removal",
+        kind="number",
     ),
     moment_column(
         "joined", "Joined", lambda row: row.member.created_at, 13, 4, help="when the person joined"

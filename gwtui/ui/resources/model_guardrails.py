@@ -172,4 +172,5 @@ MODEL_GUARDRAILS: ResourceSpec[OnModel] = ResourceSpec(
     empty="No guardrail exists in this scope: nothing blocks this model.",
     scoped=True,
     default_sort=("verdict", False),
+    facets={"verdict": lambda one, now: verdict_cell(one.effect, now).text},
 )

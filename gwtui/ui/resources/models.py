@@ -134,6 +134,7 @@ COLUMNS: tuple[Column[Model], ...] = (
         13,
         9,
         help="when the model leaves the catalog",
+        kind="moment",
     ),
 )
 

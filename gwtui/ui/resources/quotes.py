@@ -162,6 +162,7 @@ OFFER_COLUMNS: tuple[Column[Offer], ...] = (
         2,
         right=True,
         help="how many times the cheapest",
+        kind="number",
     ),
     text_column("rules", "Rules applied", rules_text, 26, 3, help="overrides and discount"),
     text_column(

@@ -7,12 +7,20 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from gwtui.ui.resources.spec import Cell, Column, SortValue
+    from gwtui.ui.resources.spec import Cell, Column, SortValue, ValueKind
 
 T = TypeVar("T")
 
 Facets = Mapping[str, Callable[[T, datetime], str]]
 """Further names that the filter understands, over those of the columns."""
+
+
+def filter_kinds(columns: Sequence[Column[T]], facets: Facets[T]) -> dict[str, ValueKind]:
+    """Every name that a filter of these rows understands, and what its values are."""
+    return {
+        **{column.id: column.kind for column in columns},
+        **dict.fromkeys(facets, "text"),
+    }
 
 
 class RowFields(dict[str, Callable[[], "SortValue"]], Generic[T]):

@@ -16,6 +16,7 @@ T = TypeVar("T")
 
 Tone = cells.Tone
 SortValue = cells.SortValue
+ValueKind = cells.ValueKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class Column(Generic[T]):
     ``priority`` 0 is always shown (the name); higher numbers give way first when the terminal is
     narrow. ``width`` is in cells; ``grow`` columns share what is left. ``cell`` gets the item and
     the present moment. ``export`` is what another program is given, where that is neither what
-    rows are sorted by nor what is shown.
+    rows are sorted by nor what is shown. ``kind`` is what ``sort`` gives: a filter refuses what
+    such a value cannot be compared with.
     """
 
     id: str
@@ -46,6 +48,7 @@ class Column(Generic[T]):
     grow: bool = False
     help: str = ""
     export: Callable[[T, datetime], SortValue] | None = None
+    kind: ValueKind = "text"
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,7 @@ _SHARE: Column[Spender] = Column(
     18,
     2,
     help="share of what all keys used in the window",
+    kind="number",
 )
 
 KEY_COLUMNS: tuple[Column[Spender], ...] = (
@@ -165,5 +166,6 @@ WORKSPACE_COLUMNS: tuple[Column[Spender], ...] = (
         3,
         right=True,
         help="keys in the workspace",
+        kind="number",
     ),
 )

@@ -73,6 +73,7 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         1,
         right=True,
         help="keys whose requests are accepted: neither disabled nor expired",
+        kind="number",
     ),
     figure_column(
         "members",
@@ -92,6 +93,7 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         2,
         right=True,
         help="the budget of which most is spent, by the present keys",
+        kind="number",
     ),
     Column(
         "logging",

@@ -16,7 +16,7 @@ from textual.widgets import Digits
 
 from gwtui.contract.credits import Credits
 from gwtui.domain import money, times
-from gwtui.domain.burn import Meter
+from gwtui.domain.burn import Rate
 from gwtui.ui.ascii_terminal import ascii_only
 from gwtui.ui.board.credits_words import burn_cells, runway_cells
 from gwtui.ui.resources import cells
@@ -48,7 +48,8 @@ from gwtui.ui.widgets.plot import SPANS, Figure, PlotView, window_at
 from gwtui.ui.widgets.plot import Line as PlotLine
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import Feed, FeedState
-from gwtui.watch.feeds.credits import credits_feed
+from gwtui.watch.feeds.credits import credits_feed, measured_rate
+from gwtui.watch.feeds.keys import used_today
 from gwtui.watch.feeds.past import credits_past_feed
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class CreditsScreen(GatewayScreen):
 
     def __init__(self) -> None:
         super().__init__("credits", title="Credits")
-        self._meter = Meter()
+        self._measured: Rate | None = None
         self._credits: Credits | None = None
         self._past: CreditsPast | None = None
         self._keys: Sequence[KeyRow] | None = None
@@ -179,14 +180,13 @@ class CreditsScreen(GatewayScreen):
         if credits is None or state.fetched_at is None:
             return
         self._credits = credits
-        if credits.total_usage is not None:
-            self._meter.add(state.fetched_at, credits.total_usage)
+        self._measured = measured_rate(self.gwtui.hub, state)
         self._show_standing(self.now)
 
     def _show_keys(self, state: FeedState[Sequence[KeyRow]]) -> None:
         if state.value is not None and state.value is not self._keys:
             self._keys = state.value
-            self._used_today = spending(state.value, "today").total
+            self._used_today = used_today(state.value)
             self._show_spending()
             self._show_standing(self.now)
 
@@ -209,7 +209,7 @@ class CreditsScreen(GatewayScreen):
         """From what is recorded; before there is any, from what was seen since it opened."""
         past = None if self._past is None else self._past.standing
         if past is None or past.outlook is None:
-            return burn_lines(credits, self._used_today, self._meter.rate(), now)
+            return burn_lines(credits, self._used_today, self._measured, now)
         return recorded_lines(
             burn_cells(past.burns, brief=not self.has_class("-beside")),
             self._used_today,

@@ -131,7 +131,8 @@ class ResourceScreen(GatewayScreen):
         shown, total = table.visible_count, table.total_count
         parts: list[Content] = []
         if table.filter_error is not None:
-            parts.append(toned(table.filter_error, "bad"))
+            typing = table.filter_unfinished and isinstance(self.focused, FilterInput)
+            parts.append(toned(table.filter_error, "muted" if typing else "bad"))
         elif table.unknown_columns:
             names = ", ".join(safe_text(name, 20) for name in table.unknown_columns)
             parts.append(toned(f"no column {names}: searched as text", "warn"))
@@ -326,6 +327,7 @@ class ResourceScreen(GatewayScreen):
         """Back to the list."""
         self.query_one("#filter-help").display = False
         self.focus_body()
+        self.refresh_frame()
 
     def on_filter_input_help_asked(self, _message: FilterInput.HelpAsked) -> None:
         """Explain the language above the filter."""

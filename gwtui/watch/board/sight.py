@@ -10,9 +10,11 @@ from typing import Generic, TypeVar
 
 from gwtui.client.errors import GatewayError
 from gwtui.contract.credits import Credits
+from gwtui.domain.burn import Rate
+from gwtui.domain.runway import Outlook, credit_outlook
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.endpoints import EndpointRow
-from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.keys import KeyRow, used_today
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history import recall
 from gwtui.watch.history.replay import Snapshot
@@ -57,6 +59,19 @@ class Sight:
     keys: Seen[Sequence[KeyRow]] = Seen()
     workspaces: Seen[Mapping[str, Figures]] = Seen()
     endpoints: Mapping[str, Seen[Sequence[EndpointRow]]] = field(default_factory=dict)
+    measured: Rate | None = None
+    """How fast credits went since the dashboard opened; None of the past."""
+
+    def outlook(self, recorded: Outlook | None, now: datetime) -> Outlook | None:
+        """When the credits will be gone; ``recorded`` is what the history tells of that."""
+        credits, rows = self.credits.value, self.keys.value
+        return credit_outlook(
+            None if credits is None else credits.balance,
+            recorded,
+            None if rows is None else used_today(rows),
+            now,
+            self.measured,
+        )
 
 
 def recorded(snapshot: Snapshot, models: Iterable[str] | None = None) -> Sight:
@@ -97,6 +112,7 @@ def newest(live: Sight, past: Sight) -> Sight:
             model: _newer(seen, past.endpoints.get(model, Seen()))
             for model, seen in live.endpoints.items()
         },
+        live.measured,
     )
 
 

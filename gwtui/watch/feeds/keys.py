@@ -71,6 +71,12 @@ class KeyRow:
         return limit_used_share(self.key.limit, self.key.limit_remaining)
 
 
+def used_today(rows: Sequence[KeyRow]) -> Decimal | None:
+    """USD that the keys of the account used since 00:00 UTC; None when no key tells."""
+    known = [row.key.usage_daily for row in rows if row.key.usage_daily is not None]
+    return sum(known, Decimal(0)) if known or not rows else None
+
+
 async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[KeyRow]:
     """The keys of one workspace, or of every one; disabled and expired ones included.
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from datetime import datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
@@ -46,17 +49,33 @@ def _feed(
     hub: FeedHub, name: str, ask: Callable[[datetime, HistoryReader], T], nothing: T
 ) -> Feed[T]:
     async def fetch(_client: GatewayClient) -> T:
-        archive = hub.archive
+        archive, question = hub.archive, partial(ask, hub.clock.now())
         if archive is None:
-            return nothing
+            path = hub.history_file
+            return nothing if path is None else await to_thread(_from_file, path, question, nothing)
         from gwtui.watch.history.errors import HistoryError  # noqa: PLC0415 - loads SQLite
 
         try:
-            return await archive.read(partial(ask, hub.clock.now()))
+            return await archive.read(question)
         except HistoryError as error:
             raise GatewayError(str(error)) from None
 
     return hub.feed(name, fetch, CADENCE)
+
+
+def _from_file(path: Path, question: Callable[[HistoryReader], T], nothing: T) -> T:
+    """Ask a file that another instance may be writing; ``nothing`` where it tells nothing."""
+    import sqlite3  # noqa: PLC0415 - not for every screen
+
+    from gwtui.watch.history.errors import HistoryError  # noqa: PLC0415
+    from gwtui.watch.history.file import open_readable  # noqa: PLC0415
+    from gwtui.watch.history.reader import HistoryReader  # noqa: PLC0415
+
+    try:
+        with closing(open_readable(path)) as connection:
+            return question(HistoryReader(connection))
+    except (HistoryError, sqlite3.Error):
+        return nothing
 
 
 def _credits(now: datetime, reader: HistoryReader) -> CreditsPast:

@@ -24,7 +24,9 @@ from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceReq
 
 async def test_the_life_of_a_credential(client: GatewayClient) -> None:
     made = await client.byok.create(
-        CreateByokRequest(provider="openai", key=SecretStr(SECRET), name="main", allowed_models=[])
+        CreateByokRequest(
+            provider="northwind", key=SecretStr(SECRET), name="main", allowed_models=[]
+        )
     )
     assert made.gaps == {}
     assert (made.disabled, made.is_fallback, made.allowed_models) == (False, False, [])
@@ -44,9 +46,9 @@ async def test_the_life_of_a_credential(client: GatewayClient) -> None:
         "main",
     )
     assert (await client.byok.get(id_of(made))).raw == off.raw
-    listed = await client.byok.list(provider="openai")
+    listed = await client.byok.list(provider="northwind")
     assert made.id in {one.id for one in listed.items}
-    assert {one.provider for one in listed.items} == {"openai"}
+    assert {one.provider for one in listed.items} == {"northwind"}
     await client.byok.delete(id_of(made))
     for again in (
         client.byok.get(id_of(made)),
@@ -59,14 +61,14 @@ async def test_the_life_of_a_credential(client: GatewayClient) -> None:
 
 async def test_a_credential_s_roles_agree_over_two_requests(client: GatewayClient) -> None:
     made = await client.byok.create(
-        CreateByokRequest(provider="openai", key=SecretStr(SECRET), is_fallback=True)
+        CreateByokRequest(provider="northwind", key=SecretStr(SECRET), is_fallback=True)
     )
     with pytest.raises(errors.BadRequestError):
         await client.byok.update(id_of(made), UpdateByokRequest(is_byok_only=True))
     with pytest.raises(errors.BadRequestError):
         await client.byok.create(
             CreateByokRequest(
-                provider="openai", key=SecretStr(SECRET), allowed_api_key_hashes=["ab" * 32]
+                provider="northwind", key=SecretStr(SECRET), allowed_api_key_hashes=["ab" * 32]
             )
         )
 
@@ -137,7 +139,7 @@ async def test_only_a_management_key_may_do_any_of_it() -> None:
                 client.guardrails.create(CreateGuardrailRequest(name="x")),
                 client.guardrails.key_assignments(None),
                 client.byok.list(),
-                client.byok.create(CreateByokRequest(provider="openai", key=SecretStr(SECRET))),
+                client.byok.create(CreateByokRequest(provider="northwind", key=SecretStr(SECRET))),
                 client.activity.list(),
             ):
                 with pytest.raises(errors.ForbiddenError, match="Only management keys"):

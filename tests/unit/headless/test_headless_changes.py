@@ -113,6 +113,9 @@ def test_a_workspace_with_budgets_and_members(gwtui: Gwtui, place: Site) -> None
     code, _, err = gwtui("members", "add", "lab", two["id"], YES)
     assert (code, "members already" in err) == (exits.OK, True)
     done(gwtui, "members", "remove", "lab", two["email"])
+    done(gwtui, "members", "add", "lab", one["id"], two["id"])
+    assert len(gwtui.json("members", "list", "lab")) == 2, "who is a member already is left out"
+    done(gwtui, "members", "remove", "lab", two["email"])
     assert two["id"] not in {member["user_id"] for member in gwtui.json("members", "list", "lab")}
 
     done(gwtui, "workspaces", "delete", "lab")
@@ -152,6 +155,18 @@ def test_a_guardrail_with_assignments(gwtui: Gwtui, place: Site) -> None:
     done(gwtui, "guardrails", "delete", "Wide")
 
 
+def test_a_guardrail_of_people_whose_names_cannot_be_read(gwtui: Gwtui, place: Site) -> None:
+    """They go by their ids then."""
+    person = gwtui.json("organization", "list")[0]
+    done(gwtui, "guardrails", "create", "--set", "name=Nameless")
+    done(gwtui, "guardrails", "assign", "Nameless", "--member", person["email"])
+    place.faults.arm("403:GET /organization/members")
+    code, out, err = gwtui("guardrails", "delete", "Nameless", "--plan")
+    assert code == exits.OK, err
+    assert f"1 member: {person['id']}." in out
+    done(gwtui, "guardrails", "delete", "Nameless")
+
+
 def test_a_default_guardrail_comes_to_exist_with_its_update(gwtui: Gwtui, place: Site) -> None:
     made = done(gwtui, "workspaces", "create", "--set", "name=Bare", "--set", "slug=bare").strip()
     identity = place.get(f"/workspaces/{made}")["default_guardrail_id"]
@@ -182,6 +197,36 @@ def test_a_provider_key_comes_on_stdin_and_goes_nowhere_else(
     code, _, err = gwtui(*words, "--set", "key=sk-sentinel", YES, stdin="x")
     assert code == exits.USAGE
     assert "sentinel" not in err
+
+
+@pytest.mark.parametrize("agreed", ["--plan", "--yes"])
+def test_a_provider_that_the_gateway_does_not_list_takes_force(
+    gwtui: Gwtui, state: Path, agreed: str
+) -> None:
+    words = ("byok", "create", "--set", "provider=nortwhind", "--set", "name=mistyped", agreed)
+    code, out, err = gwtui(*words, stdin="sk-x")
+    assert (code, out) == (exits.USAGE, "")
+    assert "lists no provider 'nortwhind'; did you mean 'northwind'? --force stores it" in err
+    assert not (state / "journal.jsonl").exists()
+    code, out, err = gwtui(*words, "--force", stdin="sk-x")
+    if agreed == "--plan":
+        assert code == exits.OK
+        assert "  - The gateway lists no provider 'nortwhind'; did you mean 'northwind'?" in out
+    else:
+        # From here on it is for the gateway to say.
+        assert (state / "journal.jsonl").exists()
+        assert code == exits.OK or "refused: Store a key of your own for nortwhind" in err
+
+
+def test_where_providers_cannot_be_read_that_is_said_and_stands_in_nobody_s_way(
+    gwtui: Gwtui, place: Site
+) -> None:
+    place.faults.arm("403:GET /providers")
+    words = ("byok", "create", "--set", "provider=nortwhind", "--plan")
+    code, out, err = gwtui(*words, stdin="sk-x")
+    assert code == exits.OK
+    assert "the gateway's providers could not be read" in err
+    assert "Whether the gateway has a provider 'nortwhind' is not known." in out
 
 
 def test_the_settings_of_the_organization(gwtui: Gwtui) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import socket
 from datetime import UTC, datetime, timedelta
@@ -27,9 +29,11 @@ from gwtui.watch.alerts.model import Alert, AlertKey, Present
 from gwtui.watch.history.file import open_writable
 from gwtui.watch.history.model import Subject
 from gwtui.watch.history.place import history_path
+from gwtui.watch.history.standing import BALANCE, TOTAL_USAGE
 from gwtui.watch.history.watched import watch_model
 from gwtui.watch.hub import FeedHub
 from headless_kit import Gwtui, Site
+from history_kit import desk
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 MODEL = "helioscope/corona-code"
@@ -140,7 +144,7 @@ def test_thresholds_stand_in_the_profile_and_options_go_before_them(
     code, text = line(gwtui, "--profile", "work")
     assert code == 3
     assert "profiles.toml:8" in text
-    assert "is credits_warning meant?" in text
+    assert "did you mean 'credits_warning'?" in text
     assert gwtui.commands("profiles", "remove", "work")[0] == 0
     assert "credits_warning" not in file.read_text()
 
@@ -154,6 +158,33 @@ def test_the_watched_models_come_from_the_history(gwtui: Gwtui, private_home: Pa
     connection.close()
     _, text = line(gwtui, "--watched")
     assert text.count(f"'uptime {MODEL}") == 3
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_the_days_that_credits_last_are_those_that_gwtui_credits_tells(
+    gwtui: Gwtui, private_home: Path, recorded: bool
+) -> None:
+    if recorded:
+        base_url = gwtui.site.gateway.base_url
+        host = gwtui.site.gateway.host
+        with desk(history_path(private_home / "data" / "gwtui", host, base_url)) as history:
+            now = datetime.now(UTC)
+            for hour in range(30, -1, -1):
+                values = {TOTAL_USAGE: 1000 - hour * 5, BALANCE: 600}
+                history.see(now - timedelta(hours=hour), values)
+    (told,) = csv.DictReader(io.StringIO(gwtui("credits", "list", "--output", "csv")[1]))
+    _, text = line(gwtui, "--runway-warning", "9000")
+    found = re.search(r"runway ([\d.]+) days( by the use of today)?", text)
+    assert found or not told["runway_days"]  # the UTC day may be too young to tell
+    if found:
+        assert abs(float(found[1]) - float(told["runway_days"])) <= 0.1
+        assert (found[2] is None) is recorded
+    code, out, _ = gwtui("credits", "get")
+    assert code == 0
+    if recorded:
+        assert told["runway_days"] == "5.0"
+        assert "5 days, until" in out
+    assert ("at today's rate" in out) is (bool(found) and not recorded)
 
 
 # The sources

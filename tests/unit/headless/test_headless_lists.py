@@ -8,6 +8,8 @@ import io
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.lists.command import declaration
+from gwtui.cli.lists.query import ListQuery
 from gwtui.cli.lists.reading import Readings
 from gwtui.cli.output import print_table
 from gwtui.cli.resources import RESOURCES
@@ -122,6 +125,17 @@ def test_what_completes_the_rows_is_read_where_it_is_shown(gwtui: Gwtui) -> None
     assert len(bound) < 10
 
 
+@pytest.mark.parametrize(("form", "asks"), [("table", True), ("json", False)])
+def test_what_completes_a_row_is_asked_for_where_it_is_shown(
+    form: str, asks: bool, gwtui: Gwtui, place: Site
+) -> None:
+    armed = place.faults.arm("latency=0:GET /workspaces/{id}/members")
+    code, out, err = gwtui("workspaces", "get", "production", "--output", form)
+    assert code == exits.OK, err
+    assert "production" in out
+    assert (armed.struck > 0) == asks
+
+
 def test_csv_is_for_machines(gwtui: Gwtui) -> None:
     _, out, _ = gwtui("keys", "list", "--output", "csv", "--filter", '"backfill-2025"')
     (row,) = csv.DictReader(io.StringIO(out))
@@ -142,7 +156,7 @@ def test_csv_is_for_machines(gwtui: Gwtui) -> None:
         (("keys", "list", "--filter", "used>"), exits.USAGE, "needs a value"),
         (("keys", "list", "--output", "json", "--columns", "name"), exits.USAGE, "table and csv"),
         (("models", "list", "--workspace", "x"), exits.USAGE, "unrecognized arguments"),
-        (("keys", "lst"), exits.USAGE, "is list meant?"),
+        (("keys", "lst"), exits.USAGE, "did you mean 'list'?"),
         (("endpoints", "list"), exits.USAGE, "MODEL"),
         (("keys", "list", "--workspace", "nowhere"), exits.FAILED, "no workspace 'nowhere'"),
         (("keys", "get", "nothing"), exits.FAILED, "no key 'nothing'"),
@@ -153,6 +167,57 @@ def test_refusals(gwtui: Gwtui, words: tuple[str, ...], code: int, says: str) ->
     found, out, err = gwtui(*words)
     assert (found, out) == (code, "")
     assert says in err
+
+
+@pytest.mark.parametrize(
+    ("resource", "query"),
+    [
+        ("keys", "used>abc"),
+        ("keys", "used>>"),
+        ("keys", "expires<xx"),
+        ("keys", "ci -limit:abc"),
+        ("activity", "day=yesterday"),
+        ("workspaces", "keys>many"),
+    ],
+)
+def test_a_condition_that_can_never_hold_is_refused_before_anything_is_asked(
+    gwtui: Gwtui, place: Site, resource: str, query: str
+) -> None:
+    place.faults.arm("500")
+    code, out, err = gwtui(resource, "list", "--filter", query)
+    assert (code, out) == (exits.USAGE, "")
+    assert "--filter: " in err
+    assert "expected a " in err
+
+
+_KINDS = {"text": str, "number": (int, float, Decimal), "moment": datetime, "flag": bool}
+
+
+@pytest.mark.parametrize("resource", sorted({*RESOURCES} - OF_THEIR_OWN))
+def test_a_column_holds_what_a_filter_takes_it_to_hold(
+    gwtui: Gwtui, resource: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed: list[tuple[Sequence[Any], datetime]] = []
+    apply = ListQuery.apply
+
+    def seen(asked: ListQuery, rows: Sequence[Any], now: datetime) -> list[Any]:
+        listed.append((rows, now))
+        return apply(asked, rows, now)
+
+    monkeypatch.setattr(ListQuery, "apply", seen)
+    assert gwtui(resource, "list", *parents(resource))[0] == exits.OK
+    ((rows, now),) = listed
+    assert rows
+    spec = declaration(RESOURCES[resource])
+    for column in [one for one in spec.columns if one.id not in spec.facets]:
+        values = {column.sort(row, now) for row in rows} - {None}
+        for value in values:
+            assert isinstance(value, _KINDS[column.kind]), (column.id, column.kind, value)
+            assert isinstance(value, bool) == (column.kind == "flag"), (column.id, value)
+        if column.kind == "number" and any(values):
+            # What shows words is not filtered by the rank that it is sorted by.
+            shown = "".join(column.cell(row, now).text for row in rows)
+            assert any(letter.isdigit() for letter in shown), column.id
 
 
 def test_a_name_that_means_several_lists_them(gwtui: Gwtui) -> None:

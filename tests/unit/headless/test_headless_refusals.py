@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gwtui.cli import exits, output
+from gwtui.client.keys import KeysService
+from gwtui.contract.keys import CreatedKey, CreateKeyRequest
+from gwtui.contract.workspaces import Workspace
 from headless_changes_kit import YES, done, log
 from headless_kit import Gwtui, Site
 
@@ -40,7 +44,10 @@ def test_a_plan_says_everything_and_sends_nothing(gwtui: Gwtui, state: Path) -> 
         (("keys", "create"), "name: is required"),
         (("keys", "create", "--set", "name=x", "--set", "limit_reset=yearly"), "limit_reset: must"),
         (("keys", "create", "--set", "name=x", "--set", "expires_at=soon"), "expires_at: expected"),
-        (("keys", "create", "--set", "nam=x"), "nam: is no field that is set here; is name meant?"),
+        (
+            ("keys", "create", "--set", "nam=x"),
+            "nam: is no field that is set here; did you mean 'name'?",
+        ),
         (("keys", "create", "--set", "name"), "name: needs a value"),
         (("keys", "create", "--set", "name=a", "--set", "name=b"), "name: is given twice"),
         (("keys", "create", "--set", "external.api_key=x"), "external.api_key: is a secret"),
@@ -187,3 +194,25 @@ def test_output_that_is_lost_ends_with_the_right_code(monkeypatch: pytest.Monkey
         with pytest.raises(output.OutputLostError) as lost:
             output.print_json({"a": 1})
     assert lost.value.left
+
+
+def test_a_workspace_that_came_without_an_id_cannot_be_changed(
+    gwtui: Gwtui, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def garbled(_readings: Any, _wanted: str) -> Workspace:
+        return Workspace.model_validate({"slug": "garbled"})
+
+    monkeypatch.setattr("gwtui.cli.changes.desk.find_workspace", garbled)
+    code, out, err = gwtui("members", "add", "garbled", "somebody", "--yes")
+    assert (code, out) == (exits.FAILED, "")
+    assert "is not a usable identifier" in err
+
+
+def test_a_new_key_without_its_value_is_told(gwtui: Gwtui, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def mute(_service: KeysService, _request: CreateKeyRequest) -> CreatedKey:
+        return CreatedKey.model_validate({"data": {"hash": "h", "name": "mute"}})
+
+    monkeypatch.setattr(KeysService, "create", mute)
+    code, out, err = gwtui("keys", "create", "--set", "name=mute", YES)
+    assert (code, out) == (exits.INCOMPLETE, "")
+    assert "key “mute” was created, but its value did not come" in err

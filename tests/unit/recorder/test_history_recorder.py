@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from fake_clock import FakeClock
 from gwtui.client.errors import ServerError
+from gwtui.contract.activity import ActivityRow
 from gwtui.watch.history import kinds
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.lease import BEAT
 from gwtui.watch.history.model import SeriesKey
+from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.recorder import Recorded, Recorder
 from gwtui.watch.history.standing import BALANCE
+from gwtui.watch.history.watched import defaults
+from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.hub import FeedHub
 from recorder_kit import ENDPOINT, changed, instance
 from recording_world import MODEL, World
 from resource_samples import endpoint_body, key, model_endpoints
+
+
+def value_of(series: SeriesKey, at: datetime, history: HistoryReader) -> Decimal | None:
+    return history.value_at(series, at).value
 
 
 async def test_it_records_the_account_and_the_most_used_models(
@@ -43,6 +53,15 @@ async def test_it_records_the_account_and_the_most_used_models(
     assert (await read(lambda history: history.value_at(BALANCE, now))).value == 60
     price = SeriesKey("endpoint", ENDPOINT, "price_prompt")
     assert (await read(lambda history: history.latest(price))).value == Decimal("0.0000027")
+    weekly = {
+        figure: await read(partial(value_of, figures["workspace", figure].key, now))
+        for figure in ("budget_weekly", "usage_weekly", "budget_weekly_remaining")
+    }
+    assert weekly == {
+        "budget_weekly": 30,
+        "usage_weekly": Decimal("41.5"),
+        "budget_weekly_remaining": Decimal("-11.5"),
+    }
     assert await changed(recorder, time) == []
 
 
@@ -146,6 +165,23 @@ async def test_models_are_chosen_by_a_person_once_one_did(
         await recorder.watch("no model")
 
 
+def test_the_most_used_models_are_watched_first() -> None:
+    """Of equal ones in the order of their names; what says no number counts nothing."""
+    uses = {
+        "a/c": 2,
+        "a/b": 2,
+        "a/most": 9,
+        "a/unknown": None,
+        "a/d": 1,
+        "a/none": 0,
+        "no name": 99,
+    }
+    rows = [ActivityRow(model=model, requests=count) for model, count in uses.items()]
+    rows += [ActivityRow(model="a/d", requests=2), ActivityRow(model=None, requests=99)]
+    assert defaults(rows) == ("a/most", "a/d", "a/b", "a/c", "a/none")
+    assert defaults([ActivityRow(model="a/unknown", requests=None)]) == ("a/unknown",)
+
+
 async def test_without_readable_activity_what_was_looked_at_is_watched(
     path: Path, world: World, time: FakeClock
 ) -> None:
@@ -200,3 +236,21 @@ async def test_what_arrived_is_written_before_the_end(
     again = await Archive.open(path, time.clock)
     assert (await again.read(lambda history: history.latest(BALANCE))).value == 59
     await again.close()
+
+
+async def test_upkeep_goes_on_while_there_is_something_to_do(
+    recorder: Recorder, time: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [True, True, False]
+    done: list[bool] = []
+
+    def step(_writer: HistoryWriter, _now: datetime) -> bool:
+        done.append(left.pop(0) if left else False)
+        return done[-1]
+
+    await time.advance(90)
+    monkeypatch.setattr("gwtui.watch.history.recorder.step", step)
+    await time.advance(60)
+    assert done == [True, True, False], "all of it at once"
+    await time.advance(120)
+    assert done[3:] == [False, False], "a look a minute finds nothing"

@@ -34,7 +34,7 @@ def test_no_secret_is_held_on_to() -> None:
 def applied_with_secrets(changes: UndoList) -> tuple[weakref.ref[SecretStr], ...]:
     """Two changes in the list, and their secrets; the frame that knew them is left with them."""
     sent = SecretStr("sk-sentinel-provider-key")
-    stored = byok_plans.plan_create(CreateByokRequest(provider="openai", key=sent))
+    stored = byok_plans.plan_create(CreateByokRequest(provider="northwind", key=sent))
     changes.add(stored, ByokCredential.model_validate({"id": "c"}))
     created = key_plans.plan_create(CreateKeyRequest(name="x"), NOW)
     answer = CreatedKey.model_validate({"data": {"hash": "h"}, "key": "gw-v1-sentinel"})

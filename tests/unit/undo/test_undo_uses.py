@@ -38,7 +38,7 @@ async def credential(client: GatewayClient, *keys: ApiKey, **more: Any) -> ByokC
     hashes = [key.hash or "" for key in keys] or None
     return await client.byok.create(
         CreateByokRequest(
-            provider="openai",
+            provider="northwind",
             key=SecretStr("sk-provider-5555555555"),
             name="mine",
             allowed_api_key_hashes=hashes,
@@ -83,12 +83,12 @@ async def test_who_may_use_a_credential(world: World) -> None:
         site.key,
         site.other_key,
         allowed_user_ids=[person.id or ""],
-        allowed_models=["openai/gpt-4o"],
+        allowed_models=["northwind/gpt-4o"],
     )
     assert await uses.credential_uses(client, made) == (
         "Only 2 keys may use it: “first” and “second”.",
         f"Only 1 member may use it: “{person.full_name}”.",
-        "Only 1 model may use it: openai/gpt-4o.",
+        "Only 1 model may use it: northwind/gpt-4o.",
     )
     anyone = await uses.credential_uses(client, site.credential)
     assert anyone == ("Every key, member and model of its workspace may use it.",)

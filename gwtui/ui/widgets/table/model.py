@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gwtui.domain.filters import parse
 from gwtui.domain.ordering import ordered
-from gwtui.ui.resources.row_fields import Facets
+from gwtui.ui.resources.row_fields import Facets, filter_kinds
 from gwtui.ui.widgets.table.frame import Frame, Row
 from gwtui.ui.widgets.table.haystack import Haystacks
 from gwtui.ui.widgets.table.layout import Layout
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_OPERATORS = (":", "=", "!=", "<", ">")
 _KEY_PRESS = 0.025
 """Seconds that the filter may take before what it found so far is shown."""
 
@@ -44,11 +45,16 @@ class TableModel(Generic[T]):
         self.sorting: tuple[str, bool] | None = None
         """Column id and whether descending; None is the order of the items."""
         self.filter_error: str | None = None
+        self.filter_unfinished = False
+        """Whether the error is about the end of the text, which may still be being typed."""
         self.order: Sequence[str] = ()
         """Identities of the visible rows from top to bottom."""
         self.marks: set[str] = set()
         self._identity = identity
         self._facets = facets
+        self._filter_text = ""
+        """The query that narrows the rows now."""
+        self._kinds = filter_kinds(self.columns, facets)
         self._items: dict[str, T] = {}
         self._sorted: Sequence[str] = ()
         self._index: dict[str, int] = {}
@@ -135,11 +141,18 @@ class TableModel(Generic[T]):
         return self._arrange()
 
     def filter_by(self, text: str) -> Lost | None:
-        """Narrow the rows. A query with an error leaves the last good one in place."""
-        query = parse(text)
+        """Narrow the rows. A query with an error leaves the last good one in place.
+
+        Unless that one searched for the name of the column as a text, on the way to what is wrong
+        now: then the rest of the query narrows the rows.
+        """
+        query = parse(text).checked(self._kinds)
         self.filter_error = query.error or None
-        if self.filter_error is not None:
+        self.filter_unfinished = query.unfinished
+        added = text.removeprefix(self._filter_text)
+        if self.filter_error is not None and (added == text or not added.startswith(_OPERATORS)):
             return None
+        self._filter_text = text
         before, self._matcher = self._matcher, None
         if not query.empty:
             self._matcher = Matcher(query, self.columns, self._facets, self._haystacks, before)

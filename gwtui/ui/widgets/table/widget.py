@@ -110,6 +110,11 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         return self.model.filter_error
 
     @property
+    def filter_unfinished(self) -> bool:
+        """Whether that is about the end of the text, which may still be being typed."""
+        return self.model.filter_unfinished
+
+    @property
     def unknown_columns(self) -> tuple[str, ...]:
         """Names in the filter that are no column here: they are searched as plain text."""
         return self.model.unknown_columns

@@ -1,0 +1,250 @@
+"""One file by several names: one server, one lock, one key file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+import pytest
+from gateway_bench import bench
+from other_process import serving
+from test_byok_traces import NEW, OLD, made, sealed
+
+from gwtui.embedded.demo import DATABASE_NAME, demo_gateway
+from gwtui.embedded.errors import DatabaseInUseError, DatabaseUnusableError
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.issuing import issue_key
+from gwtui.embedded.recent import recent_generations
+from gwtui.embedded.store.byok import material_row
+from gwtui.embedded.store.database import erase
+from gwtui.embedded.store.vault import Vault, key_file
+
+WAYS_IN: tuple[Callable[[Path], object], ...] = (
+    EmbeddedGateway.open,
+    erase,
+    lambda path: issue_key(path, management=True),
+    recent_generations,
+)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """A database that was served."""
+    path = tmp_path / "data" / "gateway.sqlite3"
+    EmbeddedGateway.open(path, content="empty").close()
+    return path
+
+
+def link(database: Path, _monkeypatch: pytest.MonkeyPatch) -> Path:
+    alias = database.parent.parent / "alias.sqlite3"
+    alias.symlink_to(database)
+    return alias
+
+
+def link_beside(database: Path, _monkeypatch: pytest.MonkeyPatch) -> Path:
+    alias = database.with_name("alias.sqlite3")
+    alias.symlink_to(database.name)
+    return alias
+
+
+def link_to_a_link(database: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    alias = database.parent.parent / "second.sqlite3"
+    alias.symlink_to(link(database, monkeypatch))
+    return alias
+
+
+def link_to_the_directory(database: Path, _monkeypatch: pytest.MonkeyPatch) -> Path:
+    (database.parent.parent / "elsewhere").symlink_to(database.parent, target_is_directory=True)
+    return database.parent.parent / "elsewhere" / database.name
+
+
+def dots(database: Path, _monkeypatch: pytest.MonkeyPatch) -> Path:
+    return database.parent / ".." / database.parent.name / "." / database.name
+
+
+def relative(database: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(database.parent)
+    return Path(database.name)
+
+
+def relative_and_up(database: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(database.parent)
+    return Path("..") / database.parent.name / database.name
+
+
+ALIASES = (
+    link,
+    link_beside,
+    link_to_a_link,
+    link_to_the_directory,
+    dots,
+    relative,
+    relative_and_up,
+)
+
+
+@pytest.fixture(params=ALIASES, ids=lambda way: way.__name__)
+def alias(request: pytest.FixtureRequest, database: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another name of the database."""
+    name: Path = request.param(database, monkeypatch)
+    return name
+
+
+@pytest.mark.parametrize("other", ["this process", "another process"])
+def test_a_second_server_is_told_whatever_it_calls_the_file(
+    database: Path, alias: Path, other: str
+):
+    for first, second in ((database, alias), (alias, database)):
+        served: AbstractContextManager[object] = (
+            serving(first) if other == "another process" else nullcontext()
+        )
+        with served as pid:
+            gateway = EmbeddedGateway.open(first) if pid is None else None
+            with pytest.raises(DatabaseInUseError) as refused:
+                EmbeddedGateway.open(second)
+            assert f"already in use by process {pid or os.getpid()}" in refused.value.message
+            with pytest.raises(DatabaseInUseError):
+                erase(second)
+            if gateway is not None:
+                gateway.close()
+
+
+async def test_a_credential_stored_through_an_alias_is_no_stranger(database: Path, alias: Path):
+    async with bench(database) as gate:
+        first = await made(gate, OLD)
+    async with bench(alias) as gate:
+        second = await made(gate, NEW)
+        token = issue_key(alias, management=True)
+        await gate.call("GET", "/byok", token=token, expect=200)
+    material = sealed(database)
+    for vault in (Vault.of(database), Vault.of(database)):
+        assert vault.unseal(material[first], material_row(first)) == OLD
+        assert vault.unseal(material[second], material_row(second)) == NEW
+    # Nothing but the link itself stands under the other name.
+    extra = [path for path in database.parent.rglob("*") if path.name.startswith("alias.")]
+    extra += database.parent.parent.glob("*.sqlite3*")
+    assert all(path.is_symlink() for path in extra)
+    assert key_file(database).is_file()
+
+
+async def test_the_key_file_that_is_made_through_an_alias_belongs_to_the_file(
+    database: Path, alias: Path
+):
+    async with bench(alias) as gate:
+        credential = await made(gate, OLD)
+    row = material_row(credential)
+    assert Vault.of(database).unseal(sealed(database)[credential], row) == OLD
+
+
+async def test_a_new_database_is_founded_where_the_directory_really_is(tmp_path: Path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "named").symlink_to(tmp_path / "real", target_is_directory=True)
+    async with bench(tmp_path / "named" / "new.sqlite3", content="empty") as gate:
+        await made(gate, OLD)
+        with pytest.raises(DatabaseInUseError):
+            EmbeddedGateway.open(tmp_path / "real" / "new.sqlite3")
+    assert {path.name for path in (tmp_path / "real").iterdir()} == {
+        "new.sqlite3",
+        "new.sqlite3.key",
+        "new.sqlite3.lock",
+    }
+
+
+@pytest.mark.parametrize("way_in", WAYS_IN)
+def test_a_file_with_two_names_is_refused_by_both(database: Path, way_in: Callable[[Path], object]):
+    twin = database.with_name("twin.sqlite3")
+    os.link(database, twin)
+    before = database.read_bytes()
+    for name in (database, twin):
+        with pytest.raises(DatabaseUnusableError, match="has 2 names"):
+            way_in(name)
+    assert database.read_bytes() == before
+    twin.unlink()
+    EmbeddedGateway.open(database).close()
+
+
+def test_a_second_name_given_while_a_server_runs_opens_no_second_way(database: Path):
+    twin = database.with_name("twin.sqlite3")
+    with serving(database):
+        os.link(database, twin)
+        for way_in in WAYS_IN:
+            with pytest.raises(DatabaseUnusableError, match="has 2 names"):
+                way_in(twin)
+        twin.unlink()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system has no such names")
+def test_a_database_that_was_moved_beneath_a_server_is_still_in_use(database: Path):
+    moved = database.parent.parent / "moved.sqlite3"
+    with serving(database):
+        database.rename(moved)
+        with pytest.raises(DatabaseInUseError, match="by another name"):
+            EmbeddedGateway.open(moved)
+        with pytest.raises(DatabaseInUseError, match="by another name"):
+            erase(moved)
+        # A new one under the old name is another database.
+    EmbeddedGateway.open(moved).close()
+
+
+@pytest.mark.parametrize("way_in", WAYS_IN)
+def test_a_link_whose_database_was_moved_is_said(
+    database: Path, monkeypatch: pytest.MonkeyPatch, way_in: Callable[[Path], object]
+):
+    alias = link(database, monkeypatch)
+    database.rename(database.with_name("moved.sqlite3"))
+    before = sorted(database.parent.iterdir())
+    with pytest.raises(DatabaseUnusableError) as refused:
+        way_in(alias)
+    assert refused.value.message == (
+        f"{alias} is a link to {database}, where nothing is: if that was moved, let the link lead "
+        "to where it is now, else remove the link."
+    )
+    assert sorted(database.parent.iterdir()) == before, "nothing is founded in its place"
+
+
+@pytest.mark.parametrize("way_in", WAYS_IN)
+def test_a_directory_that_is_gone_is_said(tmp_path: Path, way_in: Callable[[Path], object]):
+    (tmp_path / "disk").symlink_to(tmp_path / "not-mounted", target_is_directory=True)
+    with pytest.raises(DatabaseUnusableError, match=r"disk is a link to .*not-mounted, where"):
+        way_in(tmp_path / "disk" / "sub" / "gateway.sqlite3")
+    assert not (tmp_path / "not-mounted").exists()
+
+
+@pytest.mark.parametrize("way_in", WAYS_IN)
+def test_a_link_to_itself_is_said(tmp_path: Path, way_in: Callable[[Path], object]):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    for given in (tmp_path / "a", tmp_path / "a" / "gateway.sqlite3"):
+        with pytest.raises(DatabaseUnusableError, match="a is a link to b, where nothing is"):
+            way_in(given)
+
+
+def test_a_link_to_something_else_is_left_alone(tmp_path: Path):
+    (tmp_path / "notes").write_text("These are my holiday notes. " * 50)
+    (tmp_path / "alias").symlink_to("notes")
+    with pytest.raises(DatabaseUnusableError, match="not a gateway database"):
+        EmbeddedGateway.open(tmp_path / "alias")
+    (tmp_path / "folder").symlink_to(tmp_path, target_is_directory=True)
+    with pytest.raises(DatabaseUnusableError, match="it is not a file"):
+        EmbeddedGateway.open(tmp_path / "folder")
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+async def test_the_demo_runs_on_a_database_that_is_kept_elsewhere(tmp_path: Path, fresh: bool):
+    (tmp_path / "data").mkdir()
+    elsewhere = tmp_path / "elsewhere.sqlite3"
+    gateway = await asyncio.to_thread(EmbeddedGateway.open, elsewhere, content="empty")
+    gateway.close()
+    alias = tmp_path / "data" / DATABASE_NAME
+    alias.symlink_to(elsewhere)
+    async with demo_gateway(data_dir=tmp_path / "data", fresh=fresh):
+        with pytest.raises(DatabaseInUseError):
+            EmbeddedGateway.open(elsewhere)
+    assert alias.is_symlink()
+    content = EmbeddedGateway.open(elsewhere)
+    assert content.founding.content == ("simulated" if fresh else "empty")
+    content.close()

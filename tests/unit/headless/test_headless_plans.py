@@ -1,0 +1,178 @@
+"""Every field that can be set on the command line is in the plan that it asks for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from gwtui.cli import exits
+from gwtui.cli.changes.command import ChangeVerb
+from gwtui.cli.changes.values import field_schemas, is_secret
+from gwtui.cli.resources import RESOURCES
+from gwtui.cli.verbs import verbs_of
+from headless_kit import Gwtui, Site
+
+BASES = {
+    ("keys", "create"): {"name": "x"},
+    ("workspaces", "create"): {"name": "x", "slug": "x-x"},
+    ("guardrails", "create"): {"name": "x"},
+    ("byok", "create"): {"provider": "northwind"},
+    ("generation", "feedback"): {"category": "latency"},
+}
+"""What a request cannot do without."""
+OPERANDS = {
+    "keys": ("backfill-2025",),
+    "workspaces": ("production",),
+    "guardrails": ("Approved models",),
+    "budgets": ("production",),
+    "generation": ("gen-1",),
+}
+EXACT = {
+    "workspace_id": "production",
+    "slug": "another-slug",
+    "provider": "helioscope",
+    "allowed_api_key_hashes": "ab" * 32,
+    "content_filters": '[{"pattern": "x", "action": "redact", "label": "[X]"}]',
+    "content_filter_builtins": '[{"slug": "email", "action": "redact"}]',
+    "daily": "0.01",
+    "weekly": "0.02",
+    "monthly": "0.03",
+    "lifetime": "999999",
+}
+
+
+def verbs() -> Iterator[ChangeVerb]:
+    for resource in RESOURCES.values():
+        for verb in verbs_of(resource).values():
+            if isinstance(verb, ChangeVerb) and verb._typed_fields():
+                yield verb
+
+
+def fields_of(verb: ChangeVerb) -> Iterator[str]:
+    """What can be named by --set; parts of a part instead of the whole."""
+    assert verb.change.model is not None
+    schemas = field_schemas(verb.change.model)
+    for name, schema in schemas.items():
+        if name.partition(".")[0] in verb._typed_fields() and schema.get("type") != "object":
+            yield name
+
+
+CASES = [
+    pytest.param(verb, name, id=f"{verb.resource.id}-{verb.name}-{name}")
+    for verb in verbs()
+    for name in fields_of(verb)
+]
+
+
+def samples(name: str, schema: Mapping[str, Any]) -> list[str]:
+    """Values of which at least one is another one than there is now."""
+    if name in EXACT:
+        return [EXACT[name]]
+    if "enum" in schema:
+        return [str(one) for one in schema["enum"]]
+    items = schema.get("items", {})
+    match schema.get("type"):
+        case "boolean":
+            return ["true", "false"]
+        case "number":
+            return ["0.5"]
+        case "array":
+            number = items.get("type") == "integer"
+            return ["1,2" if number else str(items.get("enum", ["some/one"])[0])]
+    return ["in 30 days" if schema.get("format") == "date-time" else "something"]
+
+
+def plan(gwtui: Gwtui, verb: ChangeVerb, given: Mapping[str, str], *more: str) -> tuple[int, Any]:
+    """Exit code, and the plan or what was said instead of one."""
+    makes = verb.name == "create"
+    operands = () if makes else OPERANDS.get(verb.resource.id, ())
+    if verb.resource.id == "byok" and not makes:
+        operands = (gwtui.json("byok", "list")[0]["id"],)
+    words = [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
+    code, out, err = gwtui(
+        *(verb.resource.id, verb.name, *operands, *words, *more),
+        *("--plan", "--output", "json"),
+        stdin="the-user-s-own-key-of-32-characters-or-more",
+    )
+    return code, json.loads(out) if out else err
+
+
+@pytest.mark.parametrize(("verb", "name"), CASES)
+def test_a_plan_shows_or_refuses_every_field(
+    gwtui: Gwtui, place: Site, verb: ChangeVerb, name: str
+) -> None:
+    assert verb.change.model is not None
+    schema = field_schemas(verb.change.model)[name]
+    base = BASES.get((verb.resource.id, verb.name), {})
+    if is_secret(schema):
+        # It belongs to a part that something else of it says, too.
+        other = {**base, f"{name.partition('.')[0]}.user": "somebody"}
+        without, shown = plan(gwtui, verb, other), plan(gwtui, verb, other, "--stdin", name)
+        assert (without[0], shown[0]) == (exits.OK, exits.OK)
+        assert without[1]["changes"] != shown[1]["changes"]
+        return
+    before = plan(gwtui, verb, base)[1]["changes"] if base else []
+    outcomes = [plan(gwtui, verb, {**base, name: one}) for one in samples(name, schema)]
+    for code, told in outcomes:
+        if code == exits.USAGE:
+            assert re.search(rf"\b{re.escape(name)}: is ", told)
+        elif isinstance(told, str):
+            assert "nothing to do" in told
+        else:
+            assert code in {exits.OK, exits.FAILED}
+            carried = name.rpartition(".")[2]
+            assert carried in json.dumps(told["requests"]) or told["obstacles"]
+    shown_by = [told["changes"] for code, told in outcomes if not isinstance(told, str)]
+    refused = all(code == exits.USAGE for code, _ in outcomes)
+    assert refused or any(changes != before for changes in shown_by)
+
+
+@pytest.mark.parametrize("verb", ["create", "update"])
+@pytest.mark.parametrize("agreed", ["--plan", "--yes"])
+def test_what_is_deprecated_is_refused_whether_planned_or_sent(
+    gwtui: Gwtui, verb: str, agreed: str
+) -> None:
+    operands = ("--set", "name=x") if verb == "create" else ("Approved models",)
+    code, out, err = gwtui("guardrails", verb, *operands, "--set", "enforce_zdr=true", agreed)
+    assert (code, out) == (exits.USAGE, "")
+    assert "enforce_zdr: is deprecated: give the switch of each vendor" in err
+
+
+@pytest.mark.parametrize("verb", ["create", "update"])
+def test_help_offers_what_some_service_takes_and_says_which(gwtui: Gwtui, verb: str) -> None:
+    code, out, _ = gwtui("guardrails", verb, "--help")
+    assert code == exits.OK
+    fields = {line.split()[0]: line for line in out.splitlines() if line}
+    assert "enforce_zdr" not in fields
+    assert fields["enforce_zdr_xai"].endswith("dialect openrouter only")
+    assert "dialect" not in fields["enforce_zdr_other"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("keys", "create", "--set", "name=x"),
+        ("guardrails", "create", "--set", "name=x"),
+        ("byok", "create", "--set", "provider=northwind"),
+    ],
+)
+def test_where_no_workspace_is_named_the_default_one_is(
+    gwtui: Gwtui, words: tuple[str, ...]
+) -> None:
+    code, out, _ = gwtui(*words, "--plan", stdin="sk-x")
+    assert code == exits.OK
+    default = gwtui.json("workspaces", "get", "default")["name"]
+    assert re.search(rf"^  Workspace +{default} \(the default workspace\)$", out, re.MULTILINE)
+
+
+def test_what_is_like_that_already_is_told_beside_the_plan(gwtui: Gwtui) -> None:
+    words = ("workspaces", "update", "production", "--set", "slug=production")
+    code, out, err = gwtui(*words, "--set", "description=new words", "--plan")
+    assert code == exits.OK
+    assert "new words" in out
+    assert "Slug" not in out
+    assert "like this already, left alone: slug" in err

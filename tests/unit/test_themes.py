@@ -1,0 +1,67 @@
+"""Names of themes: every one that is told exists, and any other is refused."""
+
+from __future__ import annotations
+
+import re
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwtui.cli import exits
+from gwtui.cli.main import main
+from gwtui.cli.options import add_display_options
+from gwtui.cli.parsing import SuggestingParser
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.themes import THEMES, TITLES
+
+README = Path(__file__).parents[2] / "README.md"
+NAMES = [theme.name for theme in THEMES]
+LIKE_A_THEME = re.compile(r"`(gwtui-[a-z-]+)`|--theme[= ]`?(gwtui-[a-z-]+)")
+
+
+def themes_in(text: str) -> set[str]:
+    return {name for found in LIKE_A_THEME.findall(text) for name in found if name}
+
+
+def never() -> AbstractAsyncContextManager[Any]:
+    raise AssertionError("nobody asked for a connection")
+
+
+def test_every_theme_that_the_readme_names_can_be_asked_for() -> None:
+    told = themes_in(README.read_text())
+    assert "gwtui-terminal" in told
+    parser = SuggestingParser()
+    add_display_options(parser)
+    for name in told:
+        assert parser.parse_args(["--theme", name]).theme == name
+        assert GwtuiApp(never, theme=name).theme == name
+
+
+def test_help_names_every_theme_and_so_does_the_chooser() -> None:
+    parser = SuggestingParser()
+    add_display_options(parser)
+    told = re.sub(r"-\n +", "-", parser.format_help())
+    assert set(re.findall(r"gwtui-[a-z]+", told)) == set(NAMES) == set(TITLES)
+
+
+@pytest.mark.parametrize("command", [(), ("watch",), ("keys",)])
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("gwtui-termnal", "did you mean 'gwtui-terminal'?"),
+        ("gwtui-ansi", "(known: gwtui-dark, gwtui-light, gwtui-contrast, gwtui-terminal)"),
+        ("nord", "there is no theme 'nord'"),
+        ("", "there is no theme ''"),
+    ],
+)
+def test_a_theme_that_is_not_there_is_refused(
+    command: tuple[str, ...], name: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main([*command, "--demo", "--theme", name])
+    assert left.value.code == exits.USAGE
+    assert says in capsys.readouterr().err
+    with pytest.raises(ValueError, match="there is no theme"):
+        GwtuiApp(never, theme=name)
