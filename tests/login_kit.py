@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -39,15 +40,20 @@ class ServedGateway:
 
 @contextmanager
 def served_gateway(
-    content: Content = "empty", faults: Switchboard | None = None
+    content: Content = "empty",
+    faults: Switchboard | None = None,
+    database: Path | None = None,
 ) -> Iterator[ServedGateway]:
-    """Serve from a thread of its own: the commands under test run their own event loops."""
+    """Serve from a thread of its own: the commands under test run their own event loops.
+
+    Without ``database`` it is in memory.
+    """
     listener = socket.create_server(("127.0.0.1", 0))
     base_url = f"http://127.0.0.1:{listener.getsockname()[1]}/api/v1"
     ready: queue.Queue[tuple[ServedGateway, uvicorn.Server]] = queue.Queue()
 
     def serve() -> None:
-        gateway = EmbeddedGateway.open(None, content=content, faults=faults)
+        gateway = EmbeddedGateway.open(database, content=content, faults=faults)
         keys = [gateway.issue_key(management=management) for management in (True, False)]
         with gateway._database.read() as db:
             kept = generations.latest(db, gateway.founding.profiles(), SYSTEM_CLOCK.now())

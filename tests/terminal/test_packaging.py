@@ -92,7 +92,8 @@ def test_sdist_and_wheel_hold_the_style_sheets(dist: Path) -> None:
     with tarfile.open(sdist) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
     assert {f"styles/{sheet}" for sheet in sheets} <= packed
-    assert {"pyproject.toml", "README.md", "constraints.txt"} <= packed
+    documents = {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "docs/README.md"}
+    assert {"pyproject.toml", "constraints.txt", *documents} <= packed
 
 
 @pytest.mark.parametrize("kind", ["*.whl", "*.tar.gz"])

@@ -1,0 +1,46 @@
+"""Write the tables of keys in the manual from the registry of actions.
+
+Run ``python tests/update_key_reference.py`` after an action was added or changed.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from gwtui.ui.commands import offered, place_actions, registry
+from gwtui.ui.keys import shown
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "keys-and-screens.md"
+_TABLE = re.compile(r"<!-- keys: ([\w-]+) -->\n.*?<!-- end -->", re.DOTALL)
+
+
+def scopes() -> set[str]:
+    """Every scope that has an action."""
+    return {action.scope for action in registry.ACTIONS}
+
+
+def named(page: str) -> list[str]:
+    """The scopes that a page has a table for, in its order."""
+    return _TABLE.findall(page)
+
+
+def filled(page: str) -> str:
+    """The page with every table as the registry has it now."""
+    return _TABLE.sub(lambda found: _table(found[1]), page)
+
+
+def _table(scope: str) -> str:
+    rows = [
+        f"| {', '.join(f'`{shown(key)}`' for key in action.keys) or 'palette'} "
+        f"| {action.title} | {action.help} |"
+        for action in offered([scope])
+        # A place without a key is gone to by its path.
+        if action.keys or action not in place_actions()
+    ]
+    table = "\n".join(["| key | action | what it does |", "| --- | --- | --- |", *rows])
+    return f"<!-- keys: {scope} -->\n{table}\n<!-- end -->"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
