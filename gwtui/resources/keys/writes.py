@@ -27,9 +27,8 @@ from gwtui.resources.keys.form import create_form, edit_form
 from gwtui.resources.keys.sealed import with_sealing
 from gwtui.resources.uses import Uses, key_uses
 
-
-_REASON = 120
-"""Characters of the reason for which a value cannot be sealed."""
+_REASON = 80
+"""Characters of why a value cannot be sealed: the path in it may be of any length."""
 
 
 async def _uses(client: GatewayClient, fresh: ApiKey, context: PlanContext) -> Uses:
