@@ -63,7 +63,7 @@ def outcome(name: str, way: Way) -> Outcome:
         way(terminal, JOURNEYS[name].tokens)
         terminal.settle(1.5)
         assert "typed ahead" not in terminal.text
-        # Notices come and go below; figures of the moment stand on the right.
+        # Alerts come into the header, notices go below; figures of the moment stand on the right.
         seen = [
             re.sub(r"\d\d:\d\d:\d\d", "", line[:34]).rstrip() for line in terminal.screen.display
         ]
@@ -72,7 +72,7 @@ def outcome(name: str, way: Way) -> Outcome:
     )
     fields = ("name", "limit", "limit_reset", "disabled")
     keys = [tuple(key[field] for field in fields) for key in json.loads(listed.stdout)]
-    return seen[:20], sorted(keys, key=str)
+    return seen[1:20], sorted(keys, key=str)
 
 
 def wanted(name: str) -> Outcome:
