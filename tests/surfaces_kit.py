@@ -12,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from gwtui.resources.keys.plans import plan_create
 from pydantic import SecretStr
 from textual.geometry import Size
 from textual.pilot import Pilot
@@ -27,7 +28,6 @@ from gwtui.crud.plan import Consent
 from gwtui.crud.write_log import Books
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
-from gwtui.resources.keys.plans import plan_create
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.row import FieldRow

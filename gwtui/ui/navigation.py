@@ -10,9 +10,12 @@ if TYPE_CHECKING:
     from gwtui.crud.resource import ResourceSpec
     from gwtui.ui.app import GwtuiApp
     from gwtui.ui.screens.base import GatewayScreen
+    from gwtui.ui.screens.resource import ListSnapshot
 
 _HISTORY = 32
-_CHILDREN = 4
+_KEPT = 8
+"""Screens that are kept, as many as there are tabs: each is a megabyte."""
+_SNAPSHOTS = 32
 _COVERED = "Close what is open first, then go there"
 
 
@@ -29,14 +32,15 @@ class Place:
 
 
 class Navigation:
-    """Keeps every visited screen, so that cursor, scroll, filter and sort are as they were left.
+    """Keeps the screens shown last, so that cursor, scroll, filter and sort are as they were left.
 
-    The screens of tabs live as long as the app; of the lists opened from rows the last few do.
+    Of older lists only that is kept, and another screen begins with it.
     """
 
     def __init__(self, app: GwtuiApp) -> None:
         self._app = app
         self._screens: dict[Place, GatewayScreen] = {}
+        self._snapshots: dict[Place, ListSnapshot] = {}
         self._history: list[Place] = []
         self._here: Place | None = None
 
@@ -117,14 +121,15 @@ class Navigation:
         await self._show(place)
 
     async def _show(self, place: Place) -> None:
-        screen = self._screens.get(place)
+        screen = self._screens.pop(place, None)
         if screen is None:
-            screen = self._screens[place] = self._make(place)
+            screen = self._make(place)
             self._app.install_screen(screen, repr((place.resource, place.parent, place.opener)))
+        self._screens[place] = screen  # the one shown last comes last
         self._here = place
         # Always switched, never pushed: a screen beneath would be drawn again with this one.
         await self._app.switch_screen(screen)
-        await self._forget_children()
+        await self._forget()
 
     def _make(self, place: Place) -> GatewayScreen:
         from gwtui.resources.registry import RESOURCES, SCREENS  # noqa: PLC0415
@@ -136,19 +141,29 @@ class Navigation:
         opener = None if place.opener is None else RESOURCES[place.opener]
         if special is not None:
             return special(parent=place.parent, parent_name=place.name, opener=opener)
-        return ResourceScreen(
+        screen = ResourceScreen(
             RESOURCES[place.resource],
             parent=place.parent,
             parent_name=place.name,
             opener=opener,
         )
+        snapshot = self._snapshots.pop(place, None)
+        if snapshot is not None:
+            screen.restore(snapshot)
+        return screen
 
-    async def _forget_children(self) -> None:
-        """Let go of the lists that were opened longest ago."""
-        kept = {self._here, *self._history[-_CHILDREN:]}
-        children = [place for place in self._screens if place.parent is not None]
-        for place in children[: max(0, len(children) - _CHILDREN)]:
-            if place not in kept:
-                screen = self._screens.pop(place)
-                self._app.uninstall_screen(screen)
-                await screen.remove()
+    async def _forget(self) -> None:
+        """Let go of the screens that were shown longest ago."""
+        for place, screen in list(self._screens.items())[:-1]:
+            if len(self._screens) <= _KEPT:
+                return
+            snapshot = screen.snapshot()
+            if snapshot is not None:
+                self._snapshots[place] = snapshot
+            elif place.parent is None:
+                continue
+            del self._screens[place]
+            self._app.uninstall_screen(screen)
+            await screen.remove()
+        while len(self._snapshots) > _SNAPSHOTS:
+            del self._snapshots[next(iter(self._snapshots))]

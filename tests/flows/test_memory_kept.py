@@ -11,8 +11,9 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
+from gwtui.ui.app import GwtuiApp
 from gwtui.ui.garbage import Garbage
-from shell_kit import dashboard, listing, shown, site, until
+from shell_kit import dashboard, has_data, listing, shown, site, until
 
 
 def painted(screen: Screen[Any]) -> int:
@@ -102,3 +103,44 @@ async def test_a_row_can_be_opened_from_two_lists(tmp_path: Path) -> None:
         assert second is not first
         assert second is not None
         assert second.crumbs()[0] == own.declared.title
+
+
+def names(app: GwtuiApp) -> list[str]:
+    """What is shown, without the columns that tell the time."""
+    return [each[:28] for each in shown(app).splitlines()]
+
+
+OTHERS = (
+    *("providers", "models", "workspaces", "guardrails", "byok", "zdr", "organization"),
+    *("assignments", "user-models"),
+)
+
+
+async def test_a_list_that_was_let_go_of_comes_back_as_it_was_left(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+        first = listing(app)
+        await until(pilot, lambda: first.table.visible_count > 30, "the keys")
+        first.sort("used", descending=True)
+        await pilot.press("slash", *"-zzz", "enter", *["down"] * 25, "space", "down", "right")
+        await until(pilot, lambda: len(first.table.marked) == 1, "the mark")
+        await until(pilot, lambda: first.table.top > 0, "the rows to be scrolled")
+        left = (first.table.selected_identity, first.table.marked, first.table.hidden_columns)
+        top, before = first.table.top, names(app)
+        for route in OTHERS:
+            await app.open_route(route)
+            await until(pilot, lambda: has_data(app), route)
+        assert not first.is_attached
+        assert len(app.navigation.screens) <= 9
+        await app.open_route("keys")
+        again = listing(app)
+        assert again is not first
+        await until(pilot, lambda: has_data(app), "the keys again")
+        await until(pilot, lambda: again.table.top == top, "the rows at their place")
+        table = again.table
+        assert (table.selected_identity, table.marked, table.hidden_columns) == left
+        assert again.table.sorting == ("used", True)
+        await until(pilot, lambda: names(app) == before, "the same rows and lines")
+        await pilot.press("up")
+        assert table.selected_identity != left[0]
+        await pilot.press("escape")
+        await until(pilot, lambda: "-zzz" not in shown(app), "the filter to be cleared")

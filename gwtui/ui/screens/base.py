@@ -38,6 +38,7 @@ from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
+    from gwtui.ui.screens.resource import ListSnapshot
     from gwtui.watch.hub import FeedHub
 
 
@@ -181,6 +182,13 @@ class GatewayScreen(TerminalSized[None]):
         self.gwtui.say(
             f"{self.heading} has no “{safe_line(path, 60)}”: all of it is shown", severity="warning"
         )
+
+    def snapshot(self) -> ListSnapshot | None:
+        """What another screen of this place needs to be as this one was left, for ``restore``.
+
+        None where that cannot be told: then the screen itself is kept.
+        """
+        return None
 
     def crumbs(self) -> Sequence[str]:
         """The path to here, for a screen that another one opened."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import FilterInput, FilterPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost
+from gwtui.ui.widgets.table.widget import TableSnapshot
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
@@ -41,6 +42,15 @@ _REST = 0.12
 """Seconds without another row before the detail follows again: a held key repeats faster."""
 
 FILTER_HELP = 'word  -without  "two words"  column:text  column=exact  used>80  created<7d'
+
+
+@dataclass(frozen=True, slots=True)
+class ListSnapshot:
+    """A list as it was left; ``detail`` is what the person chose, None for nothing."""
+
+    table: TableSnapshot[Any]
+    filter: str
+    detail: bool | None
 
 
 class ResourceScreen(GatewayScreen):
@@ -86,6 +96,7 @@ class ResourceScreen(GatewayScreen):
         self.table: ResourceTable[Any] = ResourceTable(
             spec.columns, spec.identity, lambda: self.now, facets=spec.facets, can_mark=True
         )
+        self._restored: ListSnapshot | None = None
         self._preparing = Preparing(self, self.table, self._completing, self._shown)
 
     # Hooks of the frame -----------------------------------------------------------------------
@@ -199,6 +210,16 @@ class ResourceScreen(GatewayScreen):
             return True
         return False
 
+    def snapshot(self) -> ListSnapshot:
+        """Rows, cursor, marks, order, filter, scroll position and detail."""
+        text = self.query_one(FilterPrompt).text
+        return ListSnapshot(self.table.snapshot(), text, self._detail)
+
+    def restore(self, snapshot: ListSnapshot) -> None:
+        """Be as another screen of this place was left; before this one is shown."""
+        self._restored, self._detail = snapshot, snapshot.detail
+        self.table.restore(snapshot.table)
+
     def crumbs(self) -> Sequence[str]:
         """The opened row, beneath the resource it belongs to."""
         if self.opener is None or self.parent_row is None:
@@ -275,9 +296,12 @@ class ResourceScreen(GatewayScreen):
     # Messages ---------------------------------------------------------------------------------
 
     def on_mount(self) -> None:
-        """The order a person meets first."""
-        column, descending = self.declared.default_sort
-        self.table.sort_by(column, descending=descending)
+        """The order a person meets first, or what the screen was before."""
+        if self._restored is None:
+            column, descending = self.declared.default_sort
+            self.table.sort_by(column, descending=descending)
+        else:
+            self.query_one(FilterPrompt).restore(self._restored.filter)
         self._arrange()
 
     def on_resize(self, _event: events.Resize) -> None:

@@ -160,6 +160,12 @@ class FilterPrompt(Prompt):
         """The filter."""
         return self.input.value
 
+    def restore(self, text: str) -> None:
+        """Hold a filter that is in force already."""
+        with self.prevent(Input.Changed):
+            self.input.value = text
+        self.display = bool(text)
+
     def clear(self) -> None:
         """No filter, no prompt."""
         self.input.value = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
@@ -28,6 +29,15 @@ _CALM = (0.025, 0.008)
 _EAGER = (0.005, 0.015)
 """Seconds between and of the slices in which the filter is prepared after new data, and in which it
 finishes while somebody waits for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSnapshot(Generic[T]):
+    """A table as it was left: rows, order, filter, cursor and marks; page of columns, first row."""
+
+    model: TableModel[T]
+    page: int
+    top: int
 
 
 class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=False):
@@ -60,6 +70,8 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         super().__init__(TableModel(columns, identity, now, facets or {}), id=id)
         self._can_mark = can_mark
         self._page = 0
+        self._resume_at: int | None = None
+        """The first row in view of a table that was restored, until there is room to scroll."""
         self._counts = (0, 0, 0, 0)
         self._highlighted: str | None = None
         self._working: Timer | None = None
@@ -132,6 +144,16 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         return self.model.unknown_columns
 
     # What others do ---------------------------------------------------------------------------
+
+    def snapshot(self) -> TableSnapshot[T]:
+        """The table as it is now, for another one that takes its place."""
+        return TableSnapshot(self.model, self._page, self.top)
+
+    def restore(self, snapshot: TableSnapshot[T]) -> None:
+        """Be as another table was left; before this one is mounted."""
+        snapshot.model.now = self.model.now
+        self.model = snapshot.model
+        self._page, self._resume_at = snapshot.page, snapshot.top
 
     def show(self, items: Sequence[T]) -> None:
         """Show another list of items, repainting the cells that differ."""
@@ -302,6 +324,9 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         """Choose the columns that fit, and keep the cursor where it can be seen."""
         self.lay_out(self._page)
         self.fit_height()
+        if self._resume_at is not None and self.size:
+            self.scroll_rows(self._resume_at)
+            self._resume_at = None
         self.reveal()
         self._tell()
 
