@@ -12,7 +12,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from gwtui.resources.keys.plans import plan_create
 from pydantic import SecretStr
 from textual.geometry import Size
 from textual.pilot import Pilot
@@ -33,6 +32,7 @@ from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.ask import AskScreen, NoticeScreen, WaitScreen
 from gwtui.ui.terminal_size import TerminalSized
+from plan_kit import key_plans
 
 LONG = "The quick brown fox jumps over the lazy dog, again and again. " * 6
 ALERTS = 13
@@ -235,7 +235,7 @@ def _leave_in_doubt(demo: Demo) -> None:
     )
     sent = MOMENT - timedelta(minutes=4)
     books = Books(where, Journal(demo.folder / "journal.jsonl"), None, Clock(now=lambda: sent))
-    consent = Consent(plan_create(CreateKeyRequest(name="nightly"), sent), "form")
+    consent = Consent(key_plans.plan_create(CreateKeyRequest(name="nightly"), sent), "form")
     object.__setattr__(consent.plan, "id", f"{1:032x}")
     books.announce(consent)
     books.unknown(consent, NoAnswerError("the connection broke"), None)

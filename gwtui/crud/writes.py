@@ -17,6 +17,7 @@ from gwtui.crud.fields import Fields, PlanContext
 from gwtui.crud.plan import Danger, Plan, Undo, WayBack
 from gwtui.crud.text import Names, as_read, known_fields, quoted
 from gwtui.crud.undo import known, put_back
+from gwtui.domain.safe_text import safe_line
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -48,6 +49,8 @@ class Doubt:
 
 
 NO_DOUBT = Doubt()
+_DOUBT = 200
+"""Characters of a doubt in a plan."""
 
 
 Read = Callable[["Feed[Any]", str], Awaitable[Any]]
@@ -241,7 +244,10 @@ class Writes(Generic[M]):
             identity=None,
             send=lambda client: self.service(client).create(request),
             changes=self.fields.first_values(request, context, how.always),
-            effects=(*filter(None, (doubt.text,)), *how.effects(request, context)),
+            effects=(
+                *filter(None, (safe_line(doubt.text, _DOUBT),)),
+                *how.effects(request, context),
+            ),
             summary=request.body(),
             identify=made,
             undo=lambda answer: self._delete_again(made(answer), context),

@@ -20,14 +20,13 @@ from textual.content import Content
 from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.contract.activity import GenerationContent
-from gwtui.crud.form import PickOption, no_choices
+from gwtui.crud.form import FormContext, PickOption, no_choices
 from gwtui.crud.resource import Scope
 from gwtui.local.audit import AuditEntry, FieldChange
+from gwtui.resources import choices as offered
 from gwtui.resources.alerts.history import ALERT_HISTORY
 from gwtui.resources.alerts.resource import ALERTS
 from gwtui.resources.audit import AUDIT
-from gwtui.ui.actions import byok as byok_actions
-from gwtui.ui.actions import workspaces as workspace_actions
 from gwtui.ui.actions.guardrails import sources as guardrail_sources
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.search import Offer, option_line, title_width
@@ -169,20 +168,21 @@ async def test_what_can_be_picked() -> None:
     hub = FeedHub(client, CLOCK)
     app = SimpleNamespace(hub=hub, scope=Scope(), gateway=client, connection=client.connection)
     context: Any = SimpleNamespace(app=app)
-    own, rails = byok_actions._sources(context), guardrail_sources(context)
+    rails = guardrail_sources(context)
+    form = FormContext(hub, client, client.connection.dialect, CLOCK.now())
     found = []
     for choices in (
-        own.providers,
-        own.models,
-        own.members,
-        own.keys,
+        offered.providers(form),
+        offered.models(form),
+        offered.models(form, giving="text"),
+        offered.members(form),
+        offered.keys(form),
         rails.models,
         rails.providers,
     ):
         options = await choices()
         assert options
         found += options
-    found += await workspace_actions._models(context, "text")
     for option in found:
         assert not dangerous(option.title)
         assert not dangerous(option.note)

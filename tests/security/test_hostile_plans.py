@@ -16,22 +16,24 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-import gwtui.actions
 import pytest
 from hostile_sinks import dangerous
 from hostile_strings import CORPUS, HUGE, SMALL
 from hostile_values import hostile_answer
 from pydantic import SecretStr, ValidationError
 
+import gwtui.resources
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Plan
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.journal import Entry, Journal
+from gwtui.resources.keys.writes import plan_sealed_create
+from plan_kit import ByokPlans, KeyPlans, WorkspacePlans
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 FULL = os.environ.get("GWTUI_HOSTILE") == "full"
@@ -49,15 +51,18 @@ SEQUENCES = (Sequence, Iterable, Collection, list, tuple)
 
 
 def plan_functions() -> Iterator[Callable[..., Any]]:
-    for module in iter_modules(gwtui.actions.__path__):
-        loaded = import_module(f"gwtui.actions.{module.name}")
+    for module in walk_packages(gwtui.resources.__path__, "gwtui.resources."):
+        loaded = import_module(module.name)
         for name, found in vars(loaded).items():
             ours = inspect.isfunction(found) and found.__module__ == loaded.__name__
-            if ours and name.startswith("plan_"):
+            if ours and name.startswith("plan_") and found is not plan_sealed_create:
                 yield found
+    # What the engine plans, by the types of each resource.
+    for plans in (ByokPlans, KeyPlans, WorkspacePlans):
+        yield from (getattr(plans, name) for name in vars(plans) if name.startswith("plan_"))
 
 
-FUNCTIONS = {f"{one.__module__.rpartition('.')[2]}.{one.__name__}": one for one in plan_functions()}
+FUNCTIONS = {f"{one.__module__}.{one.__qualname__}": one for one in plan_functions()}
 
 
 REQUIRED: Mapping[str, Any] = {
