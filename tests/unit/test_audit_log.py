@@ -25,7 +25,7 @@ from gwtui.crud.plan import Applied, Change, Consent, Plan, Refused
 from gwtui.domain.clock import Clock
 from gwtui.local.audit import AuditEntry, AuditLog, FieldChange, Operator
 from gwtui.local.journal import Journal
-from gwtui.resources.byok import plans as byok_plans
+from plan_kit import byok_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW)
