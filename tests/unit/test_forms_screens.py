@@ -319,3 +319,18 @@ async def test_one_of_many_workspaces_is_found_by_typing() -> None:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: bool(submit.bodies), "the request")
     assert submit.bodies[0]["workspace_id"] == str(UUID(int=277))
+
+
+async def test_news_for_a_form_that_is_being_closed_are_no_failure() -> None:
+    screen = form(ScriptedSubmit())
+    app = HostApp(screen)
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        gone = screen.query_one("#form-fields").parent
+        assert gone is not None
+        screen._pruning = True
+        await gone.remove()
+        screen._show_message()
+        screen._pruning = False
+        await pilot.press("escape")
+    assert app.results == [None]

@@ -301,6 +301,8 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
             self.query_one(ProgressLine).show_progress(self.state, self._part())
 
     def _show_message(self) -> None:
+        if self._pruning or not self.is_attached:
+            return  # what works for the form may end a moment after its lines are gone
         line = self.query_one("#form-message", Static)
         content = self._message()
         if not content.is_same(self._said):
