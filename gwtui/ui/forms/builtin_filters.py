@@ -19,8 +19,9 @@ from gwtui.crud.form import FilterListField
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.guardrails.form import BuiltinRow
 from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered
-from gwtui.ui.forms.opening import OpeningEditor, ValueScreen
+from gwtui.ui.forms.opening import Kept, OpeningEditor, ValueScreen
 from gwtui.ui.forms.reading import UNSAID, Typed
+from gwtui.ui.screens.modal import FittedDialog
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.folding import FoldingScroll
 
@@ -43,7 +44,7 @@ class _Line:
     place: int | None = None
 
 
-class BuiltinsScreen(ValueScreen):
+class BuiltinsScreen(ValueScreen, FittedDialog[Kept | None]):
     """Every builtin filter in sight, with a choice each."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -63,7 +64,7 @@ class BuiltinsScreen(ValueScreen):
         """A line for each filter; the one for prompt injection also says what it reads."""
         with Vertical(classes="dialog filters"):
             yield Static(toned(self.field.label, "accent", bold=True), classes="title")
-            with FoldingScroll(id="builtin-lines", can_focus=False):
+            with FoldingScroll(id="builtin-lines", classes="long", can_focus=False):
                 for at, line in enumerate(self._lines):
                     yield from self._compose_line(at, line)
             with Horizontal(classes="buttons"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -85,8 +85,8 @@ class SideEditor(ChoiceEditor):
         super().watch_chosen()
         self._show_chosen()
 
-    def on_focus(self) -> None:
-        """The chosen side may be far down in a long dispute."""
+    def scroll_visible(self, *_arguments: Any, **_options: Any) -> None:
+        """Scroll to the chosen side: it may be far down in a long dispute."""
         self.call_after_refresh(self._show_chosen)
 
     def _show_chosen(self) -> None:

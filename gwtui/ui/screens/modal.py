@@ -69,12 +69,31 @@ class KeysLine(Static):
         self.post_message(self.Resized())
 
 
-class LongDialog(Answered[Result]):
+class FittedDialog(Answered[Result]):
     """A dialog with one part that may be longer than its place, the ``VerticalScroll.long`` in it.
 
-    That part takes what the rest leaves: title and buttons are in sight whatever there is to be
-    read. A ``KeysLine`` says which keys there are.
+    That part takes what the rest leaves: title and buttons are in sight.
     """
+
+    def on_resize(self) -> None:
+        """Another size: there may be more room, or less."""
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        self._take_room()
+
+    def _take_room(self) -> None:
+        # Answered meanwhile, it has no parts any more.
+        for long in self.query(".long").results(VerticalScroll):
+            dialog = long.parent
+            if isinstance(dialog, Widget):
+                rest = dialog.virtual_size.height - long.outer_size.height
+                room = self.app.size.height - dialog.gutter.height - rest
+                long.styles.max_height = max(_LEAST, room)
+
+
+class LongDialog(FittedDialog[Result]):
+    """A dialog to be read, whatever length it has. A ``KeysLine`` says which keys there are."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("pageup", "page(-1)", show=False),
@@ -90,23 +109,13 @@ class LongDialog(Answered[Result]):
         """It may take the whole height."""
         make_way(self.app)
 
-    def on_resize(self) -> None:
-        """Another size: there may be more room, or less."""
-        self.call_after_refresh(self._fit)
-
     def _fit(self) -> None:
-        self._take_room()
+        super()._fit()
         self.call_after_refresh(self._show_hint)
 
     @on(KeysLine.Resized)
-    def _take_room(self) -> None:
-        # Answered meanwhile, it has no parts any more.
-        for long in self.query(".long").results(VerticalScroll):
-            dialog = long.parent
-            if isinstance(dialog, Widget):
-                rest = dialog.virtual_size.height - long.outer_size.height
-                room = self.app.size.height - dialog.gutter.height - rest
-                long.styles.max_height = max(_LEAST, room)
+    def _keys_resized(self) -> None:
+        self._take_room()
 
     def _show_hint(self) -> None:
         """Say how to read on where there is more than is in sight."""
