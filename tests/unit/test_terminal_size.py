@@ -1,0 +1,191 @@
+"""The one size that everything is laid out in, and what has to follow from it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+import pytest
+from textual import events
+from textual.app import ComposeResult
+from textual.geometry import Size
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from form_kit import HostApp, ScriptedSubmit, form, shown
+from gwtui.ui.forms.editors import ChoiceEditor
+from gwtui.ui.forms.text_area import LinesEditor
+from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.too_small import TooSmallScreen
+from gwtui.ui.widgets.folding import FoldingScroll
+from resizing_kit import counted_layouts, resize, rest
+from shell_kit import dashboard, listing, site
+
+
+async def test_two_sizes_under_way_do_not_chase_each_other(tmp_path: Any) -> None:
+    """A busy screen finds two resize events waiting, and another message between them."""
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        with counted_layouts() as layouts:
+            await rest(pilot, layouts)
+            before = layouts.count
+            screen = listing(app)
+            for size in (Size(72, 41), Size(90, 28)):
+                screen.post_message(events.Resize(size, size))
+                screen.call_later(lambda: None)
+            resize(app, Size(90, 28))
+            await rest(pilot, layouts)
+            assert layouts.count - before < 12
+            assert screen.outer_size == app.size == Size(90, 28)
+
+
+async def test_the_newest_size_holds_in_whatever_order_its_events_come(tmp_path: Any) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        with counted_layouts() as layouts:
+            resize(app, Size(100, 30))
+            older = Size(70, 20)
+            app.post_message(events.Resize(older, older))
+            await rest(pilot, layouts)
+            assert app.size == listing(app).outer_size == Size(100, 30)
+
+
+async def test_a_terminal_that_tells_its_size_itself_is_believed(tmp_path: Any) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        with counted_layouts() as layouts:
+            app._driver._in_band_window_resize = True  # type: ignore[union-attr]
+            told = Size(100, 30)
+            app.post_message(events.Resize(told, told))
+            await rest(pilot, layouts)
+            assert app.size == told
+
+
+def question() -> AskScreen:
+    return AskScreen("Really?", "", safe="No", deliberate="Yes")
+
+
+async def test_what_opens_in_a_terminal_that_is_too_small_is_covered_too(tmp_path: Any) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await pilot.resize_terminal(40, 10)
+        await pilot.pause()
+        assert isinstance(app.screen, TooSmallScreen)
+        asked = question()
+        await app.push_screen(asked)
+        await pilot.pause()
+        assert isinstance(app.screen, TooSmallScreen)
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert app.screen is asked
+        await pilot.press("y")
+        await pilot.pause()
+        assert app.screen is listing(app)
+        assert app.screen_stack == [listing(app)]
+
+
+async def test_a_cover_beneath_a_question_does_not_outlive_it(tmp_path: Any) -> None:
+    """The question came up while the terminal was too small, and grew before it was covered."""
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await pilot.resize_terminal(40, 10)
+        await pilot.pause()
+        asked = question()
+        app.push_screen(asked)
+        resize(app, Size(80, 24))
+        await pilot.pause(0.1)
+        assert app.screen is asked
+        await pilot.press("y")
+        await pilot.pause()
+        assert app.screen_stack == [listing(app)]
+
+
+class Host(ModalScreen[None]):
+    """One widget, as wide as the screen."""
+
+    CSS = """
+    LinesEditor { height: 4; border: none; padding: 0; scrollbar-size-vertical: 1; }
+    FoldingScroll { height: auto; max-height: 4; }
+    FoldingScroll Static { width: 1fr; }
+    """
+
+    def __init__(self, *widgets: Any) -> None:
+        super().__init__()
+        self._widgets = widgets
+
+    def compose(self) -> ComposeResult:
+        yield from self._widgets
+
+
+WORDS = " ".join(["x" * 5] * 38)
+"""Four lines of 59 cells, five of any fewer."""
+
+
+async def test_a_text_area_loses_the_scroll_bar_that_it_needed_in_a_smaller_window() -> None:
+    editor = LinesEditor(WORDS)
+    app = HostApp(Host(editor))
+    with counted_layouts() as layouts:
+        async with app.run_test(size=(61, 20)) as pilot:
+            await rest(pilot, layouts)
+            assert not editor.show_vertical_scrollbar
+            resize(app, Size(30, 20))
+            await rest(pilot, layouts)
+            assert editor.show_vertical_scrollbar
+            resize(app, Size(61, 20))
+            await rest(pilot, layouts)
+            assert not editor.show_vertical_scrollbar
+
+
+async def test_a_text_area_shows_its_text_as_it_is_folded_now() -> None:
+    editor = LinesEditor("one two three four five")
+    app = HostApp(Host(editor))
+    with counted_layouts() as layouts:
+        async with app.run_test(size=(20, 20)) as pilot:
+            for width in (20, 15, 20, 14, 19):
+                resize(app, Size(width, 20))
+                await rest(pilot, layouts)
+                lines = [line.rstrip() for line in shown(app).splitlines()]
+                folded = [editor.render_line(y).text.rstrip() for y in range(4)]
+                assert lines[editor.region.y :][:4] == folded
+
+
+async def test_folded_text_loses_the_scroll_bar_that_it_needed_in_a_smaller_window() -> None:
+    scroll = FoldingScroll(Static(WORDS))
+    app = HostApp(Host(scroll))
+    with counted_layouts() as layouts:
+        async with app.run_test(size=(60, 20)) as pilot:
+            for width, needed in ((60, False), (30, True), (60, False), (58, True), (60, False)):
+                resize(app, Size(width, 20))
+                await rest(pilot, layouts)
+                assert scroll.show_vertical_scrollbar is needed, width
+
+
+async def test_choices_take_the_lines_that_they_need_in_any_width() -> None:
+    words = ("never", "daily", "weekly", "monthly")
+    editor = ChoiceEditor([(word, word) for word in words], "daily")
+    app = HostApp(Host(editor))
+    with counted_layouts() as layouts:
+        async with app.run_test(size=(80, 20)) as pilot:
+            for width, lines in ((80, 1), (30, 2), (12, 4), (80, 1)):
+                resize(app, Size(width, 20))
+                await rest(pilot, layouts)
+                assert editor.size.height == lines
+
+
+@pytest.mark.parametrize("size", [(60, 15), (100, 20), (62, 17)])
+async def test_the_field_with_the_keys_stays_in_sight(size: tuple[int, int]) -> None:
+    app = HostApp(form(ScriptedSubmit()))
+    chance = random.Random(repr(size))
+    with counted_layouts() as layouts:
+        async with app.run_test(size=(120, 58)) as pilot:
+            await rest(pilot, layouts)
+            for _ in range(6):
+                resize(app, Size(120, 58))
+                await rest(pilot, layouts)
+                for _ in range(chance.randint(1, 4)):
+                    app.screen.focus_next()
+                await rest(pilot, layouts)
+                resize(app, Size(30, 8))
+                await asyncio.sleep(0.01)
+                resize(app, Size(*size))
+                await rest(pilot, layouts)
+                focused = app.screen.focused
+                assert focused is not None
+                place = app.screen.find_widget(focused)
+                assert place.clip.intersection(place.region).height > 0, focused
