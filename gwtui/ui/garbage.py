@@ -25,8 +25,8 @@ _REST = 1.0
 """Seconds without a key or the mouse after which nobody is kept waiting."""
 _SHARE = 30
 """A collection that took a second of computing is followed by so many seconds without one."""
-_ROWS = 100_000
-"""New objects that all live on are the rows of a large account: they are not looked at again."""
+_ROWS = 600_000
+"""So many objects that live are the rows of a large account: they are not looked at again."""
 _LONG_REST = 60.0
 _M_ARENA_MAX = -8
 """The GNU C library's name for the number of heaps beside the one of the main thread."""
@@ -71,19 +71,18 @@ class Garbage:
             gc.unfreeze()
         elif rounds < (1 if rest >= _REST else _MANY):
             return False
-        living = rounds * _NEW - self._collect()
-        if living >= _ROWS and not dialog:
+        self._collect()
+        if not dialog and len(gc.get_objects()) >= _ROWS:
             # Rows hold no rings: those that are replaced are freed without the collector.
             gc.freeze()
             self._spared = True
         return True
 
-    def _collect(self) -> int:
+    def _collect(self) -> None:
         started = self._computed()
         release_closed()
-        found = gc.collect()
+        gc.collect()
         self._due = self._monotonic() + (self._computed() - started) * _SHARE
-        return found
 
 
 def _use_one_heap() -> None:
