@@ -7,6 +7,7 @@ import random
 from typing import Any
 
 import pytest
+from gwtui.ui.forms.text_area import LinesEditor
 from textual import events
 from textual.app import ComposeResult
 from textual.geometry import Size
@@ -15,7 +16,6 @@ from textual.widgets import Static
 
 from form_kit import HostApp, ScriptedSubmit, form, shown
 from gwtui.ui.forms.editors import ChoiceEditor
-from gwtui.ui.forms.text_area import LinesEditor
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.too_small import TooSmallScreen
 from gwtui.ui.widgets.folding import FoldingScroll
