@@ -7,7 +7,6 @@ import random
 from typing import Any
 
 import pytest
-from gwtui.ui.forms.text_area import LinesEditor
 from textual import events
 from textual.app import ComposeResult
 from textual.geometry import Size
@@ -15,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from form_kit import HostApp, ScriptedSubmit, form, shown
-from gwtui.ui.forms.editors import ChoiceEditor
+from gwtui.ui.forms.editors import ChoiceEditor, LinesEditor
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.too_small import TooSmallScreen
 from gwtui.ui.widgets.folding import FoldingScroll
