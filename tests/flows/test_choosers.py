@@ -28,6 +28,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.model_field import FindScreen, ModelEditor
 from gwtui.ui.forms.pick import PickScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
+from plan_kit import form_context
 
 SPACES = {
     "a7a8b6a6-0000-4000-8000-00000000000a": "Production",
@@ -108,7 +109,7 @@ async def test_escape_ends_the_search_at_the_present_choice_then_leaves() -> Non
 def key_form(spaces: dict[str, str]) -> tuple[FormScreen[Any], ScriptedSubmit, HostApp]:
     submit = ScriptedSubmit(Applied("made"))
     facts = replace(FACTS, workspaces=spaces)
-    screen = FormScreen[Any](create_form(None), facts, submit)
+    screen = FormScreen[Any](create_form(form_context()), facts, submit)
     return screen, submit, HostApp(screen)
 
 
@@ -193,7 +194,7 @@ class Row:
 
     def __init__(self) -> None:
         submit = ScriptedSubmit()
-        self.form = FormScreen[Any](create_form(None), FACTS, submit)
+        self.form = FormScreen[Any](create_form(form_context()), FACTS, submit)
         self.app = HostApp(self.form)
 
     @property
