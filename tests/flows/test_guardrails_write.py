@@ -270,7 +270,9 @@ async def test_a_key_pressed_twice_opens_one_screen(desk: GuardrailDesk, key: st
         desk.app.simulate_key(key)
     await until(desk.pilot, lambda: len(desk.app.screen_stack) > 1, "the screen")
     await desk.pilot.pause(0.3)
-    assert len(desk.app.screen_stack) == 2
+    # The further presses go to what the first one opened: a picker may open its list for them.
+    opened = [type(screen) for screen in desk.app.screen_stack[1:]]
+    assert opened.count(opened[0]) == 1
 
 
 async def test_the_other_dialect_names_its_vendors_and_demands_both_of_the_cap(

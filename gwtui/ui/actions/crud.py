@@ -168,11 +168,19 @@ async def delete(context: ActionContext) -> None:
     await confirm_and_tell(context, plan, how.button, done, *writes.feeds)
 
 
-def handlers(resource: str, *own: str) -> Mapping[str, Handler]:
-    """The handlers of a resource by action id; ``own`` are its further verbs that change fields."""
-    standard = {"create": create, "edit": edit, "toggle": toggle, "delete": delete}
-    found: dict[str, Handler] = {f"{resource}.{verb}": do for verb, do in standard.items()}
-    return found | {f"{resource}.{verb}": partial(change, verb) for verb in own}
+def handlers(resource: str, *verbs: str) -> Mapping[str, Handler]:
+    """The handlers of these verbs of a resource, by action id.
+
+    "create", "edit", "toggle" and "delete" are the same everywhere; any other is one of the
+    resource's further verbs that change fields.
+    """
+    standard: dict[str, Handler] = {
+        "create": create,
+        "edit": edit,
+        "toggle": toggle,
+        "delete": delete,
+    }
+    return {f"{resource}.{verb}": standard.get(verb, partial(change, verb)) for verb in verbs}
 
 
 # What they share --------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def patient() -> Mapping[str, Handler]:
         **assignments.HANDLERS,
         **assign_rows.HANDLERS,
         **models.HANDLERS,
-        **crud.handlers("byok", "rotate"),
+        **crud.handlers("byok", "create", "edit", "rotate", "toggle", "delete"),
         **sealed_keys.HANDLERS,
         **feedback.HANDLERS,
         **undo.HANDLERS,

@@ -100,4 +100,7 @@ async def create(context: ActionContext) -> None:
     await refresh(context, *WRITES.feeds)
 
 
-HANDLERS: Mapping[str, Handler] = {**crud.handlers("keys"), "keys.create": create}
+HANDLERS: Mapping[str, Handler] = {
+    **crud.handlers("keys", "edit", "toggle", "delete"),
+    "keys.create": create,
+}

@@ -59,7 +59,7 @@ async def delete(context: ActionContext) -> None:
 
 
 HANDLERS: Mapping[str, Handler] = {
-    **crud.handlers("workspaces"),
+    **crud.handlers("workspaces", "create"),
     "workspaces.edit": edit,
     "workspaces.delete": delete,
 }
