@@ -27,6 +27,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.too_small import TooSmallScreen
 from gwtui.ui.widgets.prompt import FilterPrompt
 from journeys import JOURNEYS, Journey, Terminal, at_rest, desk, tokens
+from resizing_kit import resize
 from shell_kit import dashboard, listing, notices, site, until
 
 ROUNDS = int(os.environ.get("GWTUI_JOURNEYS", "8"))
@@ -210,7 +211,7 @@ async def test_leaving_is_never_held_up(silent: Silent) -> None:
 async def test_another_size_is_never_held_up(silent: Silent) -> None:
     silent.type("Djjj")
     await asyncio.sleep(0.1)
-    silent.app.post_message(events.Resize(Size(40, 10), Size(40, 10)))
+    resize(silent.app, Size(40, 10))
     assert await silent.within(1, lambda: isinstance(silent.app.screen, TooSmallScreen))
 
 

@@ -174,7 +174,6 @@ async def test_what_can_be_picked() -> None:
     for choices in (
         offered.providers(form),
         offered.models(form),
-        offered.models(form, giving="text"),
         offered.members(form),
         offered.keys(form),
         rails.models,

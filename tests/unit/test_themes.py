@@ -16,7 +16,8 @@ from gwtui.cli.parsing import SuggestingParser
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.themes import THEMES, TITLES
 
-README = Path(__file__).parents[2] / "README.md"
+PROJECT = Path(__file__).parents[2]
+PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
 NAMES = [theme.name for theme in THEMES]
 LIKE_A_THEME = re.compile(r"`(gwtui-[a-z-]+)`|--theme[= ]`?(gwtui-[a-z-]+)")
 
@@ -29,8 +30,8 @@ def never() -> AbstractAsyncContextManager[Any]:
     raise AssertionError("nobody asked for a connection")
 
 
-def test_every_theme_that_the_readme_names_can_be_asked_for() -> None:
-    told = themes_in(README.read_text())
+def test_every_theme_that_the_manual_names_can_be_asked_for() -> None:
+    told = themes_in("".join(page.read_text() for page in PAGES))
     assert "gwtui-terminal" in told
     parser = SuggestingParser()
     add_display_options(parser)

@@ -16,9 +16,9 @@ RESTRICTIONS: Mapping[str, tuple[str, str]] = {
 """Field -> what one and several of its entries are called. An empty list lets nothing use it."""
 
 
-def _key(value: Any, _context: PlanContext) -> str:
+def _key(value: Any, context: PlanContext) -> str:
     # The mask of a stored key is text; a new key is a SecretStr and never shown.
-    return value if isinstance(value, str) else "a new key, as typed"
+    return fields.text(value, context) if isinstance(value, str) else "a new key, as typed"
 
 
 def _declared(name: str, label: str) -> Field:

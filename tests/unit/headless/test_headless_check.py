@@ -164,7 +164,7 @@ def test_what_is_wrong_with_a_profile_is_said_however_long_its_path_is(
     code, text = line(gwtui, "--profile", "work")
     assert code == 3
     assert "profiles.toml:4" in text
-    assert "is credits_warning meant?" in text
+    assert "did you mean 'credits_warning'?" in text
 
 
 def test_the_watched_models_come_from_the_history(gwtui: Gwtui, private_home: Path) -> None:
