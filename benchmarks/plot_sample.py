@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from gwtui.domain.money import usd
 from gwtui.ui.styles import style_sheets
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
-from gwtui.ui.widgets.plot import SPANS, Figure, Line, PlotView, window_at
+from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, window_at
 from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
 
 START = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -51,10 +51,10 @@ class Sample(App[None]):
     def _show(self) -> None:
         now = START + self._ticks * TICK
         points = tuple(self._point(now - number * TICK) for number in range(SLOTS, -1, -1))
-        figure = Figure(
+        figure = PlotFigure(
             "Credits left",
             window_at(SPANS[0], now),
-            (Line(Curve(SERIES, TICK, points)),),
+            (PlotLine(Curve(SERIES, TICK, points)),),
             usd,
         )
         self.query_one(PlotView).draw(figure)

@@ -47,7 +47,7 @@ from gwtui.resources.assignments import plans as assignment_plans
 from gwtui.resources.budgets import plans as budget_plans
 from gwtui.resources.generations import plans as generation_plans
 from gwtui.resources.guardrails import plans as guardrail_plans
-from gwtui.resources.guardrails.plans import Reach
+from gwtui.resources.guardrails.plans import BoundBy
 from gwtui.resources.members import plans as member_plans
 from gwtui.resources.organization import plans as organization_plans
 from gwtui.resources.uses import WorkspaceContents
@@ -231,9 +231,9 @@ PLANS: Mapping[str, Callable[[FaultWorld], Plan[Any]]] = {
         CreateGuardrailRequest(name="New"), GENERIC, NOW
     ),
     "updateGuardrail": lambda w: guardrail_plans.plan_update(
-        w.guardrail, UpdateGuardrailRequest(name="Renamed"), Reach(), GENERIC, NOW
+        w.guardrail, UpdateGuardrailRequest(name="Renamed"), BoundBy(), GENERIC, NOW
     ),
-    "deleteGuardrail": lambda w: guardrail_plans.plan_delete(w.guardrail, Reach()),
+    "deleteGuardrail": lambda w: guardrail_plans.plan_delete(w.guardrail, BoundBy()),
     "assignGuardrailKeys": lambda w: assignment_plans.plan_assign_keys(
         w.guardrail, [w.other_key], w.key_assignments, {}
     ),

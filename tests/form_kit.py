@@ -1,4 +1,4 @@
-"""A small app that hosts forms without a gateway, and a road that the test scripts."""
+"""A small app that hosts forms without a gateway, and an executor that the test scripts."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from gwtui.crud.form import (
     MultiPickField,
     PercentField,
     TextAreaField,
-    ThreeWayField,
+    ThreeWaySwitch,
 )
 from gwtui.ui.forms.state import FormState
 
@@ -53,7 +53,7 @@ LOGGING = FieldGroup(
 RULES = (
     FormField("name", "Name", "text"),
     MultiPickField("allowed_models", "Allowed models"),
-    ThreeWayField("enforce_zdr_vendor_a", "vendor A"),
+    ThreeWaySwitch("enforce_zdr_vendor_a", "vendor A"),
     FilterListField("content_filter_builtins", "Builtin filters"),
     CustomFilterField("content_filters", "Custom filters"),
 )

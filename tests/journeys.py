@@ -1,7 +1,7 @@
 """Journeys of a person through the dashboard, as the bytes that a terminal sends for them.
 
 Each can be typed slowly, in one piece, or cut up at random; afterwards the gateway, the screens and
-the fields must be the same. The bytes take the road of a terminal: parser, driver, the app's queue.
+the fields must be the same. The bytes take the way of a terminal: parser, driver, the app's queue.
 """
 
 from __future__ import annotations

@@ -20,11 +20,11 @@ from gwtui.crud.form import FormContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.text import Names
 from gwtui.crud.writes import NO_DOUBT, Doubt
-from gwtui.resources.byok.writes import CREDENTIALS, Around
+from gwtui.resources.byok.writes import CREDENTIALS, CredentialSurroundings
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.uses import Uses, WorkspaceContents
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
-from gwtui.resources.workspaces.writes import Around as WorkspaceAround
+from gwtui.resources.workspaces.writes import WorkspaceSurroundings as WorkspaceAround
 from gwtui.watch.hub import FeedHub
 
 MOMENT = datetime(2026, 10, 1, 12, tzinfo=UTC)
@@ -113,13 +113,17 @@ class ByokPlans:
         others: Sequence[ByokCredential] | None = None,
         uses: Uses = (),
     ) -> Plan[Any]:
-        return CREDENTIALS.plan_switch(fresh, disabled, PlanContext(MOMENT), Around(others, uses))
+        return CREDENTIALS.plan_switch(
+            fresh, disabled, PlanContext(MOMENT), CredentialSurroundings(others, uses)
+        )
 
     @staticmethod
     def plan_delete(
         fresh: ByokCredential, others: Sequence[ByokCredential] | None = None, uses: Uses = ()
     ) -> Plan[Any]:
-        return CREDENTIALS.plan_delete(fresh, PlanContext(MOMENT), Around(others, uses))
+        return CREDENTIALS.plan_delete(
+            fresh, PlanContext(MOMENT), CredentialSurroundings(others, uses)
+        )
 
 
 byok_plans = ByokPlans()

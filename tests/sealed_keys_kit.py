@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from gwtui.local.sealed_keys import Found, SealedKeys
+from gwtui.local.sealed_keys import SealedKeys, SealedKeysFound
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 URL = "https://gateway.example/api/v1"
@@ -42,5 +42,5 @@ class Desk:
         return file
 
 
-def reopened(desk: Desk, **where: Any) -> Found:
+def reopened(desk: Desk, **where: Any) -> SealedKeysFound:
     return desk.keys(**where).find()

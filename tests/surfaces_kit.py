@@ -23,8 +23,8 @@ from dashboard_kit import MOMENT, Demo, settled
 from gwtui.client.connection import Connection
 from gwtui.client.errors import NoAnswerError
 from gwtui.contract.keys import CreateKeyRequest
-from gwtui.crud.plan import Consent
-from gwtui.crud.write_log import Books
+from gwtui.crud.plan import Confirmation
+from gwtui.crud.write_log import WriteLog
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
@@ -234,8 +234,10 @@ def _leave_in_doubt(demo: Demo) -> None:
         "http://demo/api/v1", SecretStr(demo.token), label="demo", allow_plain_http=True
     )
     sent = MOMENT - timedelta(minutes=4)
-    books = Books(where, Journal(demo.folder / "journal.jsonl"), None, Clock(now=lambda: sent))
-    consent = Consent(key_plans.plan_create(CreateKeyRequest(name="nightly"), sent), "form")
+    write_log = WriteLog(
+        where, Journal(demo.folder / "journal.jsonl"), None, Clock(now=lambda: sent)
+    )
+    consent = Confirmation(key_plans.plan_create(CreateKeyRequest(name="nightly"), sent), "form")
     object.__setattr__(consent.plan, "id", f"{1:032x}")
-    books.announce(consent)
-    books.unknown(consent, NoAnswerError("the connection broke"), None)
+    write_log.announce(consent)
+    write_log.unknown(consent, NoAnswerError("the connection broke"), None)

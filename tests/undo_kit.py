@@ -27,7 +27,7 @@ from gwtui.crud.undo import Done, UndoList, each_back
 from gwtui.resources.assignments import plans as assignment_plans
 from gwtui.resources.budgets import plans as budget_series
 from gwtui.resources.guardrails import plans as guardrail_plans
-from gwtui.resources.guardrails.plans import Reach
+from gwtui.resources.guardrails.plans import BoundBy
 from gwtui.resources.members import plans as member_plans
 from gwtui.resources.organization import plans as organization_plans
 from plan_kit import byok_plans, key_plans, workspace_plans
@@ -176,7 +176,7 @@ WAYS: Mapping[str, tuple[Make, Look]] = {
                 reset_interval="daily",
                 content_filter_builtins=[BuiltinFilterRequest(slug="email", action="redact")],
             ),
-            Reach(),
+            BoundBy(),
             GENERIC,
             NOW,
         ),

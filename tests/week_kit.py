@@ -38,10 +38,10 @@ from gwtui.embedded import gateway as gateway_module
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator import Catalog, CatalogModel, build_catalog
-from gwtui.embedded.simulator.figures import Health, _Incident
+from gwtui.embedded.simulator.figures import EndpointHealth, _Incident
 from gwtui.embedded.store import account
 from gwtui.watch.alerts import derived, engine
-from gwtui.watch.alerts.watching import Place, alerting
+from gwtui.watch.alerts.watching import AlertScope, alerting
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history import recorder as recorder_module
 from gwtui.watch.history.archive import Archive
@@ -169,10 +169,10 @@ def _dearer(endpoint: Any) -> Any:
 @contextmanager
 def _troubles(time: WeekTime, pace: int) -> Iterator[None]:
     """What happens in the week; with long pauses between readings nobody beats in between."""
-    incident_at = Health._incident_at
+    incident_at = EndpointHealth._incident_at
     outages = [_Incident(begin.timestamp(), end.timestamp(), depth=1.0) for begin, end in OUTAGES]
 
-    def incident(health: Health, moment: float) -> _Incident | None:
+    def incident(health: EndpointHealth, moment: float) -> _Incident | None:
         if health.key == DOWN:
             for outage in outages:
                 if outage.start < moment < outage.end:
@@ -185,7 +185,7 @@ def _troubles(time: WeekTime, pace: int) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(archive_module, "ThreadPoolExecutor", Inline)
-        patch.setattr(Health, "_incident_at", incident)
+        patch.setattr(EndpointHealth, "_incident_at", incident)
         patch.setattr(gateway_module, "build_catalog", catalog)
         if pace > REAL:
             for module, name in ((recorder_module, "BEAT"), (engine, "EVERY"), (derived, "EVERY")):
@@ -275,7 +275,7 @@ async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
         recorder.listen(lambda _: next(written))
         history = Recording()
         history.recorder = recorder
-        place = Place("week", where.base_url, rules)
+        place = AlertScope("week", where.base_url, rules)
         await recorder.start()
         async with alerting(
             history, hub, place=place, dialect=GENERIC, who="kim@ops", clock=time.clock

@@ -71,7 +71,7 @@ def _show(connect: Connect, route: str, arguments: argparse.Namespace, paths: Pa
         # Also where another failure came while this one ended the program.
         if app.crash is not None:
             keep_report(app.crash)
-    app.departure.finish()
+    app.shutdown.finish()
     return status
 
 

@@ -14,7 +14,7 @@ from gwtui.cli.resources import DECLARED, Resource
 from gwtui.domain.suggestions import among
 
 if TYPE_CHECKING:
-    from gwtui.cli.changes.change import Change
+    from gwtui.cli.changes.change import ChangeCommand
 
 
 class Verb(Protocol):
@@ -73,12 +73,12 @@ def verbs_of(resource: Resource) -> Mapping[str, Verb]:
     return {verb.name: verb for verb in verbs}
 
 
-def _changes(resource: Resource) -> Iterable[Change]:
+def _changes(resource: Resource) -> Iterable[ChangeCommand]:
     """What changes a resource: as its declaration says, or as a module of its own does."""
     from gwtui.cli.changes.crud import changes_of  # noqa: PLC0415 - loads pydantic
 
     if resource.changes != DECLARED:
-        changes: Iterable[Change] = import_module(resource.changes).CHANGES
+        changes: Iterable[ChangeCommand] = import_module(resource.changes).CHANGES
         return changes
     module, _, name = resource.declaration.partition(":")
     return changes_of(getattr(import_module(module), name))

@@ -1,8 +1,9 @@
-"""The one road for writes: intent on disk, exactly one request, outcome on disk.
+"""The executor of writes: intent on disk, exactly one request, outcome on disk.
 
 A write is never retried: the API has no idempotency key, and a blind second request could make a
-live key that nobody knows. The request runs in a task of the road, so that neither a closed screen
-nor a cancelled worker can tear it off half way; ``settle`` lets a program wait for it at its end.
+live key that nobody knows. The request runs in a task of the executor, so that neither a closed
+screen nor a cancelled worker can tear it off half way; ``settle`` lets a program wait for it at its
+end.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from typing import Any, Generic, TypeVar
 from gwtui.client.errors import GatewayError, NotSentError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.request_log import request_ids
-from gwtui.crud.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
+from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.undo import UndoList
-from gwtui.crud.write_log import Books, reason
+from gwtui.crud.write_log import WriteLog, reason
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.audit import AuditLog
 from gwtui.local.journal import Journal
@@ -26,7 +27,7 @@ from gwtui.local.seal import SealError
 T = TypeVar("T")
 
 
-class WriteRoad:
+class WriteExecutor:
     """Carries plans out against one gateway, each at most once."""
 
     def __init__(
@@ -38,7 +39,7 @@ class WriteRoad:
         audit: AuditLog | None = None,
     ) -> None:
         self._client = client
-        self.books = Books(client.connection, journal, audit, clock)
+        self.write_log = WriteLog(client.connection, journal, audit, clock)
         """Where intents and outcomes are written; the audit log lies beside the journal."""
         self._tasks: set[asyncio.Task[object]] = set()
         self._under_way: dict[str, str] = {}
@@ -54,19 +55,19 @@ class WriteRoad:
     @property
     def journal(self) -> Journal:
         """Where intents and outcomes are written."""
-        return self.books.journal
+        return self.write_log.journal
 
     @property
     def journal_fault(self) -> str | None:
         """Why the last outcome could not be journaled; None when it was."""
-        return self.books.journal_fault
+        return self.write_log.journal_fault
 
     @property
     def audit_fault(self) -> str | None:
         """Why the last line of the audit log could not be written; None when it was."""
-        return self.books.audit_fault
+        return self.write_log.audit_fault
 
-    async def carry_out(self, consent: Consent[T]) -> Outcome[T]:
+    async def execute(self, consent: Confirmation[T]) -> Outcome[T]:
         """Send the agreed plan's one request and say what became of it. No GatewayError is raised.
 
         Refused without sending: a plan with obstacles, one that was carried out before, a second
@@ -100,10 +101,10 @@ class WriteRoad:
         task.add_done_callback(done)
         return await asyncio.shield(task)
 
-    async def turn_away(self, consent: Consent[Any], why: str) -> Refused:
+    async def turn_away(self, consent: Confirmation[Any], why: str) -> Refused:
         """Refuse what was agreed to without sending it. That it was tried is in the audit log."""
         error = NotSentError(why)
-        await asyncio.to_thread(self.books.turned_away, consent, error)
+        await asyncio.to_thread(self.write_log.turned_away, consent, error)
         return Refused(error)
 
     async def settle(self, timeout: float) -> int:  # noqa: ASYNC109 - a bound, not an error
@@ -118,9 +119,9 @@ class WriteRoad:
 class _Passage(Generic[T]):
     """One plan on its way."""
 
-    def __init__(self, road: WriteRoad, consent: Consent[T]) -> None:
-        self._road = road
-        self._books = road.books
+    def __init__(self, executor: WriteExecutor, consent: Confirmation[T]) -> None:
+        self._executor = executor
+        self._write_log = executor.write_log
         self._consent = consent
         self._plan = consent.plan
         self._sent = False
@@ -137,10 +138,10 @@ class _Passage(Generic[T]):
                 self._finish(self._outcome)
             elif self._sent:
                 lost = GatewayError("the program ended before the answer came")
-                self._books.unknown(self._consent, lost, None)
+                self._write_log.unknown(self._consent, lost, None)
             else:
                 unsent = NotSentError("the program ended before it was sent")
-                self._books.refused(self._consent, unsent, None)
+                self._write_log.refused(self._consent, unsent, None)
             raise
 
     async def _pass(self) -> Outcome[T]:
@@ -161,11 +162,11 @@ class _Passage(Generic[T]):
                 identity = self._plan.identity
                 if self._plan.identify is not None:
                     identity = self._plan.identify(value)
-                self._books.applied(self._consent, identity, self._request_id)
+                self._write_log.applied(self._consent, identity, self._request_id)
             case Refused(error):
-                self._books.refused(self._consent, error, self._request_id)
+                self._write_log.refused(self._consent, error, self._request_id)
             case Unknown(error):
-                self._books.unknown(self._consent, error, self._request_id)
+                self._write_log.unknown(self._consent, error, self._request_id)
         return outcome
 
     def _keep(self, value: T) -> str:
@@ -183,21 +184,21 @@ class _Passage(Generic[T]):
     async def _announce(self) -> Refused | None:
         """Journal the intent; what cannot be journaled is not sent."""
         try:
-            await asyncio.to_thread(self._books.announce, self._consent)
+            await asyncio.to_thread(self._write_log.announce, self._consent)
         except (OSError, TypeError, ValueError) as error:
             unsent = NotSentError(
-                f"Nothing was sent: the journal {self._road.journal.path} "
+                f"Nothing was sent: the journal {self._executor.journal.path} "
                 f"cannot be written ({reason(error)})."
             )
             # The line may stand on the disk all the same.
-            await asyncio.to_thread(self._books.refused, self._consent, unsent, None)
+            await asyncio.to_thread(self._write_log.refused, self._consent, unsent, None)
             return Refused(unsent)
         return None
 
     async def _send(self) -> Outcome[T]:
         with request_ids() as ids:
             try:
-                return Applied(await self._plan.send(self._road._client))
+                return Applied(await self._plan.send(self._executor._client))
             except GatewayError as error:
                 if error.effect == "none":
                     return Refused(error)

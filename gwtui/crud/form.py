@@ -125,7 +125,7 @@ class IntegerListField(FormField):
 
 
 @dataclass(frozen=True, slots=True)
-class ThreeWayField(FormField):
+class ThreeWaySwitch(FormField):
     """A switch that can also be left open; the words stand for None, True and False."""
 
     kind: Kind = field(default="three_way", init=False)

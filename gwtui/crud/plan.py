@@ -25,7 +25,7 @@ Raises CannotUndoError when that is not possible any more, GatewayError when it 
 Undo = Callable[[T], WayBack]
 """Gives the way back from a write with this answer; it must not hold on to a secret in it."""
 Danger = Literal["low", "high"]
-ConsentKind = Literal["form", "dialog", "typed", "command line"]
+ConfirmationKind = Literal["form", "dialog", "typed", "command line"]
 """How a person agreed: submitted a form, chose in a dialog, typed a name, gave --yes."""
 
 
@@ -123,19 +123,19 @@ def bundle_alike(
 
 
 @dataclass(frozen=True, slots=True)
-class Consent(Generic[T]):
-    """A plan that a person agreed to, and how: the only thing that the road of writes takes.
+class Confirmation(Generic[T]):
+    """A plan that a person agreed to, and how: the only thing that the executor of writes takes.
 
     It is made where the person was asked and nowhere else: in ``ui/forms/writing.py`` and by the
     command line.
     """
 
     plan: Plan[T]
-    by: ConsentKind
+    by: ConfirmationKind
 
-    def each(self) -> tuple[Consent[Any], ...]:
+    def each(self) -> tuple[Confirmation[Any], ...]:
         """One consent for each request of the plan."""
-        return tuple(Consent(part, self.by) for part in self.plan.parts) or (self,)
+        return tuple(Confirmation(part, self.by) for part in self.plan.parts) or (self,)
 
 
 @dataclass(frozen=True, slots=True)

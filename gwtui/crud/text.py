@@ -29,7 +29,7 @@ _MOST_KEPT = 100_000
 Names = Mapping[str, str]
 """Identifier -> name, fit to be shown; of workspaces, "" is the default one's."""
 DEFAULT_WORKSPACE = "the default workspace"
-Words = Callable[[str, Any], str]
+Formatter = Callable[[str, Any], str]
 """A field's value as people read it, from the field's name and the value."""
 
 
@@ -87,7 +87,7 @@ def as_read(fresh: ResponseModel, names: Iterable[str]) -> dict[str, JsonValue]:
 
 
 def changes(
-    known: Mapping[str, Any], request: RequestModel, labels: Mapping[str, str], words: Words
+    known: Mapping[str, Any], request: RequestModel, labels: Mapping[str, str], words: Formatter
 ) -> tuple[Change, ...]:
     """What an update changes, field by field, in the order of the labels."""
     return tuple(
@@ -96,7 +96,7 @@ def changes(
     )
 
 
-def both_sides(name: str, before: Any, after: Any, words: Words) -> tuple[str, str]:
+def both_sides(name: str, before: Any, after: Any, words: Formatter) -> tuple[str, str]:
     """A field before and after, in words that tell what the difference is.
 
     Of a long list the words of a value name the first entries only, of a long text its beginning:
@@ -117,7 +117,7 @@ def both_sides(name: str, before: Any, after: Any, words: Words) -> tuple[str, s
 
 
 def _entries(
-    name: str, before: Sequence[Any], after: Sequence[Any], words: Words
+    name: str, before: Sequence[Any], after: Sequence[Any], words: Formatter
 ) -> tuple[str, str] | None:
     """What came and what went; None where the words of both name every entry anyway."""
     if max(len(before), len(after)) <= SEVERAL or not before or not after:
@@ -135,7 +135,7 @@ def _entries(
 
 
 def first_values(
-    request: RequestModel, labels: Mapping[str, str], words: Words, always: Iterable[str] = ()
+    request: RequestModel, labels: Mapping[str, str], words: Formatter, always: Iterable[str] = ()
 ) -> tuple[Change, ...]:
     """What a creation sets: the fields that were given, and those that always matter."""
     return tuple(

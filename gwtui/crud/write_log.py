@@ -9,10 +9,10 @@ from pydantic import JsonValue
 
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
-from gwtui.crud.plan import Change, Consent
+from gwtui.crud.plan import Change, Confirmation
 from gwtui.domain.clock import Clock
 from gwtui.local.audit import FILE_NAME, AuditEntry, AuditLog, AuditOutcome, Operator
-from gwtui.local.journal import DIED, Entry, Event, Journal, OpenIntent, this_process
+from gwtui.local.journal import DIED, Event, Journal, JournalEntry, OpenIntent, this_process
 
 NOT_WRITTEN = "(not written down)"
 """Stands for what a private change says."""
@@ -20,7 +20,7 @@ KeyLabel = Callable[[], str | None]
 """Gives the label of the management key in use, None while it is not known."""
 
 
-class Books:
+class WriteLog:
     """Journal and audit log of one connection. The methods block: call them in a thread.
 
     ``journal_fault`` and ``audit_fault`` say why the last line could not be written, None when it
@@ -39,30 +39,36 @@ class Books:
         self._clock = clock
         self._operator = Operator.present()
 
-    def announce(self, consent: Consent[Any]) -> None:
+    def announce(self, consent: Confirmation[Any]) -> None:
         """Journal that a plan is about to be sent. Raises OSError, ValueError, TypeError."""
         details = {
             **self._facts(consent),
             "before": dict(consent.plan.before),
             "process": this_process(),
         }
-        self.journal.record(Entry(consent.plan.id, "intent", self._clock.now(), details))
+        self.journal.record(JournalEntry(consent.plan.id, "intent", self._clock.now(), details))
 
-    def applied(self, consent: Consent[Any], identity: str | None, request_id: str | None) -> None:
+    def applied(
+        self, consent: Confirmation[Any], identity: str | None, request_id: str | None
+    ) -> None:
         """The gateway did it."""
         self._close(consent, "applied", {"identity": identity, "request_id": request_id})
 
-    def refused(self, consent: Consent[Any], error: GatewayError, request_id: str | None) -> None:
+    def refused(
+        self, consent: Confirmation[Any], error: GatewayError, request_id: str | None
+    ) -> None:
         """Nothing changed."""
         self._close(consent, "refused", _fault(error, request_id))
 
-    def turned_away(self, consent: Consent[Any], error: GatewayError) -> None:
+    def turned_away(self, consent: Confirmation[Any], error: GatewayError) -> None:
         """It was agreed to, but refused before it could be announced: the audit log alone."""
         for each in consent.each():
             told = {name: value for name, value in _fault(error, None).items() if value is not None}
             self._audit(each.plan.id, "refused", {**self._facts(each), **told})
 
-    def unknown(self, consent: Consent[Any], error: GatewayError, request_id: str | None) -> None:
+    def unknown(
+        self, consent: Confirmation[Any], error: GatewayError, request_id: str | None
+    ) -> None:
         """It may have happened or not."""
         self._close(consent, "unknown", _fault(error, request_id))
 
@@ -76,7 +82,7 @@ class Books:
         found: dict[str, JsonValue] = {"message": finding}
         if identity is not None:
             found["identity"] = identity
-        self.journal.record(Entry(intent.id, "resolved", now, found))
+        self.journal.record(JournalEntry(intent.id, "resolved", now, found))
         who = {"user": self._operator.user, "host": self._operator.host, **found}
         self._audit(intent.id, "resolved", {**intent.details, **who})
 
@@ -93,10 +99,12 @@ class Books:
         except OSError as error:
             self.journal_fault = reason(error)
 
-    def _close(self, consent: Consent[Any], event: Event, details: dict[str, JsonValue]) -> None:
+    def _close(
+        self, consent: Confirmation[Any], event: Event, details: dict[str, JsonValue]
+    ) -> None:
         plan = consent.plan
         try:
-            self.journal.record(Entry(plan.id, event, self._clock.now(), details))
+            self.journal.record(JournalEntry(plan.id, event, self._clock.now(), details))
         except OSError as error:
             # The intent stays open, which is the safe side.
             self.journal_fault = reason(error)
@@ -116,7 +124,7 @@ class Books:
         else:
             self.audit_fault = None
 
-    def _facts(self, consent: Consent[Any]) -> dict[str, JsonValue]:
+    def _facts(self, consent: Confirmation[Any]) -> dict[str, JsonValue]:
         """Who and what, without any secret."""
         plan, connection = consent.plan, self._connection
         return {

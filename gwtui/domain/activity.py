@@ -23,7 +23,7 @@ GROUPINGS: tuple[Grouping, ...] = ("model", "provider", "workspace", "key")
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class ActivitySummary:
     """Sums over some rows; None is unknown. ``unknown`` rows lack the spend or the requests."""
 
     spend: Decimal | None = Decimal(0)
@@ -54,10 +54,10 @@ class Tally:
         return None if figure is None else Decimal(figure)
 
 
-def tally(rows: Iterable[ActivityRow]) -> Tally:
+def tally(rows: Iterable[ActivityRow]) -> ActivitySummary:
     """Sum rows up."""
     rows = tuple(rows)
-    return Tally(
+    return ActivitySummary(
         spend=_usd(row.usage for row in rows),
         byok=_usd(row.byok_usage_inference for row in rows),
         requests=_count(row.requests for row in rows),
@@ -122,10 +122,10 @@ def grouped(
     return {name: tuple(members) for name, members in found.items()}
 
 
-def rest(whole: Tally, parts: Iterable[Tally]) -> Tally:
+def rest(whole: ActivitySummary, parts: Iterable[ActivitySummary]) -> ActivitySummary:
     """What the whole has beyond its parts, never less than nothing."""
     parts = tuple(parts)
-    return Tally(
+    return ActivitySummary(
         spend=_beyond(whole.spend, [part.spend for part in parts]),
         byok=_beyond(whole.byok, [part.byok for part in parts]),
         requests=_more(whole.requests, [part.requests for part in parts]),

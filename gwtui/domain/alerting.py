@@ -67,7 +67,7 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class AlertState:
     """How one condition stands.
 
     ``since`` is when this state began. ``held`` is how much of the time since then was seen;
@@ -85,7 +85,7 @@ class Standing:
         return self.state in ALERTING
 
 
-QUIET = Standing()
+QUIET = AlertState()
 
 _TURNS: Mapping[tuple[State, Evidence], State] = {
     ("quiet", "bad"): "pending",
@@ -102,12 +102,12 @@ _TURNS: Mapping[tuple[State, Evidence], State] = {
 class Step(NamedTuple):
     """A condition after a reading, and what happened with it, if anything."""
 
-    standing: Standing
+    standing: AlertState
     transition: Transition | None = None
 
 
 def step(
-    before: Standing, evidence: Evidence | None, at: datetime, timing: Timing, patience: timedelta
+    before: AlertState, evidence: Evidence | None, at: datetime, timing: Timing, patience: timedelta
 ) -> Step:
     """Take one reading into account; None is a reading without evidence.
 
@@ -127,25 +127,25 @@ def occur(at: datetime) -> Step:
     return Step(_begin("firing", at), "fired")
 
 
-def lapse(before: Standing, at: datetime, after: timedelta) -> Step:
+def lapse(before: AlertState, at: datetime, after: timedelta) -> Step:
     """What happened stops being news after a time."""
     if before.state == "firing" and before.since is not None and at - before.since >= after:
         return Step(_begin("quiet", at), "cleared")
     return Step(before)
 
 
-def _begin(state: State, at: datetime) -> Standing:
-    return Standing(state, since=at, seen=at)
+def _begin(state: State, at: datetime) -> AlertState:
+    return AlertState(state, since=at, seen=at)
 
 
-def _seen(before: Standing, at: datetime, patience: timedelta) -> Standing:
+def _seen(before: AlertState, at: datetime, patience: timedelta) -> AlertState:
     """The same state with the time that was seen of it."""
     passed = timedelta() if before.seen is None else at - before.seen
     held = before.held + (passed if timedelta() < passed <= patience else timedelta())
-    return Standing(before.state, before.since, held, at)
+    return AlertState(before.state, before.since, held, at)
 
 
-def _due(standing: Standing, timing: Timing) -> Step:
+def _due(standing: AlertState, timing: Timing) -> Step:
     """Fire or clear once it lasted for long enough."""
     assert standing.seen is not None  # noqa: S101 - set with every reading
     if standing.state == "pending" and standing.held >= timing.fire_after:

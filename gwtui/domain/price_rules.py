@@ -30,7 +30,7 @@ _RANGE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class PriceRule:
+class OverrideRule:
     """One override entry, read.
 
     ``position`` counts from 1 in the gateway's own list. ``problem`` says why the entry cannot be
@@ -67,10 +67,10 @@ class PriceRule:
         return self.window is None or _inside(at.hour * _MINUTES_PER_HOUR + at.minute, self.window)
 
 
-def read_rules(pricing: Pricing) -> tuple[PriceRule, ...]:
+def read_rules(pricing: Pricing) -> tuple[OverrideRule, ...]:
     """Every override entry in the gateway's order, the unreadable ones included."""
     if "overrides" in pricing.gaps:
-        return (PriceRule(1, _UNREADABLE, problem="the overrides cannot be read"),)
+        return (OverrideRule(1, _UNREADABLE, problem="the overrides cannot be read"),)
     readable = iter(pricing.overrides or ())
     listed = pricing.raw.get("overrides")
     count = len(listed) if isinstance(listed, list | tuple) else len(pricing.overrides or ())
@@ -81,13 +81,13 @@ def read_rules(pricing: Pricing) -> tuple[PriceRule, ...]:
     return tuple(rules)
 
 
-def _unreadable(position: int) -> PriceRule:
-    return PriceRule(position, _UNREADABLE, problem="the entry cannot be read")
+def _unreadable(position: int) -> OverrideRule:
+    return OverrideRule(position, _UNREADABLE, problem="the entry cannot be read")
 
 
-def _read(position: int, entry: PriceOverride) -> PriceRule:
+def _read(position: int, entry: PriceOverride) -> OverrideRule:
     window, days = _window(entry), _days(entry)
-    return PriceRule(
+    return OverrideRule(
         position,
         _in_words(entry.min_prompt_tokens, window, days, _strange_days(entry)),
         _problem(entry),

@@ -18,7 +18,7 @@ from decimal import Context, Decimal
 
 from gwtui.contract.pricing import PRICE_KEYS, Pricing
 from gwtui.domain.money import percent
-from gwtui.domain.price_rules import PriceRule, read_rules
+from gwtui.domain.price_rules import OverrideRule, read_rules
 
 BASE_PRICE = "base price"
 
@@ -120,7 +120,7 @@ class Quote:
     notes: tuple[str, ...] = ()
 
 
-def tiers(pricing: Pricing) -> tuple[PriceRule, ...]:
+def tiers(pricing: Pricing) -> tuple[OverrideRule, ...]:
     """Every override in words and figures, in the contract's order: later ones win per key."""
     return read_rules(pricing)
 

@@ -39,7 +39,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class FilterVerdict:
     """What becomes of a message."""
 
     pieces: tuple[Piece, ...]
@@ -50,7 +50,7 @@ class Verdict:
     flagged_by: tuple[int, ...]
 
 
-def judge(message: str, filters: Sequence[Matches]) -> Verdict:
+def judge(message: str, filters: Sequence[Matches]) -> FilterVerdict:
     """Apply the filters to a message. A filter with an action that is not known does nothing."""
     pieces = tuple(_pieces(message, filters))
     by_action = {
@@ -65,7 +65,7 @@ def judge(message: str, filters: Sequence[Matches]) -> Verdict:
     sent = "".join(
         piece.replacement if piece.action == "redact" else piece.text for piece in pieces
     )
-    return Verdict(
+    return FilterVerdict(
         pieces,
         None if blocked else sent,
         by_action["block"],

@@ -23,7 +23,7 @@ _WINDOWS = ("uptime_last_5m", "uptime_last_30m", "uptime_last_1d")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class UptimeVerdict:
     """``word`` is "healthy", "degraded", "down", "no traffic", "unknown" or "status N".
 
     ``why`` explains it in a sentence.
@@ -34,7 +34,7 @@ class Verdict:
     why: str
 
 
-def verdict(endpoint: Endpoint) -> Verdict:
+def verdict(endpoint: Endpoint) -> UptimeVerdict:
     """How an endpoint does now.
 
     The newest window with traffic decides; the older ones can only lower the verdict. A status
@@ -46,12 +46,12 @@ def verdict(endpoint: Endpoint) -> Verdict:
     if not status:
         return found
     if found.word == "down":
-        return Verdict("down", "bad", f"{found.why}; the gateway reports status {status}")
+        return UptimeVerdict("down", "bad", f"{found.why}; the gateway reports status {status}")
     why = f"the gateway reports status {status}, which the contract does not explain; {found.why}"
-    return Verdict(f"status {status}", "warn", why)
+    return UptimeVerdict(f"status {status}", "warn", why)
 
 
-def _by_figures(endpoint: Endpoint) -> Verdict:
+def _by_figures(endpoint: Endpoint) -> UptimeVerdict:
     newest, half_hour, day = (
         endpoint.uptime_last_5m,
         endpoint.uptime_last_30m,
@@ -62,22 +62,22 @@ def _by_figures(endpoint: Endpoint) -> Verdict:
     if recent is None:
         return _without_traffic(endpoint, why)
     if recent < DOWN_BELOW:
-        return Verdict("down", "bad", f"most requests fail: {why}")
+        return UptimeVerdict("down", "bad", f"most requests fail: {why}")
     if recent < DEGRADED_BELOW:
-        return Verdict("degraded", "warn", f"requests fail: {why}")
+        return UptimeVerdict("degraded", "warn", f"requests fail: {why}")
     if half_hour is not None and half_hour < DEGRADED_BELOW:
-        return Verdict("degraded", "warn", f"recovering: {why}")
+        return UptimeVerdict("degraded", "warn", f"recovering: {why}")
     if day is not None and day < ROUGH_DAY_BELOW:
-        return Verdict("degraded", "warn", f"works now after a rough day: {why}")
-    return Verdict("healthy", "good", why)
+        return UptimeVerdict("degraded", "warn", f"works now after a rough day: {why}")
+    return UptimeVerdict("healthy", "good", why)
 
 
-def _without_traffic(endpoint: Endpoint, why: str) -> Verdict:
+def _without_traffic(endpoint: Endpoint, why: str) -> UptimeVerdict:
     if all(window in endpoint.gaps and _unsaid(endpoint, window) for window in _WINDOWS):
-        return Verdict("unknown", "muted", "the answer holds no readable uptime")
+        return UptimeVerdict("unknown", "muted", "the answer holds no readable uptime")
     if endpoint.uptime_last_1d is None:
-        return Verdict("no traffic", "muted", "too few requests today to tell")
-    return Verdict("no traffic", "muted", f"too few requests in the last 30 minutes; {why}")
+        return UptimeVerdict("no traffic", "muted", "too few requests today to tell")
+    return UptimeVerdict("no traffic", "muted", f"too few requests in the last 30 minutes; {why}")
 
 
 def _unsaid(endpoint: Endpoint, window: str) -> bool:

@@ -25,7 +25,7 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded import bodies
 from gwtui.embedded.auth import admit
 from gwtui.embedded.errors import DatabaseBusyError
-from gwtui.embedded.operations import Call, Caller, Operation, Site
+from gwtui.embedded.operations import Operation, OperationRequest, Principal, Site
 from gwtui.embedded.queries import read_query
 from gwtui.embedded.responses import Refusal, error_body
 from gwtui.embedded.store.database import BUSY_SECONDS, Database
@@ -55,7 +55,7 @@ def build_app(
             Route(PREFIX + path, desk.endpoint(methods), methods=list(methods))
             for path, methods in sorted(by_path.items(), key=lambda item: literal_first(item[0]))
         ],
-        middleware=[Middleware(Marks, clock=site.clock)],
+        middleware=[Middleware(RequestMarks, clock=site.clock)],
         exception_handlers={HTTPException: desk.unrouted},
     )
     app.router.redirect_slashes = False
@@ -93,7 +93,7 @@ class _Desk:
         return self._respond(status, error_body(status, message), headers)
 
     async def _answer(self, operation: Operation, request: Request) -> Response:
-        caller: Caller | None = None
+        caller: Principal | None = None
         try:
             caller = self._admit(operation, request)
             query = read_query(operation.query, request.query_params.multi_items())
@@ -117,7 +117,7 @@ class _Desk:
             log.exception("%s %s failed", operation.method, operation.path)
             return self._respond(500, error_body(500, errors.SERVER_ERROR))
 
-    def _admit(self, operation: Operation, request: Request) -> Caller | None:
+    def _admit(self, operation: Operation, request: Request) -> Principal | None:
         headers = request.headers.getlist("authorization")
         with self._database.read() as db:
             return admit(db, headers, operation.access, self._site.clock.now())
@@ -133,7 +133,7 @@ class _Desk:
         self,
         operation: Operation,
         request: Request,
-        caller: Caller | None,
+        caller: Principal | None,
         query: Mapping[str, Any],
         body: RequestModel | None,
     ) -> JsonValue:
@@ -162,7 +162,7 @@ class _Desk:
         self,
         operation: Operation,
         request: Request,
-        caller: Caller | None,
+        caller: Principal | None,
         query: Mapping[str, Any],
         body: RequestModel | None,
     ) -> JsonValue:
@@ -171,7 +171,7 @@ class _Desk:
         self._ledger.catch_up(now, exactly=operation.writes)
         with self._transaction(operation) as db:
             return operation.handler(
-                Call(
+                OperationRequest(
                     site=self._site,
                     db=db,
                     now=now,
@@ -210,7 +210,7 @@ def new_request_id() -> str:
     return f"req-{uuid.uuid4().hex}"
 
 
-class Marks:
+class RequestMarks:
     """Gives every answer an X-Request-Id, so that a refusal can be named in a report, and a Date.
 
     The moment is the gateway's own, which a server in front of it could not know.

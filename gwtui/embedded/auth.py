@@ -11,7 +11,7 @@ from datetime import datetime
 
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.keys import is_expired
-from gwtui.embedded.operations import Access, Caller
+from gwtui.embedded.operations import Access, Principal
 from gwtui.embedded.responses import management_key_needed, unauthenticated
 from gwtui.embedded.store import keys
 
@@ -64,7 +64,7 @@ MALFORMED = "Malformed Authentication header"
 
 def admit(
     db: sqlite3.Connection, headers: Sequence[str], access: Access, now: datetime
-) -> Caller | None:
+) -> Principal | None:
     """The caller, None for an anonymous one where that is allowed.
 
     ``headers`` are the values of every Authorization header. Raises 401 for a missing or bad key
@@ -80,7 +80,7 @@ def admit(
     return caller
 
 
-def _caller(db: sqlite3.Connection, headers: Sequence[str], now: datetime) -> Caller:
+def _caller(db: sqlite3.Connection, headers: Sequence[str], now: datetime) -> Principal:
     scheme, _, secret = headers[0].strip().partition(" ")
     secret = secret.strip()
     if len(headers) != 1 or scheme.lower() != "bearer" or not secret:
@@ -92,4 +92,4 @@ def _caller(db: sqlite3.Connection, headers: Sequence[str], now: datetime) -> Ca
         raise unauthenticated(DISABLED_KEY)
     if is_expired(key.expires_at, now):
         raise unauthenticated(EXPIRED_KEY)
-    return Caller(key.hash, key.is_management, key.creator_user_id)
+    return Principal(key.hash, key.is_management, key.creator_user_id)

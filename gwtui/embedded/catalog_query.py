@@ -14,7 +14,7 @@ from gwtui.domain.guardrail_effect import effect_on_model, restrictions_of
 from gwtui.embedded.operations import Site
 from gwtui.embedded.simulator import Catalog, CatalogEndpoint, CatalogModel, live_figures
 from gwtui.embedded.simulator.traits import (
-    Standing,
+    ModelRank,
     is_distillable,
     is_zero_retention,
     popularity,
@@ -116,7 +116,7 @@ def _stands(model: CatalogModel, query: Mapping[str, Any]) -> bool:
     )
 
 
-def _index(standing: Standing, name: str) -> Decimal | None:
+def _index(standing: ModelRank, name: str) -> Decimal | None:
     value = {
         "intelligence_index": standing.intelligence,
         "coding_index": standing.coding,

@@ -21,7 +21,7 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import RequestModel
 from gwtui.domain.clock import Clock
 from gwtui.embedded.queries import QueryParameter
-from gwtui.embedded.responses import Answer
+from gwtui.embedded.responses import ResponseSchema
 from gwtui.embedded.simulator import Catalog, UsageProfile
 from gwtui.embedded.store.vault import Vault
 
@@ -41,7 +41,7 @@ class Access(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class Principal:
     """The key that asks."""
 
     key_hash: str
@@ -64,7 +64,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class OperationRequest:
     """One request after every check: a handler only has to do its own work.
 
     ``db`` is inside a transaction that is committed when the handler returns and undone when it
@@ -74,7 +74,7 @@ class Call:
     site: Site
     db: sqlite3.Connection
     now: datetime
-    caller: Caller | None
+    caller: Principal | None
     path: Mapping[str, str]
     query: Mapping[str, Any]
     given_query: tuple[tuple[str, str], ...]
@@ -88,14 +88,14 @@ class Call:
         return self.body
 
     @property
-    def known_caller(self) -> Caller:
+    def known_caller(self) -> Principal:
         """The caller of an operation that is not public. Raises TypeError on a public one."""
         if self.caller is None:
             raise TypeError("a public operation has no caller")
         return self.caller
 
 
-Handler = Callable[[Call], JsonValue]
+Handler = Callable[[OperationRequest], JsonValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Operation:
     tag: str
     access: Access
     handler: Handler
-    answer: Answer
+    answer: ResponseSchema
     status: int = 200
     query: tuple[QueryParameter, ...] = ()
     body: type[RequestModel] | None = None

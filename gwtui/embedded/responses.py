@@ -16,7 +16,7 @@ Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ResponseSchema:
     """The body of a success: its schema, and the models that the schema refers to."""
 
     description: str
@@ -34,26 +34,28 @@ def record(properties: Mapping[str, Schema]) -> Schema:
     return {"type": "object", "properties": dict(properties), "required": list(properties)}
 
 
-def one(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> Answer:
+def one(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
     """``{"data": model}``, and what stands beside it."""
-    return Answer(model.__name__, record({"data": reference(model), **(extra or {})}), (model,))
+    return ResponseSchema(
+        model.__name__, record({"data": reference(model), **(extra or {})}), (model,)
+    )
 
 
-def many(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> Answer:
+def many(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
     """``{"data": [model]}``, and what stands beside it."""
     properties = {"data": _list_of(model), **(extra or {})}
-    return Answer(f"List of {model.__name__}", record(properties), (model,))
+    return ResponseSchema(f"List of {model.__name__}", record(properties), (model,))
 
 
-def page(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> Answer:
+def page(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
     """``{"data": [model], "total_count": n}``; the count ignores the paging."""
     properties = {"data": _list_of(model), "total_count": {"type": "integer"}, **(extra or {})}
-    return Answer(f"Page of {model.__name__}", record(properties), (model,))
+    return ResponseSchema(f"Page of {model.__name__}", record(properties), (model,))
 
 
-def plain(description: str, properties: Mapping[str, Schema]) -> Answer:
+def plain(description: str, properties: Mapping[str, Schema]) -> ResponseSchema:
     """An object that no model of the contract describes."""
-    return Answer(description, record(properties))
+    return ResponseSchema(description, record(properties))
 
 
 DELETED = plain("Deleted", {"deleted": {"const": True}})

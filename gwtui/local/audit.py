@@ -34,7 +34,7 @@ _KEPT_ASIDE = re.compile(r"-(\d{6,})\.jsonl\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class FieldChange:
+class AuditedChange:
     """One field before and after, as people read it; None where there is none."""
 
     field: str
@@ -72,7 +72,7 @@ class AuditEntry:
     status: int | None = None
     message: str | None = None
     request_id: str | None = None
-    changes: tuple[FieldChange, ...] = ()
+    changes: tuple[AuditedChange, ...] = ()
     summary: Mapping[str, JsonValue] = field(default_factory=dict)
 
     @classmethod
@@ -192,7 +192,7 @@ def _entry(line: dict[str, Any]) -> AuditEntry | None:
         at = datetime.fromisoformat(line["at"])
         known = {name: line[name] for name in _PLAIN if name in line}
         changes = tuple(
-            FieldChange(str(one["field"]), _text(one["before"]), _text(one["after"]))
+            AuditedChange(str(one["field"]), _text(one["before"]), _text(one["after"]))
             for one in line.get("changes", ())
         )
         summary = line.get("summary", {})
@@ -215,7 +215,7 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def one_line(changes: tuple[FieldChange, ...]) -> str:
+def one_line(changes: tuple[AuditedChange, ...]) -> str:
     """The changes in a line: "Limit: $5.00 → $10.00; State: enabled → disabled"."""
     return "; ".join(
         f"{one.field}: {one.after}"

@@ -77,7 +77,7 @@ _EVENTS = CLOSING | {"intent", "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """One line: ``id`` ties the events of one write together; ``at`` is UTC."""
 
     id: str
@@ -120,14 +120,14 @@ class Journal:
         self.path = path
         self._file = LineFile(path)
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: JournalEntry) -> None:
         """Append one line and wait until it is on the disk. Raises OSError, ValueError, TypeError.
 
         What raises leaves nothing of the line behind.
         """
         self._file.append(_line(entry))
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[JournalEntry]:
         """Every readable line in file order; torn and foreign lines are passed over.
 
         Raises OSError.
@@ -153,7 +153,7 @@ class Journal:
             left = _open(filter(None, map(_entry, parsed(content))), now)
             dead = tuple(one for one in left if not (one.answer_lost or one.running))
             details: dict[str, JsonValue] = {"message": DIED}
-            lines = [encoded(_line(Entry(one.id, "unknown", now, details))) for one in dead]
+            lines = [encoded(_line(JournalEntry(one.id, "unknown", now, details))) for one in dead]
             if lines:
                 add(descriptor, b"".join(lines))
         return dead
@@ -186,9 +186,9 @@ class Journal:
         return self._file.keep(wanted, over)
 
 
-def _open(entries: Iterable[Entry], now: datetime | None) -> tuple[OpenIntent, ...]:
-    intents: dict[str, Entry] = {}
-    lost: dict[str, Entry] = {}
+def _open(entries: Iterable[JournalEntry], now: datetime | None) -> tuple[OpenIntent, ...]:
+    intents: dict[str, JournalEntry] = {}
+    lost: dict[str, JournalEntry] = {}
     closed: set[str] = set()
     for entry in entries:
         if entry.event == "intent":
@@ -204,7 +204,9 @@ def _open(entries: Iterable[Entry], now: datetime | None) -> tuple[OpenIntent, .
     )
 
 
-def _open_intent(intent: Entry, lost: Entry | None, now: datetime | None) -> OpenIntent:
+def _open_intent(
+    intent: JournalEntry, lost: JournalEntry | None, now: datetime | None
+) -> OpenIntent:
     details = intent.details
     recent = now is None or now - intent.at < _LONGEST
     summary, changes = details.get("summary"), details.get("changes")
@@ -229,7 +231,7 @@ def _open_intent(intent: Entry, lost: Entry | None, now: datetime | None) -> Ope
     )
 
 
-def _line(entry: Entry) -> dict[str, JsonValue]:
+def _line(entry: JournalEntry) -> dict[str, JsonValue]:
     return {
         **entry.details,
         "v": _VERSION,
@@ -239,7 +241,7 @@ def _line(entry: Entry) -> dict[str, JsonValue]:
     }
 
 
-def _entry(data: dict[str, Any]) -> Entry | None:
+def _entry(data: dict[str, Any]) -> JournalEntry | None:
     """The entry of a line; None when it is not one of this version."""
     rest = dict(data)
     try:
@@ -251,4 +253,4 @@ def _entry(data: dict[str, Any]) -> Entry | None:
         return None
     if not known or not isinstance(identifier, str) or moment.tzinfo is None:
         return None
-    return Entry(identifier, event, moment, rest)
+    return JournalEntry(identifier, event, moment, rest)

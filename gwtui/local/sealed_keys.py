@@ -48,7 +48,7 @@ _TRIAL_VALUE = SecretStr("x" * 4096)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SealedKeysFound:
     """The keys of one gateway that wait to be acknowledged."""
 
     keys: tuple[SealedKey, ...] = ()
@@ -135,7 +135,7 @@ class SealedKeys:
         held = self._held.get(identifier)
         return None if held is None else held.until
 
-    def find(self, *, shown_elsewhere: bool = False) -> Found:
+    def find(self, *, shown_elsewhere: bool = False) -> SealedKeysFound:
         """What waits, with those keys that another process shows when they are asked for.
 
         Never raises: what cannot be read counts as damaged.
@@ -160,7 +160,7 @@ class SealedKeys:
             except (SealError, OSError):
                 # Another process may have wiped it while it was read.
                 counts["damaged"] += path.suffix == _WHOLE and private_file.is_regular(path)
-        return Found(
+        return SealedKeysFound(
             tuple(sorted(keys.values(), key=lambda key: key.made_at)),
             other_gateways=tuple(others),
             **counts,

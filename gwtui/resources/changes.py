@@ -19,7 +19,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.watch.board.questions import amount
 from gwtui.watch.feeds.changes import ChangeRow, changes_feed, last_day
 from gwtui.watch.history import model as figures
-from gwtui.watch.history.model import Change, Reading, Series, model_of
+from gwtui.watch.history.model import Reading, RecordedChange, Series, model_of
 
 _PRICE = figures.price_figure("")
 _AMOUNTS = frozenset({"limit", "limit_usd", figures.TOTAL_CREDITS})
@@ -73,7 +73,7 @@ def value_words(field: str, value: JsonValue) -> str:
     return safe_line(json.dumps(value, ensure_ascii=False), _LONG)
 
 
-def change_words(change: Change) -> str:
+def change_words(change: RecordedChange) -> str:
     """One change in a sentence without its subject: "prompt price $3.00/M → $2.50/M"."""
     if not change.field:
         return event_cell(change.kind).text

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RegistryEntry:
     """A resource: its id and title, and where its declaration stands ("module:NAME").
 
     The declaration is a ResourceSpec, or a screen class where ``screen`` says so. ``tab`` gives
@@ -37,78 +37,90 @@ class Entry:
     key: str = ""
 
 
-ENTRIES: tuple[Entry, ...] = (
-    Entry("credits", "Credits", "gwtui.ui.screens.credits:CreditsScreen", screen=True),
-    Entry("keys", "Keys", "gwtui.resources.keys.resource:KEYS"),
-    Entry("models", "Models", "gwtui.resources.models.resource:MODELS"),
-    Entry(
+ENTRIES: tuple[RegistryEntry, ...] = (
+    RegistryEntry("credits", "Credits", "gwtui.ui.screens.credits:CreditsScreen", screen=True),
+    RegistryEntry("keys", "Keys", "gwtui.resources.keys.resource:KEYS"),
+    RegistryEntry("models", "Models", "gwtui.resources.models.resource:MODELS"),
+    RegistryEntry(
         "endpoints",
         "Endpoints",
         "gwtui.resources.models.endpoints:ENDPOINTS",
         tab=False,
         parent="models",
     ),
-    Entry(
+    RegistryEntry(
         "user-models",
         "Models of this key",
         "gwtui.resources.models.resource:USER_MODELS",
         tab=False,
     ),
-    Entry(
+    RegistryEntry(
         "workspaces", "Workspaces", "gwtui.resources.workspaces.resource:WORKSPACES", short="Spaces"
     ),
-    Entry(
+    RegistryEntry(
         "members",
         "Members",
         "gwtui.resources.members.resource:MEMBERS",
         tab=False,
         parent="workspaces",
     ),
-    Entry(
+    RegistryEntry(
         "organization", "People", "gwtui.resources.organization.resource:ORGANIZATION", tab=False
     ),
-    Entry(
+    RegistryEntry(
         "model-guardrails",
         "Guardrails on a model",
         "gwtui.resources.guardrails.on_model:MODEL_GUARDRAILS",
         tab=False,
         parent="models",
     ),
-    Entry(
+    RegistryEntry(
         "assignments", "Assignments", "gwtui.resources.assignments.resource:ASSIGNMENTS", tab=False
     ),
-    Entry(
+    RegistryEntry(
         "guardrails", "Guardrails", "gwtui.resources.guardrails.resource:GUARDRAILS", short="Guards"
     ),
-    Entry("byok", "Credentials", "gwtui.resources.byok.resource:BYOK", short="BYOK"),
-    Entry("activity", "Activity", "gwtui.ui.screens.activity:ActivityScreen", screen=True),
-    Entry("providers", "Providers", "gwtui.resources.models.providers:PROVIDERS", tab=False),
-    Entry("zdr", "Models under ZDR", "gwtui.resources.models.zdr:ZDR", tab=False, short="ZDR"),
-    Entry("board", "Board", "gwtui.ui.screens.board:BoardScreen", tab=False, screen=True, key="0"),
-    Entry("changes", "Changes", "gwtui.ui.screens.changes:ChangesScreen", tab=False, screen=True),
-    Entry(
+    RegistryEntry("byok", "Credentials", "gwtui.resources.byok.resource:BYOK", short="BYOK"),
+    RegistryEntry("activity", "Activity", "gwtui.ui.screens.activity:ActivityScreen", screen=True),
+    RegistryEntry(
+        "providers", "Providers", "gwtui.resources.models.providers:PROVIDERS", tab=False
+    ),
+    RegistryEntry(
+        "zdr", "Models under ZDR", "gwtui.resources.models.zdr:ZDR", tab=False, short="ZDR"
+    ),
+    RegistryEntry(
+        "board", "Board", "gwtui.ui.screens.board:BoardScreen", tab=False, screen=True, key="0"
+    ),
+    RegistryEntry(
+        "changes", "Changes", "gwtui.ui.screens.changes:ChangesScreen", tab=False, screen=True
+    ),
+    RegistryEntry(
         "alerts",
         "Alerts",
         "gwtui.resources.alerts.resource:ALERTS",
         tab=False,
         key="exclamation_mark",
     ),
-    Entry("alert-rules", "Alert rules", "gwtui.resources.alerts.rules:ALERT_RULES", tab=False),
-    Entry(
+    RegistryEntry(
+        "alert-rules", "Alert rules", "gwtui.resources.alerts.rules:ALERT_RULES", tab=False
+    ),
+    RegistryEntry(
         "alert-history",
         "Alert events",
         "gwtui.resources.alerts.history:ALERT_HISTORY",
         tab=False,
     ),
-    Entry("audit", "Audit entries", "gwtui.resources.audit:AUDIT", tab=False, short="Audit"),
-    Entry(
+    RegistryEntry(
+        "audit", "Audit entries", "gwtui.resources.audit:AUDIT", tab=False, short="Audit"
+    ),
+    RegistryEntry(
         "recovery",
         "Writes in doubt",
         "gwtui.resources.recovery.resource:DOUBTS",
         tab=False,
         short="Doubts",
     ),
-    Entry(
+    RegistryEntry(
         "doubt",
         "Evidence",
         "gwtui.ui.screens.doubt:DoubtScreen",
@@ -116,14 +128,14 @@ ENTRIES: tuple[Entry, ...] = (
         screen=True,
         parent="recovery",
     ),
-    Entry(
+    RegistryEntry(
         "generation",
         "Generation",
         "gwtui.ui.screens.generation:GenerationScreen",
         tab=False,
         screen=True,
     ),
-    Entry(
+    RegistryEntry(
         "key",
         "This key",
         "gwtui.ui.screens.current_key:CurrentKeyScreen",
@@ -136,7 +148,7 @@ ENTRIES: tuple[Entry, ...] = (
 class _Declarations(Mapping[str, T]):
     """Declarations by resource id, each imported when it is asked for."""
 
-    def __init__(self, entries: tuple[Entry, ...]) -> None:
+    def __init__(self, entries: tuple[RegistryEntry, ...]) -> None:
         self._entries = {entry.id: entry for entry in entries}
 
     def __getitem__(self, resource: str) -> T:

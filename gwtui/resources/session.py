@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.contract.keys import CurrentKey
-    from gwtui.crud.executor import WriteRoad
+    from gwtui.crud.executor import WriteExecutor
     from gwtui.local.journal import Journal
     from gwtui.local.sealed_keys import SealedKeys
     from gwtui.watch.alerts.watching import Alerts
@@ -39,7 +39,7 @@ class Session:
     connection: Connection
     gateway: GatewayClient
     hub: FeedHub
-    road: WriteRoad
+    executor: WriteExecutor
     sealed: SealedKeys
     history: Recording
     alerts: Alerts | None = None
@@ -62,7 +62,7 @@ async def open_session(
     data: Path | None = None,
     config: Path | None = None,
 ) -> AsyncIterator[Session]:
-    """Client, feeds and the road of writes over one connection, closed in the reverse order.
+    """Client, feeds and the executor of writes over one connection, closed in the reverse order.
 
     What is watched is recorded below the directory ``data``; None records nothing. The rules of
     alerts stand in the directory ``config``; None watches by none. A write that is
@@ -70,7 +70,7 @@ async def open_session(
     the first paint.
     """
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
-    from gwtui.crud.executor import WriteRoad  # noqa: PLC0415
+    from gwtui.crud.executor import WriteExecutor  # noqa: PLC0415
     from gwtui.local.journal import Journal  # noqa: PLC0415
     from gwtui.local.sealed_keys import sealed_keys  # noqa: PLC0415
     from gwtui.resources.keys.current import current_key_feed  # noqa: PLC0415
@@ -84,13 +84,13 @@ async def open_session(
     journal = journal or Journal(_default_journal())
     async with GatewayClient(connection, clock=clock) as gateway:
         hub = FeedHub(gateway, clock)
-        road = WriteRoad(gateway, journal, clock)
-        road.books.key_label = partial(_label, current_key_feed(hub, Scope()))
-        serve_audit(hub, road.books.audit)
+        executor = WriteExecutor(gateway, journal, clock)
+        executor.write_log.key_label = partial(_label, current_key_feed(hub, Scope()))
+        serve_audit(hub, executor.write_log.audit)
         serve_doubts(hub, journal)
-        await asyncio.to_thread(road.books.tidy)
+        await asyncio.to_thread(executor.write_log.tidy)
         sealed = sealed_keys(journal.path.parent, connection, clock.now)
-        await asyncio.to_thread(resolve_made, road.books, sealed)
+        await asyncio.to_thread(resolve_made, executor.write_log, sealed)
         path = None if data is None else history_path(data, connection.label, connection.base_url)
         try:
             async with (
@@ -98,10 +98,10 @@ async def open_session(
                 _alerts(history, hub, connection, clock, path and config) as alerts,
             ):
                 hub.recording = history
-                yield Session(connection, gateway, hub, road, sealed, history, alerts)
+                yield Session(connection, gateway, hub, executor, sealed, history, alerts)
         finally:
             await hub.close()
-            await road.settle(_LAST_WRITE)
+            await executor.settle(_LAST_WRITE)
             sealed.close()
 
 
@@ -111,7 +111,7 @@ async def _alerts(
 ) -> AsyncIterator[Alerts | None]:
     """The alerts of what is recorded; without a directory of rules there are none."""
     from gwtui.local.audit import Operator  # noqa: PLC0415
-    from gwtui.watch.alerts.watching import FILE_NAME, Place, alerting  # noqa: PLC0415
+    from gwtui.watch.alerts.watching import FILE_NAME, AlertScope, alerting  # noqa: PLC0415
     from gwtui.watch.feeds.alerts import serve_alerts  # noqa: PLC0415
 
     if config is None:
@@ -122,7 +122,7 @@ async def _alerts(
     async with alerting(
         history,
         hub,
-        place=Place(connection.label, connection.base_url, config / FILE_NAME),
+        place=AlertScope(connection.label, connection.base_url, config / FILE_NAME),
         dialect=connection.dialect,
         who=f"{operator.user}@{operator.host}",
         clock=clock,

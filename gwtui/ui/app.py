@@ -22,13 +22,13 @@ from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.actions.handlers import BACKGROUND, handler
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.connecting import Connecting
-from gwtui.ui.health import Health
+from gwtui.ui.health import ConnectionHealth
 from gwtui.ui.keys import shown
 from gwtui.ui.messages import LookInto
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
-from gwtui.ui.shutdown import Departure
+from gwtui.ui.shutdown import Shutdown
 from gwtui.ui.styles import frame_sheet, further_sheets
 from gwtui.ui.terminal import TerminalTitle, give_back
 from gwtui.ui.terminal_size import TerminalSizedApp
@@ -39,7 +39,7 @@ from gwtui.watch.hub import Scope
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
-    from gwtui.crud.executor import WriteRoad
+    from gwtui.crud.executor import WriteExecutor
     from gwtui.local.journal import Journal
     from gwtui.ui.alert_notices import AlertNotices
     from gwtui.watch.hub import FeedHub
@@ -84,7 +84,7 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
         self.scope = Scope()
         self.scope_name: str | None = None
         """Name of the workspace that lists are narrowed to, None for all of them."""
-        self.health = Health()
+        self.health = ConnectionHealth()
         self.navigation = Navigation(self)
         self._start = start
         self._offered = False
@@ -92,7 +92,7 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
         self.notices: AlertNotices | None = None
         self._title = TerminalTitle()
         self._connecting = Connecting(connect, journal, clock, self._link_changed, data, config)
-        self.departure = Departure(
+        self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
             lambda: give_back(self._driver, self._title.last_words()),
         )
@@ -154,9 +154,9 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
         return self._open_session().hub
 
     @property
-    def road(self) -> WriteRoad:
+    def executor(self) -> WriteExecutor:
         """RuntimeError while there is no connection."""
-        return self._open_session().road
+        return self._open_session().executor
 
     @property
     def held(self) -> str | None:
@@ -179,7 +179,7 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
 
     async def on_mount(self) -> None:
         """Paint the frame, then load and show the start screen."""
-        self.departure.watch(terminal=not self.is_headless)
+        self.shutdown.watch(terminal=not self.is_headless)
         self.screen_change_signal.subscribe(self, self._cover)
         self.set_interval(1.0, self._second)
         self.set_interval(_SWEEPING, self._sweep)
@@ -203,8 +203,8 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
         if self.notices is not None:
             self.notices.close()
         self.entitle("")
-        await self._connecting.stop(lambda: self.departure.status is not None)
-        self.departure.unwatch()
+        await self._connecting.stop(lambda: self.shutdown.status is not None)
+        self.shutdown.unwatch()
 
     def reconnect(self) -> None:
         """Try to connect now."""
@@ -324,7 +324,7 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
 
         A modal screen tells so by ``unsaved``, and what it is by ``loss``.
         """
-        if self.session is not None and self.session.road.in_flight:
+        if self.session is not None and self.session.executor.in_flight:
             return "A change is on its way; its outcome would only stand in the journal."
         for screen in self.screen_stack:
             if getattr(screen, "unsaved", False):

@@ -108,7 +108,7 @@ def _span(seconds: float) -> str:
 
 
 @dataclass(slots=True)
-class Health:
+class ConnectionHealth:
     """Remembers since when each feed fails."""
 
     _since: dict[str, datetime] = field(default_factory=dict)

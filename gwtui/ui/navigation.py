@@ -20,7 +20,7 @@ _COVERED = "Close what is open first, then go there"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """A tab, or the list that a row of another one opened."""
 
     resource: str
@@ -39,10 +39,10 @@ class Navigation:
 
     def __init__(self, app: GwtuiApp) -> None:
         self._app = app
-        self._screens: dict[Place, GatewayScreen] = {}
-        self._snapshots: dict[Place, ListSnapshot] = {}
-        self._history: list[Place] = []
-        self._here: Place | None = None
+        self._screens: dict[Location, GatewayScreen] = {}
+        self._snapshots: dict[Location, ListSnapshot] = {}
+        self._history: list[Location] = []
+        self._here: Location | None = None
 
     @property
     def screen(self) -> GatewayScreen | None:
@@ -61,7 +61,7 @@ class Navigation:
 
     async def show_tab(self, tab: str) -> None:
         """Show a tab; nothing happens while something stands above the screen."""
-        await self._go(Place(tab))
+        await self._go(Location(tab))
 
     async def open_child(
         self, opener: ResourceSpec[Any], parent: str, child: str | None = None, *, name: str = ""
@@ -73,7 +73,7 @@ class Navigation:
         """
         resource = child or opener.opens
         if resource is not None:
-            await self._go(Place(resource, parent, opener.id, name))
+            await self._go(Location(resource, parent, opener.id, name))
 
     async def back(self) -> bool:
         """Return to the screen before; False when there is none."""
@@ -109,7 +109,7 @@ class Navigation:
                 self.screen.seek(path, child)
         return None
 
-    async def _go(self, place: Place) -> None:
+    async def _go(self, place: Location) -> None:
         if place == self._here or self.covered:
             return
         if self._here is not None:
@@ -120,7 +120,7 @@ class Navigation:
             del self._history[:-_HISTORY]
         await self._show(place)
 
-    async def _show(self, place: Place) -> None:
+    async def _show(self, place: Location) -> None:
         screen = self._screens.pop(place, None)
         if screen is None:
             screen = self._make(place)
@@ -131,7 +131,7 @@ class Navigation:
         await self._app.switch_screen(screen)
         await self._forget()
 
-    def _make(self, place: Place) -> GatewayScreen:
+    def _make(self, place: Location) -> GatewayScreen:
         from gwtui.resources.registry import RESOURCES, SCREENS  # noqa: PLC0415
         from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - after the first paint
 

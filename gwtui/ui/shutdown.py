@@ -25,7 +25,7 @@ PATIENCE = 1.6
 """Seconds for the orderly end."""
 
 
-class Departure:
+class Shutdown:
     """Watches for the demand to end; then calls ``leave`` once in the event loop with the status.
 
     When the process still runs ``PATIENCE`` seconds later, ``give_back`` is called to restore the

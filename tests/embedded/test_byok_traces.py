@@ -18,7 +18,7 @@ from gwtui.embedded.errors import DatabaseUnusableError
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.store.byok import material_row
 from gwtui.embedded.store.database import erase
-from gwtui.embedded.store.vault import SealError, Vault, key_file
+from gwtui.embedded.store.vault import Vault, VaultError, key_file
 
 OLD = "old-provider-key-Zq7Zq7Zq7-" + "o" * 5000
 NEW = "new-provider-key-Xw8Xw8Xw8"
@@ -80,14 +80,14 @@ async def test_the_key_is_sealed_and_can_be_opened_with_the_key_file_alone(datab
         assert traces(database, material), "the check would find it"
     row = material_row(credential)
     assert Vault.of(database).unseal(material, row) == OLD
-    with pytest.raises(SealError):
+    with pytest.raises(VaultError):
         Vault.of(database).unseal(material, material_row("another"))
-    with pytest.raises(SealError):
+    with pytest.raises(VaultError):
         Vault(None).unseal(material, row)
     damaged = material[:-1] + bytes((material[-1] ^ 1,))
-    with pytest.raises(SealError):
+    with pytest.raises(VaultError):
         Vault.of(database).unseal(damaged, row)
-    with pytest.raises(SealError):
+    with pytest.raises(VaultError):
         Vault.of(database).unseal(b"", row)
 
 
@@ -237,7 +237,7 @@ def test_a_new_key_below_the_others_seals_from_then_on(database: Path):
     new = after.seal(NEW, "row")
     assert (old[0], new[0]) == (1, 7)
     assert after.unseal(new, "row") == NEW
-    with pytest.raises(SealError, match="not in the key file"):
+    with pytest.raises(VaultError, match="not in the key file"):
         before.unseal(new, "row")
 
 

@@ -21,7 +21,7 @@ from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import PlotView
 from gwtui.watch.history.file import open_writable
 from gwtui.watch.history.lease import Lease
-from gwtui.watch.history.observations import Seen, credits_seen
+from gwtui.watch.history.observations import ObservedReading, credits_seen
 from gwtui.watch.history.writer import HistoryWriter
 
 
@@ -236,7 +236,7 @@ def another_instance(data: Path) -> Iterator[Callable[[datetime, Decimal], None]
             credits = Credits.model_validate(
                 {"total_credits": Decimal(1000), "total_usage": 1000 - balance}
             )
-            writer.observe(credits_seen(credits, Seen(at, 60)))
+            writer.observe(credits_seen(credits, ObservedReading(at, 60)))
 
         yield record
         lease.release(connection)

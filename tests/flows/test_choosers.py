@@ -17,7 +17,7 @@ from gwtui.crud.form import (
     FormSpec,
     ModelField,
     MultiPickField,
-    ThreeWayField,
+    ThreeWaySwitch,
 )
 from gwtui.crud.plan import Applied
 from gwtui.resources.keys.form import create_form
@@ -254,8 +254,8 @@ async def test_the_same_letter_goes_on_to_the_next_that_begins_with_it() -> None
 
 async def test_a_switch_with_three_positions_and_one_with_two() -> None:
     fields = [
-        (ThreeWayField("enforce_zdr", "ZDR"), "off", False),
-        (ThreeWayField("enforce_zdr", "ZDR"), "on", True),
+        (ThreeWaySwitch("enforce_zdr", "ZDR"), "off", False),
+        (ThreeWaySwitch("enforce_zdr", "ZDR"), "on", True),
         (FormField("enforce_zdr", "ZDR", "switch"), "yes", True),
     ]
     for field, word, value in fields:

@@ -13,8 +13,8 @@ from textual.screen import Screen
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
-from gwtui.crud.executor import WriteRoad
-from gwtui.crud.plan import Consent, Plan, Unknown
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.plan import Confirmation, Plan, Unknown
 from gwtui.embedded.faults import Switchboard
 from gwtui.local.audit import AuditLog
 from gwtui.local.journal import Journal
@@ -57,10 +57,10 @@ class Desk:
     async def lost_before(self, fault: str, *plans: Plan[Any]) -> None:
         """What an earlier run left behind."""
         async with self.client() as client:
-            road = WriteRoad(client, self.journal, self.place.clock)
+            executor = WriteExecutor(client, self.journal, self.place.clock)
             for plan in plans:
                 self.lose(fault)
-                assert isinstance(await road.carry_out(Consent(plan, "form")), Unknown)
+                assert isinstance(await executor.execute(Confirmation(plan, "form")), Unknown)
 
     def creation(self, name: str) -> Plan[Any]:
         return key_plans.plan_create(CreateKeyRequest(name=name), self.place.clock.now())
@@ -217,7 +217,9 @@ async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(d
         assert taken["“first”"] == "Create key “first”"
         assert not taken["“second”"]
         async with desk.client() as client:
-            WriteRoad(client, desk.journal, desk.place.clock).books.resolve(second, "elsewhere")
+            WriteExecutor(client, desk.journal, desk.place.clock).write_log.resolve(
+                second, "elsewhere"
+            )
         await pilot.press("n")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")

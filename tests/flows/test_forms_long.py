@@ -14,7 +14,7 @@ from gwtui.crud.form import (
     ModelField,
     PercentField,
     TextAreaField,
-    ThreeWayField,
+    ThreeWaySwitch,
 )
 from gwtui.ui.forms.editors import ChoiceEditor, LinesEditor, TickEditor
 from gwtui.ui.forms.progress import ProgressLine
@@ -129,7 +129,7 @@ async def test_a_long_form_sends_what_was_filled_in() -> None:
 
 
 async def test_a_switch_with_three_values_says_its_state_in_words_and_signs() -> None:
-    field = ThreeWayField("enforce_zdr_vendor_a", "vendor A")
+    field = ThreeWaySwitch("enforce_zdr_vendor_a", "vendor A")
     async with Desk(one(field, enforce_zdr_vendor_a=None)) as desk:
         assert "● inherit  ○ on  ○ off" in desk.shown()
         await desk.press("tab", "right")
@@ -140,7 +140,7 @@ async def test_a_switch_with_three_values_says_its_state_in_words_and_signs() ->
 
 
 async def test_a_switch_that_nobody_told_is_called_unknown() -> None:
-    async with Desk(one(ThreeWayField("enforce_zdr_vendor_a", "vendor A"))) as desk:
+    async with Desk(one(ThreeWaySwitch("enforce_zdr_vendor_a", "vendor A"))) as desk:
         assert "● unknown  ○ inherit  ○ on  ○ off" in desk.shown()
         await desk.press("tab", "right")
         assert (await desk.send()) == {"enforce_zdr_vendor_a": None}

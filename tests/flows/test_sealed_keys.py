@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from gwtui.client.gateway import GatewayClient
-from gwtui.local.journal import Entry, Journal
+from gwtui.local.journal import Journal, JournalEntry
 from gwtui.local.seal import SealError
 from gwtui.local.sealed_keys import DIRECTORY, LIFETIME, SealedKeys
 from gwtui.resources.session import open_session
@@ -159,7 +159,7 @@ async def test_after_a_key_that_was_sealed_a_full_disk_is_told_and_the_journal_i
         screen = await create(app, pilot)
         assert value_of(screen)
         assert "(No space left on device)" in shown(app)
-        events = [entry.event for entry in app.road.journal.entries()]
+        events = [entry.event for entry in app.executor.journal.entries()]
         assert events == ["intent", "applied"] * 2
         await acknowledge(app, pilot)
 
@@ -202,7 +202,7 @@ async def test_a_sealed_key_settles_what_the_journal_does_not_know(
     facts: dict[str, Any] = {"action": "keys.create", "resource": "keys", "gateway": BASE_URL}
     at = datetime(2026, 11, 21, 6, 59, tzinfo=UTC)
     for plan in ("made", "unknown"):
-        journal.record(Entry(plan, "intent", at, {**facts, "identity": None}))
+        journal.record(JournalEntry(plan, "intent", at, {**facts, "identity": None}))
     earlier = sealed(place, state)
     earlier.seal("made", SecretStr("gw-v1-x"), name="ci", key_hash="h", made_at=at)
     earlier.close()

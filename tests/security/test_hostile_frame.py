@@ -22,16 +22,16 @@ from gwtui.client.connection import Connection
 from gwtui.contract.activity import GenerationContent
 from gwtui.crud.form import FormContext, PickOption, no_choices
 from gwtui.crud.resource import Scope
-from gwtui.local.audit import AuditEntry, FieldChange
+from gwtui.local.audit import AuditedChange, AuditEntry
 from gwtui.resources import choices as offered
 from gwtui.resources.alerts.history import ALERT_HISTORY
 from gwtui.resources.alerts.resource import ALERTS
 from gwtui.resources.audit import AUDIT
 from gwtui.ui.actions.guardrails import sources as guardrail_sources
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms.search import Offer, option_line, title_width
+from gwtui.ui.forms.search import SearchOption, option_line, title_width
 from gwtui.ui.frame_facts import header_facts
-from gwtui.ui.health import Health, trouble
+from gwtui.ui.health import ConnectionHealth, trouble
 from gwtui.ui.screens.content_lines import content_lines
 from gwtui.ui.terminal import TerminalTitle
 from gwtui.ui.widgets.header import header_parts
@@ -56,7 +56,7 @@ def test_the_audit_log() -> None:
     for number, text in enumerate(SMALL.values()):
         given: dict[str, Any] = dict.fromkeys(texts, text)
         given |= {"id": f"{number}", "at": NOW, "outcome": "unknown", "status": None}
-        given |= {"changes": (FieldChange(text, text, text),), "summary": {text: [text]}}
+        given |= {"changes": (AuditedChange(text, text, text),), "summary": {text: [text]}}
         entries.append(AuditEntry(**given))
     assert_plain(table(AUDIT.columns, AUDIT.identity, entries, AUDIT.facets, "x"))
     for entry in entries[::7]:
@@ -143,7 +143,7 @@ KINDS: tuple[type[errors.StatusError], ...] = (
 
 
 def test_errors_in_a_few_words() -> None:
-    health = Health()
+    health = ConnectionHealth()
     for text in SMALL.values():
         for kind in KINDS:
             error = kind(text, status=418, request_id=text, metadata={text: text})
@@ -158,7 +158,7 @@ def test_an_option_without_a_name_shows_its_value_plainly() -> None:
         option = PickOption(text)
         width = title_width([option], 60)
         assert not dangerous(option_line(Content(""), option, width).plain)
-        assert not dangerous(Offer(no_choices).title(text))
+        assert not dangerous(SearchOption(no_choices).title(text))
 
 
 async def test_what_can_be_picked() -> None:

@@ -31,7 +31,7 @@ from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Plan
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.journal import Entry, Journal
+from gwtui.local.journal import Journal, JournalEntry
 from gwtui.resources.keys.writes import plan_sealed_create
 from plan_kit import ByokPlans, KeyPlans, WorkspacePlans
 
@@ -163,7 +163,7 @@ def test_the_journal_keeps_hostile_summaries_line_by_line(tmp_path: Path) -> Non
     plans = [plan for function in FUNCTIONS.values() for plan in plans_of(function, text)]
     for plan in plans:
         details = {"summary": dict(plan.summary), "identity": plan.identity, "gateway": text}
-        journal.record(Entry(plan.id, "intent", NOW, details))
+        journal.record(JournalEntry(plan.id, "intent", NOW, details))
     raw = (tmp_path / "journal.jsonl").read_bytes()
     assert raw.count(b"\n") == len(plans)
     assert raw.decode("ascii").replace("\n", "").isprintable()

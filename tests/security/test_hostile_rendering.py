@@ -1,7 +1,7 @@
 # ruff: noqa: RUF001 - odd characters are the subject here
 """Every hostile text in every field of every answer, in everything that shows it.
 
-The texts travel the real road: JSON, transport, contract model, feed, declaration, painted line. By
+The texts travel the real way: JSON, transport, contract model, feed, declaration, painted line. By
 default each field gets a text of its own in each of a few rounds, so that every text is met in
 every kind of sink; ``GWTUI_HOSTILE=full`` multiplies every text with every field, one text at a
 time. The counts are in the output of ``pytest -rP``.

@@ -100,7 +100,7 @@ def test_every_write_was_planned_and_agreed_to(
             walk.moves += ((25, walk.change),)
             await walk.walk(EVENTS)
             await walk.come_home()
-            await app.road.settle(5)
+            await app.executor.settle(5)
             await app.open_route("providers")
             await until(pilot, lambda: "Provider" in shown(app), "an answer to a key")
             walk.leave()

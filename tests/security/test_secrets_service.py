@@ -1,4 +1,4 @@
-"""Secrets on the road of writes, whatever goes wrong: every byte that stays behind is searched.
+"""Secrets in the executor of writes, whatever goes wrong: every byte that stays behind is searched.
 
 Every operation that carries a secret meets every kind of fault of the embedded gateway, and a
 gateway that repeats whatever it was given in every place of every answer. Run with ``-rP`` for the
@@ -32,8 +32,8 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Patience, Transport
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest, ExternalUserRequest
-from gwtui.crud.executor import WriteRoad
-from gwtui.crud.plan import Applied, Consent, Plan, Refused, Unknown
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.plan import Applied, Confirmation, Plan, Refused, Unknown
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.faults.kinds import KINDS
@@ -64,7 +64,7 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.journal = Journal(self.folder / "journal.jsonl")
-        self.road = WriteRoad(self.client, self.journal, CLOCK)
+        self.executor = WriteExecutor(self.client, self.journal, CLOCK)
         self.sealed: SealedKeys = sealed_keys(self.folder, self.client.connection, lambda: NOW)
         self.credential = ByokCredential.model_validate({"id": "none", "provider": "northwind"})
 
@@ -81,7 +81,9 @@ class Desk:
         }
 
     async def write(self, operation: str) -> Any:
-        outcome = await self.road.carry_out(Consent(self.plans()[operation](), "command line"))
+        outcome = await self.executor.execute(
+            Confirmation(self.plans()[operation](), "command line")
+        )
         self.outcomes.append(outcome)
         return outcome
 

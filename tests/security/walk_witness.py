@@ -11,8 +11,8 @@ import pytest
 from pydantic import BaseModel
 from walk_site import WalkSite
 
-from gwtui.crud.executor import WriteRoad
-from gwtui.crud.plan import Applied, Consent, Outcome, Plan
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan
 from gwtui.ui.actions import writing
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.app import GwtuiApp
@@ -93,12 +93,12 @@ class Witness:
         send = writing._send
 
         async def sending(
-            context: ActionContext, road: WriteRoad, consent: Consent[Any]
+            context: ActionContext, executor: WriteExecutor, consent: Confirmation[Any]
         ) -> Outcome[Any]:
             self._check_consent(context.app, consent)
             self._check_target(context, consent.plan)
             self._may_go.add(consent.plan.id)
-            outcome: Outcome[Any] = await send(context, road, consent)
+            outcome: Outcome[Any] = await send(context, executor, consent)
             if isinstance(outcome, Applied):
                 self._applied.add(consent.plan.id)
             return outcome
@@ -123,7 +123,7 @@ class Witness:
                 return
         self.faults.append(f"{method} {path}: there is no intent of it in the journal")
 
-    def _check_consent(self, app: GwtuiApp, consent: Consent[Any]) -> None:
+    def _check_consent(self, app: GwtuiApp, consent: Confirmation[Any]) -> None:
         self.consents[consent.by] += 1
         match consent.by:
             case "dialog" | "typed":

@@ -23,11 +23,11 @@ from gwtui.client.skew import ClockSkew
 from gwtui.client.transport import Transport
 from gwtui.contract.budgets import Budget
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
-from gwtui.crud.executor import WriteRoad
-from gwtui.crud.plan import Applied, Consent, Plan, Unknown
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
 from gwtui.domain.cells import UNKNOWN
 from gwtui.local.journal import Journal
-from gwtui.resources.recovery.evidence import REACHES, Evidence, Look, Window, near
+from gwtui.resources.recovery.evidence import REACHES, Evidence, InspectionContext, TimeWindow, near
 from gwtui.resources.recovery.inspection import look_into, makers
 from plan_kit import byok_plans, key_plans
 
@@ -44,26 +44,26 @@ def world() -> Iterator[FaultWorld]:
 
 
 @asynccontextmanager
-async def road_of(
+async def executor_of(
     world: FaultWorld, folder: Path
-) -> AsyncIterator[tuple[GatewayClient, WriteRoad]]:
+) -> AsyncIterator[tuple[GatewayClient, WriteExecutor]]:
     where = Connection("http://localhost", token=world.token)
     transport = Transport(where, clock=CLOCK, http=httpx.ASGITransport(world.gateway.asgi))
     async with GatewayClient(where, clock=CLOCK, transport=transport) as client:
-        yield client, WriteRoad(client, Journal(folder / "journal.jsonl"), CLOCK)
+        yield client, WriteExecutor(client, Journal(folder / "journal.jsonl"), CLOCK)
 
 
-async def lose(world: FaultWorld, road: WriteRoad, plan: Plan[Any], fault: str) -> None:
+async def lose(world: FaultWorld, executor: WriteExecutor, plan: Plan[Any], fault: str) -> None:
     armed = world.faults.arm(f"{fault}:writes x1")
-    outcome = await road.carry_out(Consent(plan, "dialog"))
+    outcome = await executor.execute(Confirmation(plan, "dialog"))
     assert isinstance(outcome, Unknown)
     assert outcome.plan_id == plan.id
     assert armed.struck == 1
 
 
-async def evidence(client: GatewayClient, road: WriteRoad, **more: Any) -> Evidence:
-    (intent,) = road.journal.open_intents(NOW)
-    return await look_into(Look(client, intent, NOW, **more))
+async def evidence(client: GatewayClient, executor: WriteExecutor, **more: Any) -> Evidence:
+    (intent,) = executor.journal.open_intents(NOW)
+    return await look_into(InspectionContext(client, intent, NOW, **more))
 
 
 @pytest.mark.parametrize("operation", PLANS)
@@ -73,11 +73,11 @@ async def test_what_there_is_tells_whether_a_write_happened(
     listed = {}
     for fault in (DID_NOT, HAPPENED):
         world.begin()
-        async with road_of(world, tmp_path / fault) as (client, road):
+        async with executor_of(world, tmp_path / fault) as (client, executor):
             plan = PLANS[operation](world)
-            await lose(world, road, plan, fault)
+            await lose(world, executor, plan, fault)
             world.requests.clear()
-            found = await evidence(client, road)
+            found = await evidence(client, executor)
         assert {method for method, _ in world.requests} <= {"GET"}, "it only reads"
         listed[fault] = {one.identity for one in found.candidates}
         if operation in BLIND:
@@ -111,11 +111,11 @@ async def test_fields_that_somebody_else_changed_are_something_else(
 ) -> None:
     world.begin()
     wish = UpdateKeyRequest.model_validate({"name": "mine", "limit": 5.0, "limit_reset": "daily"})
-    async with road_of(world, tmp_path) as (client, road):
-        await lose(world, road, key_plans.plan_update(world.key, wish, NOW), DID_NOT)
+    async with executor_of(world, tmp_path) as (client, executor):
+        await lose(world, executor, key_plans.plan_update(world.key, wish, NOW), DID_NOT)
         theirs = UpdateKeyRequest.model_validate({"name": "theirs", "limit": 5.0})
         await client.keys.update(world.key.hash or "", theirs)
-        found = await evidence(client, road)
+        found = await evidence(client, executor)
         by_label = {one.label: one for one in found.compared}
         name = by_label["Name"]
         assert (name.before, name.wanted, name.present) == ("first", "mine", "theirs")
@@ -123,7 +123,7 @@ async def test_fields_that_somebody_else_changed_are_something_else(
         assert by_label["Spending limit"].verdict == "as wanted"
         assert by_label["Limit resets"].verdict == "as before"
         await client.keys.delete(world.key.hash or "")
-        gone = await evidence(client, road)
+        gone = await evidence(client, executor)
         assert not gone.compared
         assert "not there now" in gone.said[0]
 
@@ -144,9 +144,9 @@ async def test_a_budget_is_compared_in_words(
     operation: str, fault: str, expected: tuple[str, ...], world: FaultWorld, tmp_path: Path
 ) -> None:
     world.begin()
-    async with road_of(world, tmp_path) as (client, road):
-        await lose(world, road, PLANS[operation](world), fault)
-        (line,) = (await evidence(client, road)).compared
+    async with executor_of(world, tmp_path) as (client, executor):
+        await lose(world, executor, PLANS[operation](world), fault)
+        (line,) = (await evidence(client, executor)).compared
     assert (line.label, line.before, line.wanted, line.present) == expected
 
 
@@ -154,23 +154,25 @@ async def test_a_budget_in_a_list_that_is_cut_off_is_not_known(
     world: FaultWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.begin()
-    async with road_of(world, tmp_path) as (client, road):
-        await lose(world, road, PLANS["putWorkspaceBudget"](world), DID_NOT)
+    async with executor_of(world, tmp_path) as (client, executor):
+        await lose(world, executor, PLANS["putWorkspaceBudget"](world), DID_NOT)
 
         async def cut_off(_workspace: str) -> Listing[Budget]:
             return Listing((), None, complete=False)
 
         monkeypatch.setattr(client.workspaces, "budgets", cut_off)
-        (line,) = (await evidence(client, road)).compared
+        (line,) = (await evidence(client, executor)).compared
     assert (line.present, line.verdict) == (UNKNOWN, "not known")
 
 
 async def test_a_workspace_is_compared_by_its_name(world: FaultWorld, tmp_path: Path) -> None:
     world.begin()
     wish = CreateKeyRequest(name="ci", workspace_id=world.workspace.id)
-    async with road_of(world, tmp_path) as (client, road):
-        await lose(world, road, key_plans.plan_create(wish, NOW), HAPPENED)
-        (made,) = [one for one in (await evidence(client, road)).candidates if one.name == "“ci”"]
+    async with executor_of(world, tmp_path) as (client, executor):
+        await lose(world, executor, key_plans.plan_create(wish, NOW), HAPPENED)
+        (made,) = [
+            one for one in (await evidence(client, executor)).candidates if one.name == "“ci”"
+        ]
     (line,) = [one for one in made.compared if one.label == "Workspace"]
     assert (line.wanted, line.present, line.verdict) == ("Team", "Team", "as wanted")
 
@@ -180,14 +182,14 @@ async def test_a_rotated_key_is_told_by_its_mask(
     fault: str, world: FaultWorld, tmp_path: Path
 ) -> None:
     world.begin()
-    async with road_of(world, tmp_path) as (client, road):
+    async with executor_of(world, tmp_path) as (client, executor):
         await lose(
             world,
-            road,
+            executor,
             byok_plans.plan_rotate(world.credential, SecretStr("sk-sentinel-2222222222")),
             fault,
         )
-        (line,) = (await evidence(client, road)).compared
+        (line,) = (await evidence(client, executor)).compared
         assert line.verdict == ("not as before" if fault == HAPPENED else "as before")
         assert line.before == world.credential.label
         assert "sentinel" not in (tmp_path / "journal.jsonl").read_text()
@@ -197,29 +199,31 @@ async def test_what_another_write_made_is_named_and_far_things_are_not_listed(
     world: FaultWorld, tmp_path: Path
 ) -> None:
     world.begin()
-    async with road_of(world, tmp_path) as (client, road):
+    async with executor_of(world, tmp_path) as (client, executor):
         twin = CreateKeyRequest(name="ci")
-        done = await road.carry_out(Consent(key_plans.plan_create(twin, NOW), "form"))
+        done = await executor.execute(Confirmation(key_plans.plan_create(twin, NOW), "form"))
         assert isinstance(done, Applied)
-        await lose(world, road, key_plans.plan_create(twin, NOW), HAPPENED)
-        known = makers(road.journal.entries())
-        found = await evidence(client, road, makers=known)
+        await lose(world, executor, key_plans.plan_create(twin, NOW), HAPPENED)
+        known = makers(executor.journal.entries())
+        found = await evidence(client, executor, makers=known)
         same = [one for one in found.candidates if one.name == "“ci”"]
         assert len(same) == 2, "both are listed, none is the answer"
         assert [one.made_by for one in same].count("Create key “ci”") == 1
-        (intent,) = road.journal.open_intents(NOW)
+        (intent,) = executor.journal.open_intents(NOW)
         other = next(one for one in same if not one.made_by)
-        road.books.resolve(intent, "it is this one", other.identity)
-        assert set(makers(road.journal.entries())) == {one.identity for one in same}
+        executor.write_log.resolve(intent, "it is this one", other.identity)
+        assert set(makers(executor.journal.entries())) == {one.identity for one in same}
 
 
 async def test_what_is_looked_for_can_be_nowhere(world: FaultWorld, tmp_path: Path) -> None:
     world.begin()
-    async with road_of(world, tmp_path) as (client, road):
+    async with executor_of(world, tmp_path) as (client, executor):
         for key in (await client.keys.list()).items:
             await client.keys.delete(key.hash or "")
-        await lose(world, road, key_plans.plan_create(CreateKeyRequest(name="ci"), NOW), DID_NOT)
-        found = await evidence(client, road)
+        await lose(
+            world, executor, key_plans.plan_create(CreateKeyRequest(name="ci"), NOW), DID_NOT
+        )
+        found = await evidence(client, executor)
         assert found.candidates == ()
         assert found.said[0].startswith("No key was made between 2026-11-21 06:5")
 
@@ -227,7 +231,7 @@ async def test_what_is_looked_for_can_be_nowhere(world: FaultWorld, tmp_path: Pa
 def test_nearness_goes_by_the_gateways_clock() -> None:
     skew = ClockSkew()
     skew.low, skew.high = 3600.0, 3602.0
-    window = Window.around(NOW, skew, REACHES[0])
+    window = TimeWindow.around(NOW, skew, REACHES[0])
     moments = {
         "with it": NOW + timedelta(hours=1, seconds=1),
         "after": NOW + timedelta(hours=1, minutes=5),
@@ -240,7 +244,7 @@ def test_nearness_goes_by_the_gateways_clock() -> None:
     assert found.inside == ("with it", "after", "before")
     assert found.undated == 1
     assert found.nearest_outside == moments["far"]
-    assert near(Window.around(NOW, ClockSkew()), moments, lambda n: moments[n]).inside == (
+    assert near(TimeWindow.around(NOW, ClockSkew()), moments, lambda n: moments[n]).inside == (
         "by this machine's clock",
     )
     assert window.told == "between 2026-11-21 07:55:00 and 08:05:02 UTC"

@@ -20,8 +20,8 @@ from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Patience, Transport
-from gwtui.crud.executor import WriteRoad
-from gwtui.crud.plan import Applied, Consent, Refused, Unknown
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.plan import Applied, Confirmation, Refused, Unknown
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.embedded.routes import OPERATIONS
@@ -112,9 +112,9 @@ async def meet(
         armed = world.faults.arm(row.fault + suffix)
     plan = PLANS[operation](world)
     async with client_of(world, path, row.patience) as client:
-        road = WriteRoad(client, journal, CLOCK)
-        outcome: Any = await road.carry_out(Consent(plan, "command line"))
-        assert road.journal_fault is None
+        executor = WriteExecutor(client, journal, CLOCK)
+        outcome: Any = await executor.execute(Confirmation(plan, "command line"))
+        assert executor.journal_fault is None
     effect = await world.effect()
     assert len(world.requests) == 1, "exactly one request"
     if row.fault and not row.fault.startswith("clock"):
@@ -162,8 +162,8 @@ async def test_no_gateway_at_all_is_a_refusal(world: FaultWorld, tmp_path: Path)
     journal = Journal(tmp_path / "j" / "journal.jsonl")
     async with client_of(world, tmp_path / "nobody.sock", PATIENT) as client:
         for plan in (make(world) for make in PLANS.values()):
-            outcome = await WriteRoad(client, journal, CLOCK).carry_out(
-                Consent(plan, "command line")
+            outcome = await WriteExecutor(client, journal, CLOCK).execute(
+                Confirmation(plan, "command line")
             )
             assert isinstance(outcome, Refused)
     assert not await world.effect()

@@ -18,8 +18,8 @@ from gwtui.client.errors import NoAnswerError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
-from gwtui.crud.executor import WriteRoad
-from gwtui.crud.plan import Consent, Plan
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.plan import Confirmation, Plan
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
 from plan_kit import key_plans
@@ -60,12 +60,14 @@ async def _leave_in_doubt(demo: Demo) -> None:
     clock = Clock(now=lambda: moments[0])
     transport = Transport(where, clock=clock, http=httpx.ASGITransport(demo.gateway.asgi))
     async with GatewayClient(where, clock=clock, transport=transport) as client:
-        road = WriteRoad(client, Journal(demo.folder / "journal.jsonl"), clock)
+        executor = WriteExecutor(client, Journal(demo.folder / "journal.jsonl"), clock)
 
         async def lose(plan: Plan[Any], number: int) -> None:
             named = _numbered(plan, number)
-            await asyncio.to_thread(road.books.announce, Consent(named, "form"))
-            await asyncio.to_thread(road.books.unknown, Consent(named, "form"), LOST, None)
+            await asyncio.to_thread(executor.write_log.announce, Confirmation(named, "form"))
+            await asyncio.to_thread(
+                executor.write_log.unknown, Confirmation(named, "form"), LOST, None
+            )
 
         wish = CreateKeyRequest.model_validate({"name": "ci deploy", "limit": 25.0})
         moments[0] = SENT - timedelta(hours=9)

@@ -19,7 +19,7 @@ from gwtui.domain.alert_rules import CreditsRule
 from gwtui.embedded.demo import BASE_URL
 from gwtui.local.told_command import ToldCommandError, tell_command
 from gwtui.watch.alerts import store
-from gwtui.watch.alerts.engine import AlertDesk
+from gwtui.watch.alerts.engine import AlertThread
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.alerts.notifier import AT_A_TIME, MOST_WAITING, Telling
 from gwtui.watch.history.file import history_path
@@ -208,7 +208,7 @@ def recorded(private_home: Path) -> Path:
             if age:
                 seen = Observation("credits", at, 60, (sample,))
                 opened.writer.observe(seen)
-                AlertDesk().run(opened.writer, {"low": rule}, (seen,), at)
+                AlertThread().run(opened.writer, {"low": rule}, (seen,), at)
             else:
                 key = AlertKey("low", Subject("credits", "account"))
                 store.silence(opened.connection, [key], at, at + timedelta(hours=1), "kim@ops")

@@ -24,7 +24,7 @@ from gwtui.resources.alerts.rules import state_cell
 from gwtui.watch.alerts.derived import guarded
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.alerts.store import alert_events, present_alerts
-from gwtui.watch.alerts.watching import Alerts, Place, alerting
+from gwtui.watch.alerts.watching import Alerts, AlertScope, alerting
 from gwtui.watch.feeds.alerts import alert_history_feed, alert_rules_feed, alerts_feed, serve_alerts
 from gwtui.watch.feeds.endpoints import Routing, endpoints_feed
 from gwtui.watch.feeds.guardrails import guardrails_feed
@@ -82,7 +82,7 @@ async def program(folder: Path, world: World, time: FakeClock) -> AsyncIterator[
     recorder = Recorder(hub, archive, time.clock)
     history = Recording()
     history.recorder = recorder
-    place = Place("work", "https://gateway.example/api/v1", folder / "alerts.toml")
+    place = AlertScope("work", "https://gateway.example/api/v1", folder / "alerts.toml")
     await recorder.start()
     async with alerting(
         history, hub, place=place, dialect=GENERIC, who="kim@ops", clock=time.clock
@@ -248,7 +248,7 @@ async def test_an_unusable_history_is_a_problem_not_a_crash(
     history = Recording()
     history.problem = "No history is recorded: the disk is full"
     hub = FeedHub(world.client(), time.clock)
-    place = Place("work", "", tmp_path / "alerts.toml")
+    place = AlertScope("work", "", tmp_path / "alerts.toml")
     async with alerting(history, hub, place=place, dialect=GENERIC, who="k") as alerts:
         serve_alerts(hub, alerts)
         assert alerts.problem == history.problem

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.domain.alerting import QUIET, Bounds, Standing, Timing, lapse, occur, step
+from gwtui.domain.alerting import QUIET, AlertState, Bounds, Timing, lapse, occur, step
 
 START = datetime(2026, 11, 2, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -29,8 +29,8 @@ def run(
     timing: Timing = AT_ONCE,
     *,
     minutes: Sequence[int] | None = None,
-    standing: Standing = QUIET,
-) -> tuple[Told, Standing]:
+    standing: AlertState = QUIET,
+) -> tuple[Told, AlertState]:
     """One reading a minute; gives the minutes at which something happened."""
     told: Told = []
     for minute, value in zip(minutes or range(len(values)), values, strict=True):
@@ -124,7 +124,7 @@ def test_firing_and_clearing_take_turns(values: list[int | None], timing: Timing
 
 @given(st.lists(st.integers(90, 94), max_size=60), st.booleans(), TIMINGS)
 def test_it_never_flaps_inside_the_band(values: list[int], firing: bool, timing: Timing) -> None:
-    standing = Standing("firing" if firing else "quiet", START - MINUTE)
+    standing = AlertState("firing" if firing else "quiet", START - MINUTE)
     told, after = run(values, timing=timing, standing=standing)
     assert (told, after.state) == ([], standing.state)
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from gwtui.cli.main import main
-from gwtui.local.audit import AuditEntry, AuditLog, FieldChange
+from gwtui.local.audit import AuditedChange, AuditEntry, AuditLog
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AuditLog:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     log = AuditLog(tmp_path / "gwtui" / "audit.jsonl")
     now = datetime.now(UTC)
-    changes = (FieldChange("State", "enabled", "disabled"),)
+    changes = (AuditedChange("State", "enabled", "disabled"),)
     lines: tuple[dict[str, Any], ...] = (
         {"outcome": "applied", "action": "keys.toggle", "title": "=cmd()", "changes": changes},
         {"outcome": "refused", "action": "keys.delete", "title": "two", "message": "no\x1b[31m"},

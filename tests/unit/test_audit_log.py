@@ -1,4 +1,4 @@
-"""The audit log: every write of the road, who and what, without secrets, for good."""
+"""The audit log: every write of the executor, who and what, without secrets, for good."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.byok import ByokCredential
-from gwtui.crud.executor import WriteRoad
-from gwtui.crud.plan import Applied, Change, Consent, Plan, Refused
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.plan import Applied, Change, Confirmation, Plan, Refused
 from gwtui.domain.clock import Clock
-from gwtui.local.audit import AuditEntry, AuditLog, FieldChange, Operator
+from gwtui.local.audit import AuditedChange, AuditEntry, AuditLog, Operator
 from gwtui.local.journal import Journal
 from plan_kit import byok_plans
 
@@ -75,13 +75,13 @@ def rotation() -> Plan[ByokCredential]:
 
 async def carried(world: Answering, folder: Path, plan: Plan[Any]) -> tuple[Any, AuditEntry, str]:
     """The outcome, the one line of the log, and its text."""
-    road = WriteRoad(world.client, Journal(folder / "journal.jsonl"), CLOCK)
-    road.books.key_label = lambda: "sk-man…4c1"
+    executor = WriteExecutor(world.client, Journal(folder / "journal.jsonl"), CLOCK)
+    executor.write_log.key_label = lambda: "sk-man…4c1"
     async with world.client:
-        outcome = await road.carry_out(Consent(plan, "typed"))
-    assert road.audit_fault is None
-    (line,) = road.books.audit.entries()
-    return outcome, line, road.books.audit.path.read_text()
+        outcome = await executor.execute(Confirmation(plan, "typed"))
+    assert executor.audit_fault is None
+    (line,) = executor.write_log.audit.entries()
+    return outcome, line, executor.write_log.audit.path.read_text()
 
 
 async def test_an_applied_write_says_who_what_and_the_request(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ async def test_an_applied_write_says_who_what_and_the_request(tmp_path: Path) ->
     assert (line.profile, line.key, line.token_source) == ("production", "sk-man…4c1", "keyring")
     assert (line.action, line.resource, line.identity) == ("byok.rotate", "byok", "c1")
     assert (line.outcome, line.consent, line.request_id) == ("applied", "typed", "req-7")
-    assert line.changes == (FieldChange("Key", "sk-…9f2", "a new key, as typed"),)
+    assert line.changes == (AuditedChange("Key", "sk-…9f2", "a new key, as typed"),)
     assert line.gateway == "https://gateway.test/api/v1"
     for secret in (TOKEN, PROVIDER_KEY):
         assert secret not in text
@@ -139,11 +139,11 @@ async def test_only_a_write_has_a_request_id(tmp_path: Path) -> None:
 async def test_a_line_that_cannot_be_written_is_known(tmp_path: Path) -> None:
     world = Answering(200, {"data": CREDENTIAL})
     (tmp_path / "audit.jsonl").mkdir()
-    road = WriteRoad(world.client, Journal(tmp_path / "journal.jsonl"), CLOCK)
+    executor = WriteExecutor(world.client, Journal(tmp_path / "journal.jsonl"), CLOCK)
     async with world.client:
-        assert isinstance(await road.carry_out(Consent(rotation(), "dialog")), Applied)
-    assert road.journal_fault is None
-    assert road.audit_fault == os.strerror(errno.EISDIR)
+        assert isinstance(await executor.execute(Confirmation(rotation(), "dialog")), Applied)
+    assert executor.journal_fault is None
+    assert executor.audit_fault == os.strerror(errno.EISDIR)
 
 
 async def test_an_undo_names_what_it_undoes(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_every_field_survives(log: AuditLog) -> None:
         status=500,
         message="lost\x1b[2J",
         request_id="r",
-        changes=(FieldChange("Limit", None, "$5.00"), FieldChange("Name", "a", None)),
+        changes=(AuditedChange("Limit", None, "$5.00"), AuditedChange("Name", "a", None)),
         summary={"limit": "5", "list": [1, None]},
     )
     log.record(whole)
@@ -292,8 +292,8 @@ def test_a_log_is_read_whole_while_it_is_set_aside(
 def test_a_change_of_the_plan_is_one_of_the_log() -> None:
     """Both say field, before and after; the log must not need the plan's module to be read."""
     fields = Change.__dataclass_fields__.keys() - {"private"}
-    assert fields == FieldChange.__dataclass_fields__.keys()
-    whole = entry("a", changes=(FieldChange("Limit", "1", "2"),)).as_json()
+    assert fields == AuditedChange.__dataclass_fields__.keys()
+    whole = entry("a", changes=(AuditedChange("Limit", "1", "2"),)).as_json()
     assert json.loads(json.dumps(whole))["changes"] == [
         {"field": "Limit", "before": "1", "after": "2"}
     ]

@@ -12,8 +12,8 @@ import pytest
 from gwtui.contract.credits import Credits
 from gwtui.domain.uptime import verdict
 from gwtui.watch.board.limits import limits
-from gwtui.watch.board.questions import Reach, direction, endpoints_past
-from gwtui.watch.board.snapshot import MISSED, Seen, Sight, newest, recorded
+from gwtui.watch.board.questions import LimitUse, direction, endpoints_past
+from gwtui.watch.board.snapshot import MISSED, BoardReadings, BoardSnapshot, newest, recorded
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history.model import SeriesKey, Subject
@@ -124,20 +124,20 @@ def test_only_limits_in_force_count_and_the_nearest_comes_first() -> None:
 
 
 def test_a_fresh_live_value_goes_first_and_a_newer_recorded_one_when_it_is_old() -> None:
-    live = Seen(Credits(), START, stale_after=45)
-    near = Seen(Credits(), START + timedelta(seconds=20))
-    late = Seen(Credits(), START + timedelta(seconds=60))
-    nothing: Seen[Credits] = Seen()
+    live = BoardReadings(Credits(), START, stale_after=45)
+    near = BoardReadings(Credits(), START + timedelta(seconds=20))
+    late = BoardReadings(Credits(), START + timedelta(seconds=60))
+    nothing: BoardReadings[Credits] = BoardReadings()
     for past, expected in ((near, live), (late, late), (nothing, live)):
-        assert newest(Sight(credits=live), Sight(credits=past)).credits is expected
-    assert newest(Sight(), Sight(credits=near)).credits is near
+        assert newest(BoardSnapshot(credits=live), BoardSnapshot(credits=past)).credits is expected
+    assert newest(BoardSnapshot(), BoardSnapshot(credits=near)).credits is near
 
 
 def test_age_is_told_once_it_matters() -> None:
-    seen = Seen(1, START, stale_after=60)
+    seen = BoardReadings(1, START, stale_after=60)
     assert not seen.is_old(START + timedelta(seconds=60))
     assert seen.is_old(START + timedelta(seconds=61))
-    assert not Seen().is_old(START)
+    assert not BoardReadings().is_old(START)
 
 
 def test_recorded_figures_are_old_once_several_readings_are_missing(history: Desk) -> None:
@@ -157,7 +157,7 @@ def test_small_curves_and_changed_prices(history: Desk) -> None:
         facts={ENDPOINT: {**FACTS, "price_prompt": "0.000003"}},
         source=f"endpoints:{MODEL}",
     )
-    reach = Reach(START, START + minutes(61))
+    reach = LimitUse(START, START + minutes(61))
     past = endpoints_past(history.reader, reach, [ENDPOINT.identity, OTHER.identity])
     curve = past.sparks[ENDPOINT.identity]["latency_p50"]
     assert curve is not None

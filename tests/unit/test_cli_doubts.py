@@ -12,7 +12,7 @@ import pytest
 from gwtui.cli.changes.execute import tell_doubts
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
-from gwtui.local.journal import Entry, Journal
+from gwtui.local.journal import Journal, JournalEntry
 from gwtui.watch.feeds.doubts import serve_doubts
 from gwtui.watch.hub import FeedHub
 
@@ -34,8 +34,8 @@ async def test_only_what_concerns_this_gateway_is_told(
 ) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     for number, gateway in enumerate(gateways):
-        journal.record(Entry(f"p{number}", "intent", NOW, {"gateway": gateway}))
-        journal.record(Entry(f"p{number}", "unknown", NOW, {"message": "lost"}))
+        journal.record(JournalEntry(f"p{number}", "intent", NOW, {"gateway": gateway}))
+        journal.record(JournalEntry(f"p{number}", "unknown", NOW, {"message": "lost"}))
     client: Any = SimpleNamespace(connection=HERE)
     hub = FeedHub(client, Clock(now=lambda: NOW))
     serve_doubts(hub, journal)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.domain.redaction import REDACTED, Matches, Verdict, judge
+from gwtui.domain.redaction import REDACTED, FilterVerdict, Matches, judge
 
 ACTIONS = ("block", "redact", "flag", "quarantine")
 
@@ -18,13 +18,13 @@ def matches(action: str, pattern: str, message: str, label: str = "") -> Matches
     return Matches(action, label, spans)
 
 
-def verdict(message: str, *filters: tuple[Any, ...]) -> Verdict:
+def verdict(message: str, *filters: tuple[Any, ...]) -> FilterVerdict:
     return judge(
         message, [matches(action, pattern, message, *label) for action, pattern, *label in filters]
     )
 
 
-def parts(found: Verdict) -> list[tuple[str, int | None]]:
+def parts(found: FilterVerdict) -> list[tuple[str, int | None]]:
     return [(piece.text, piece.filter) for piece in found.pieces]
 
 

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from gwtui.local import private_file
 from gwtui.local.seal import DamagedSealError, ForeignSealError, SealError, label_of, unseal
-from gwtui.local.sealed_keys import LIFETIME, Found
+from gwtui.local.sealed_keys import LIFETIME, SealedKeysFound
 from sealed_keys_kit import NOW, PLAN, TOKEN, URL, VALUE, Desk, reopened
 
 
@@ -71,9 +71,11 @@ def test_sealing_twice_leaves_one_file(desk: Desk) -> None:
 def test_another_token_or_gateway_cannot_open_it_and_leaves_it_alone(desk: Desk) -> None:
     desk.seal().close()
     before = desk.file.read_bytes()
-    assert reopened(desk, token=SecretStr("rotated")) == Found(foreign=1)
-    assert reopened(desk, token=None) == Found(foreign=1)
-    assert reopened(desk, gateway="https://other.example/api/v1") == Found(other_gateways=(URL,))
+    assert reopened(desk, token=SecretStr("rotated")) == SealedKeysFound(foreign=1)
+    assert reopened(desk, token=None) == SealedKeysFound(foreign=1)
+    assert reopened(desk, gateway="https://other.example/api/v1") == SealedKeysFound(
+        other_gateways=(URL,)
+    )
     assert desk.keys(token=SecretStr("rotated")).sweep() == ()
     assert desk.file.read_bytes() == before
 
@@ -94,7 +96,7 @@ def test_whatever_is_changed_breaks_the_seal(desk: Desk, field: str) -> None:
 def test_a_file_of_another_name_is_not_offered(desk: Desk) -> None:
     desk.seal().close()
     desk.file.rename(desk.folder / f"{PLAN[::-1]}.sealed")
-    assert reopened(desk) == Found(damaged=1)
+    assert reopened(desk) == SealedKeysFound(damaged=1)
 
 
 def test_a_file_cut_anywhere_crashes_nothing(desk: Desk) -> None:
@@ -104,7 +106,7 @@ def test_a_file_cut_anywhere_crashes_nothing(desk: Desk) -> None:
         with pytest.raises(SealError):
             unseal(whole[:length], TOKEN)
     desk.file.write_bytes(whole[:100])
-    assert reopened(desk) == Found(damaged=1)
+    assert reopened(desk) == SealedKeysFound(damaged=1)
     assert desk.keys().sweep() == ()
 
 
@@ -169,7 +171,7 @@ def test_an_unreadable_file_is_damaged(desk: Desk, monkeypatch: pytest.MonkeyPat
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(private_file, "read", refuse)
-    assert reopened(desk) == Found(damaged=1)
+    assert reopened(desk) == SealedKeysFound(damaged=1)
     assert desk.keys().sweep() == ()
 
 

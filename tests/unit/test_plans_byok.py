@@ -17,8 +17,8 @@ from gwtui.client.transport import Transport
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.models import Provider
 from gwtui.contract.request import MASK
-from gwtui.crud.executor import WriteRoad
-from gwtui.crud.plan import Applied, Consent, Plan
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.plan import Applied, Confirmation, Plan
 from gwtui.domain.diffs import three_way
 from gwtui.local.journal import Journal
 from gwtui.resources.byok.writes import check_provider
@@ -122,7 +122,7 @@ async def test_a_key_goes_out_but_not_into_the_journal(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.jsonl")
     plan = byok_plans.plan_rotate(credential(), SecretStr(SECRET))
     async with GatewayClient(where, clock=clock, transport=transport) as client:
-        outcome = await WriteRoad(client, journal, clock).carry_out(Consent(plan, "dialog"))
+        outcome = await WriteExecutor(client, journal, clock).execute(Confirmation(plan, "dialog"))
     assert isinstance(outcome, Applied)
     (request,) = requests
     assert json.loads(request.content) == {"key": SECRET}

@@ -26,7 +26,7 @@ from gwtui.domain.diffs import three_way
 from gwtui.resources.assignments import plans as assignment_plans
 from gwtui.resources.guardrails import fields as guardrail_words
 from gwtui.resources.guardrails import plans as guardrail_plans
-from gwtui.resources.guardrails.plans import Reach
+from gwtui.resources.guardrails.plans import BoundBy
 from plan_kit import changes, sent
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -34,7 +34,7 @@ ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
 OTHER = "1b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
 NAMES = {ID: "PII", OTHER: "Cheap"}
 SPACE = Workspace.model_validate({"id": OTHER, "name": "Research", "default_guardrail_id": ID})
-NOTHING = Reach([], [])
+NOTHING = BoundBy([], [])
 
 
 def guardrail(**more: Any) -> Guardrail:
@@ -112,7 +112,7 @@ async def test_an_update_says_whom_it_binds_and_what_moves_on_the_lists() -> Non
     request = UpdateGuardrailRequest(
         allowed_models=["b/two", "c/three"], limit_usd=None, enforce_zdr_vendor_a=None
     )
-    reach = Reach([on_key("ci"), on_key("web")], [on_member("u1")], None, {"u1": "Ann"})
+    reach = BoundBy([on_key("ci"), on_key("web")], [on_member("u1")], None, {"u1": "Ann"})
     plan = guardrail_plans.plan_update(guardrail(), request, reach, OPENROUTER, NOW)
     assert changes(plan) == {
         "Allowed models": ("a/one and b/two", "b/two and c/three"),
@@ -148,11 +148,11 @@ def test_an_update_says_what_moves_on_each_list_and_nothing_of_the_others() -> N
     ("reach", "line"),
     [
         (NOTHING, "It is assigned to nothing: nothing changes for requests."),
-        (Reach(), "What else it is assigned to could not be read."),
-        (Reach([], [], SPACE), "It binds at once all traffic of workspace “Research”."),
+        (BoundBy(), "What else it is assigned to could not be read."),
+        (BoundBy([], [], SPACE), "It binds at once all traffic of workspace “Research”."),
     ],
 )
-def test_the_reach_of_an_update(reach: Reach, line: str) -> None:
+def test_the_reach_of_an_update(reach: BoundBy, line: str) -> None:
     request = UpdateGuardrailRequest(description="x")
     assert guardrail_plans.plan_update(guardrail(), request, reach, GENERIC, NOW).effects == (line,)
 
@@ -165,13 +165,13 @@ async def test_a_default_guardrail_is_made_by_its_first_update_and_keeps_its_nam
     assert await sent(plan) == ("guardrails.update", ID, {"enforce_zdr_other": True})
     renaming = UpdateGuardrailRequest(name="Mine")
     assert guardrail_plans.plan_first_update(SPACE, renaming, GENERIC, NOW).obstacles
-    default = Reach([], [], SPACE)
+    default = BoundBy([], [], SPACE)
     assert guardrail_plans.plan_update(guardrail(), renaming, default, GENERIC, NOW).obstacles
     assert not guardrail_plans.plan_update(guardrail(), renaming, NOTHING, GENERIC, NOW).obstacles
 
 
 async def test_a_deletion_says_who_loses_protection() -> None:
-    reach = Reach([on_key("ci")], [on_member("u1"), on_member("u2")], None, {"u1": "Ann"})
+    reach = BoundBy([on_key("ci")], [on_member("u1"), on_member("u2")], None, {"u1": "Ann"})
     plan = guardrail_plans.plan_delete(guardrail(), reach)
     assert plan.effects == (
         "Its protection ends at once for 1 key: “ci”.",
@@ -260,7 +260,7 @@ def test_hostile_texts_stay_one_short_line(text: str) -> None:
         content_filters=[{"pattern": text, "action": text, "label": text}],
     )
     request = UpdateGuardrailRequest(name="x", allowed_models=["y/y"], content_filters=None)
-    reach = Reach([on_key(text)], [on_member(text)], None, {})
+    reach = BoundBy([on_key(text)], [on_member(text)], None, {})
     plan = guardrail_plans.plan_update(fresh, request, reach, GENERIC, NOW)
     for line in [plan.title, *plan.effects, *(change.before or "" for change in plan.changes)]:
         assert len(line) < 300

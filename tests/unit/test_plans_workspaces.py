@@ -25,8 +25,8 @@ from gwtui.contract.organization import (
 )
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.crud import text as wording
-from gwtui.crud.executor import WriteRoad
-from gwtui.crud.plan import Consent, Refused
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.plan import Confirmation, Refused
 from gwtui.domain.diffs import three_way
 from gwtui.local.journal import Journal
 from gwtui.resources.budgets import plans as budget_plans
@@ -200,8 +200,8 @@ async def test_a_plan_with_an_obstacle_is_never_sent(tmp_path: Path) -> None:
     plan = workspace_plans.plan_delete(workspace(), WorkspaceContents([key("ci")]), NOW)
     async with GatewayClient(Connection("https://gateway.test")) as client:
         journal = Journal(tmp_path / "journal.jsonl")
-        outcome = await WriteRoad(client, journal, FakeClock().clock).carry_out(
-            Consent(plan, "dialog")
+        outcome = await WriteExecutor(client, journal, FakeClock().clock).execute(
+            Confirmation(plan, "dialog")
         )
     assert isinstance(outcome, Refused)
     assert "1 active key" in outcome.error.message

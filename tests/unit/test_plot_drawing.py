@@ -23,10 +23,10 @@ from gwtui.ui.widgets.lines import difference
 from gwtui.ui.widgets.plot import (
     SPANS,
     Block,
-    Figure,
-    Line,
+    PlotFigure,
+    PlotLine,
+    PlotWindow,
     Span,
-    Window,
     legend,
     timeline,
     window_at,
@@ -36,7 +36,7 @@ from gwtui.ui.widgets.plot.scale import scale_of, ticks_of
 from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-WINDOW = Window(NOON - timedelta(hours=1), NOON)
+WINDOW = PlotWindow(NOON - timedelta(hours=1), NOON)
 AMOUNTS = st.decimals(min_value=-(10**6), max_value=10**6, places=3)
 
 Value = int | str | None
@@ -58,12 +58,12 @@ def curve(values: Sequence[Value], width: int = 60, begin: datetime = WINDOW.sin
     return Curve(series, timedelta(seconds=width), tuple(points))
 
 
-def figure(values: Sequence[Value], **changes: object) -> Figure:
-    plain = Figure("Credits", WINDOW, (Line(curve(values)),), usd)
+def figure(values: Sequence[Value], **changes: object) -> PlotFigure:
+    plain = PlotFigure("Credits", WINDOW, (PlotLine(curve(values)),), usd)
     return replace(plain, **changes)  # type: ignore[arg-type]
 
 
-def drawn(what: Figure, width: int = 40, height: int = 7) -> list[str]:
+def drawn(what: PlotFigure, width: int = 40, height: int = 7) -> list[str]:
     return [line.plain for line in plot_lines(what, width, height)]
 
 
@@ -118,7 +118,7 @@ def test_the_cursor_is_a_line_through_the_plot() -> None:
 
 
 def test_several_lines_are_named_in_the_read_out() -> None:
-    lines = (Line(curve([1] * 60), "p50"), Line(curve([9] * 60), "p99", "warn"))
+    lines = (PlotLine(curve([1] * 60), "p50"), PlotLine(curve([9] * 60), "p99", "warn"))
     head = drawn(figure([], lines=lines), width=60)[0]
     assert "p50 $1.00" in head
     assert "p99 $9.00" in head
@@ -126,7 +126,9 @@ def test_several_lines_are_named_in_the_read_out() -> None:
 
 def test_many_readings_in_a_column_are_a_line_with_its_extremes_not_a_blot() -> None:
     day = replace(WINDOW, since=NOON - timedelta(days=1))
-    noisy = figure([], window=day, lines=(Line(curve([100, 50, 90, 0] * 360, begin=day.since)),))
+    noisy = figure(
+        [], window=day, lines=(PlotLine(curve([100, 50, 90, 0] * 360, begin=day.since)),)
+    )
     dots = sum((ord(sign) - 0x2800).bit_count() for sign in signs(drawn(noisy, 40, 22)))
     columns = 2 * len(body(drawn(noisy, 40, 22))[0])
     assert columns * 2 < dots < columns * 8  # of 80 in each column
@@ -145,7 +147,7 @@ def test_a_single_spike_among_many_readings_is_in_sight() -> None:
 
 
 def test_without_colours_lines_are_told_apart_by_their_signs() -> None:
-    lines = (Line(curve([1] * 60), "p50"), Line(curve([9] * 60), "p99", "warn"))
+    lines = (PlotLine(curve([1] * 60), "p50"), PlotLine(curve([9] * 60), "p99", "warn"))
     shown = drawn(figure([], lines=lines, ascii=True), width=60)
     assert "p50(*) $1.00" in shown[0]
     assert "p99(o) $9.00" in shown[0]
@@ -209,7 +211,7 @@ def test_labels_of_time_are_round_in_their_zone() -> None:
     assert utc == ["11:00", "11:15", "11:30", "11:45"]
     india = [tick.label for tick in ticks_of(WINDOW, ZoneInfo("Asia/Kolkata"), 4)]
     assert india == ["16:30", "16:45", "17:00", "17:15"]
-    days = Window(NOON - timedelta(days=30), NOON)
+    days = PlotWindow(NOON - timedelta(days=30), NOON)
     assert all("-" in tick.label for tick in ticks_of(days, None, 5))
 
 

@@ -13,7 +13,7 @@ from gwtui.client.paging import listing_of
 from gwtui.client.reading import Rows
 from gwtui.client.request_log import ReadingLog, Shortfall, list_read, logged, request_sent
 from gwtui.contract.models import Provider
-from gwtui.ui.health import Health
+from gwtui.ui.health import ConnectionHealth
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed, FeedState
 
@@ -89,7 +89,7 @@ async def test_a_feed_keeps_it_with_the_value_it_belongs_to() -> None:
     ],
 )
 def test_the_banner_says_it_once_nothing_worse_is_to_be_said(lacks: Shortfall, said: str) -> None:
-    health, state = Health(), FeedState((), fetched_at=START, lacks=lacks)
+    health, state = ConnectionHealth(), FeedState((), fetched_at=START, lacks=lacks)
     assert health.banner([("keys", state)], START) == said
     failed: FeedState[Any] = FeedState(error=ConnectFailedError("away"))
     assert "unreachable" in health.banner([("keys", state), ("credits", failed)], START)

@@ -9,7 +9,7 @@ from gwtui.domain.pricing import Usage
 from gwtui.resources.models.endpoints import rows_of
 from gwtui.resources.models.quotes import (
     OFFER_COLUMNS,
-    Offer,
+    QuotedEndpoint,
     compare,
     parse_tokens,
     parse_when,
@@ -18,7 +18,7 @@ from gwtui.resources.models.quotes import (
 from resource_samples import NOW, endpoint_body, model_endpoints, pricing
 
 
-def offers(*prices: dict[str, object] | None, prompt: int = 10_000) -> tuple[Offer, ...]:
+def offers(*prices: dict[str, object] | None, prompt: int = 10_000) -> tuple[QuotedEndpoint, ...]:
     bodies = [
         endpoint_body(provider_name=f"P{number}", tag=f"p{number}", pricing=price)
         for number, price in enumerate(prices)
@@ -27,12 +27,12 @@ def offers(*prices: dict[str, object] | None, prompt: int = 10_000) -> tuple[Off
     return compare(rows_of(model_endpoints(*bodies)), usage)
 
 
-def text(column: str, offer: Offer) -> str:
+def text(column: str, offer: QuotedEndpoint) -> str:
     found = next(one for one in OFFER_COLUMNS if one.id == column)
     return found.cell(offer, NOW).text
 
 
-def providers(found: tuple[Offer, ...]) -> list[str | None]:
+def providers(found: tuple[QuotedEndpoint, ...]) -> list[str | None]:
     return [offer.row.endpoint.provider_name for offer in found]
 
 

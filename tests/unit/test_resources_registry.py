@@ -9,11 +9,11 @@ import pytest
 from textual.screen import Screen
 
 from gwtui.crud.resource import ResourceSpec
-from gwtui.resources.registry import ENTRIES, RESOURCES, SCREENS, TABS, TITLES, Entry
+from gwtui.resources.registry import ENTRIES, RESOURCES, SCREENS, TABS, TITLES, RegistryEntry
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
-def test_an_entry_leads_to_its_declaration(entry: Entry) -> None:
+def test_an_entry_leads_to_its_declaration(entry: RegistryEntry) -> None:
     if entry.screen:
         screen = SCREENS[entry.id]
         assert isinstance(screen, type)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from gwtui.local.sealed_keys import LIFETIME, Found
+from gwtui.local.sealed_keys import LIFETIME, SealedKeysFound
 from sealed_keys_kit import NOW, PLAN, TOKEN, URL, VALUE, Desk, reopened
 
 
@@ -55,14 +55,14 @@ def test_a_key_that_another_process_shows_is_offered_when_that_is_killed(desk: D
     with process.stdout:
         assert process.stdout.readline() == "sealed\n"
         keys = desk.keys()
-        assert keys.find() == Found(elsewhere=1)
+        assert keys.find() == SealedKeysFound(elsewhere=1)
         process.kill()
         process.wait(10)
     (key,) = keys.find().keys
     assert key.value.get_secret_value() == "value p 0"
     assert keys.claim(key)
     other = desk.keys()
-    assert other.find() == Found(elsewhere=1)
+    assert other.find() == SealedKeysFound(elsewhere=1)
     assert not other.claim(key)
     assert len(keys.find().keys) == 1, "its own process still finds it"
     keys.release(key.id)

@@ -15,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from gwtui.local.seal import SealError
-from gwtui.local.sealed_keys import Found
+from gwtui.local.sealed_keys import SealedKeysFound
 from sealed_keys_kit import PLAN, VALUE, Desk, reopened
 
 
@@ -57,7 +57,7 @@ def test_a_file_in_the_directory_s_place_is_said(desk: Desk) -> None:
     desk.folder.parent.mkdir(parents=True)
     desk.folder.write_text("")
     assert str(desk.folder) in (desk.keys().trouble() or "")
-    assert reopened(desk) == Found()
+    assert reopened(desk) == SealedKeysFound()
 
 
 def test_an_open_directory_is_closed(desk: Desk) -> None:

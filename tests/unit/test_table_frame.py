@@ -12,7 +12,7 @@ from rich.style import Style
 
 from gwtui.crud.resource import Cell
 from gwtui.ui.fitting import fit
-from gwtui.ui.widgets.table.layout import GUTTER, Frame, Row, Span, arrange, changed
+from gwtui.ui.widgets.table.layout import GUTTER, CellSpan, Frame, Row, arrange, changed
 from gwtui.ui.widgets.table.model import TableModel
 from gwtui.ui.widgets.table.view import Palette, header_strip, row_strip
 from table_kit import COLUMNS, Thing, Wall, things
@@ -63,7 +63,7 @@ def test_one_changed_figure_is_one_cell() -> None:
     rows[3] = replace(rows[3], used=999)
     table.show(rows)
     used = LAYOUT.slots[2]
-    assert changed(before, frame_of(table), LAYOUT) == [Span(3, used.x, used.width)]
+    assert changed(before, frame_of(table), LAYOUT) == [CellSpan(3, used.x, used.width)]
 
 
 def test_two_changed_cells_of_a_line_are_one_span() -> None:
@@ -74,7 +74,7 @@ def test_two_changed_cells_of_a_line_are_one_span() -> None:
     table.show(rows)
     state, used = LAYOUT.slots[1:3]
     assert changed(before, frame_of(table), LAYOUT) == [
-        Span(3, state.x, used.x + used.width - state.x)
+        CellSpan(3, state.x, used.x + used.width - state.x)
     ]
 
 
@@ -83,16 +83,19 @@ def test_a_cursor_move_is_two_lines_and_a_mark_is_two_cells() -> None:
     before = frame_of(table)
     table.move_to(1)
     moved = frame_of(table)
-    assert changed(before, moved, LAYOUT) == [Span(0, 0, WIDTH), Span(1, 0, WIDTH)]
+    assert changed(before, moved, LAYOUT) == [CellSpan(0, 0, WIDTH), CellSpan(1, 0, WIDTH)]
     table.toggle_mark("id-004")
-    assert changed(moved, frame_of(table), LAYOUT) == [Span(4, 0, GUTTER)]
+    assert changed(moved, frame_of(table), LAYOUT) == [CellSpan(4, 0, GUTTER)]
 
 
 def test_rows_that_go_leave_lines_to_be_cleared() -> None:
     table = filled()
     before = frame_of(table)
     table.show(things(6))
-    assert changed(before, frame_of(table), LAYOUT) == [Span(6, 0, WIDTH), Span(7, 0, WIDTH)]
+    assert changed(before, frame_of(table), LAYOUT) == [
+        CellSpan(6, 0, WIDTH),
+        CellSpan(7, 0, WIDTH),
+    ]
     assert changed((), (), LAYOUT) == []
 
 

@@ -1,1 +1,1 @@
-"""Changes without the dashboard: the verbs of each resource, over the one road of writes."""
+"""Changes without the dashboard: the verbs of each resource, over the executor."""

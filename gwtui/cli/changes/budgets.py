@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gwtui.cli.changes.change import Change, NothingToDoError, Operand
-from gwtui.cli.changes.desk import Desk, tell_left_alone
+from gwtui.cli.changes.change import ChangeCommand, NothingToDoError, Operand
+from gwtui.cli.changes.desk import ChangeContext, tell_left_alone
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.crud.plan import Plan
@@ -20,12 +20,12 @@ _WORKSPACE = Operand("workspace", "its id, slug or name")
 _INTERVALS = Operand("interval", f"which ones: {', '.join(BUDGET_INTERVALS)}", many=True)
 
 
-async def _set(desk: Desk) -> Plan[Any]:
+async def _set(desk: ChangeContext) -> Plan[Any]:
     request = await desk.request(BudgetLimits)
     return await _plan(desk, {name: getattr(request, name) for name in request.model_fields_set})
 
 
-async def _remove(desk: Desk) -> Plan[Any]:
+async def _remove(desk: ChangeContext) -> Plan[Any]:
     intervals = desk.arguments.interval
     unknown = [one for one in intervals if one not in BUDGET_INTERVALS]
     if unknown:
@@ -35,7 +35,7 @@ async def _remove(desk: Desk) -> Plan[Any]:
     return await _plan(desk, dict.fromkeys(intervals))
 
 
-async def _plan(desk: Desk, given: Mapping[str, Any]) -> Plan[Any]:
+async def _plan(desk: ChangeContext, given: Mapping[str, Any]) -> Plan[Any]:
     if not given:
         raise CommandError("say what to change with --set or --unset", USAGE)
     space = await desk.workspace(desk.arguments.workspace)
@@ -51,6 +51,6 @@ async def _plan(desk: Desk, given: Mapping[str, Any]) -> Plan[Any]:
 
 
 CHANGES = (
-    Change("set", "set budgets, by interval in USD", _set, (_WORKSPACE,), BudgetLimits),
-    Change("remove", "take budgets away", _remove, (_WORKSPACE, _INTERVALS)),
+    ChangeCommand("set", "set budgets, by interval in USD", _set, (_WORKSPACE,), BudgetLimits),
+    ChangeCommand("remove", "take budgets away", _remove, (_WORKSPACE, _INTERVALS)),
 )

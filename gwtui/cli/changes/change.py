@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gwtui.cli.changes.desk import Desk
+    from gwtui.cli.changes.desk import ChangeContext
     from gwtui.contract.request import RequestModel
     from gwtui.crud.plan import Plan
 
@@ -31,7 +31,7 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangeCommand:
     """A verb that changes something.
 
     ``plan`` reads what it needs and plans the requests; it raises NothingToDoError, CommandError
@@ -43,7 +43,7 @@ class Change:
 
     name: str
     help: str
-    plan: Callable[[Desk], Awaitable[Plan[Any]]]
+    plan: Callable[[ChangeContext], Awaitable[Plan[Any]]]
     operands: tuple[Operand, ...] = ()
     model: type[RequestModel] | None = None
     fields: tuple[str, ...] | None = None

@@ -1,4 +1,4 @@
-"""The verbs that change something: plan, consent, one road, and what became of it."""
+"""The verbs that change something: plan, consent, one executor, and what became of it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.cli import exits
 from gwtui.cli.asking import NoAnswerGivenError, read_secret
-from gwtui.cli.changes.change import Change, NothingToDoError
-from gwtui.cli.changes.desk import Desk
+from gwtui.cli.changes.change import ChangeCommand, NothingToDoError
+from gwtui.cli.changes.desk import ChangeContext
 from gwtui.cli.changes.execute import (
     Sent,
     consent,
@@ -64,7 +64,7 @@ class ChangeVerb:
     """One declared change as a verb of the command line."""
 
     resource: Resource
-    change: Change
+    change: ChangeCommand
 
     @property
     def name(self) -> str:
@@ -152,7 +152,9 @@ class ChangeVerb:
                 connect() as connection,
                 open_session(connection, None, SYSTEM_CLOCK) as session,
             ):
-                return await self._work(Desk(session, arguments, given, SYSTEM_CLOCK.now()))
+                return await self._work(
+                    ChangeContext(session, arguments, given, SYSTEM_CLOCK.now())
+                )
 
         return run_async(work)
 
@@ -179,7 +181,7 @@ class ChangeVerb:
         _refuse_early(model, given)
         return given
 
-    async def _work(self, desk: Desk) -> int:
+    async def _work(self, desk: ChangeContext) -> int:
         await tell_doubts(desk.session)
         learning = asyncio.ensure_future(_learn_rights(desk.session))
         try:
@@ -191,7 +193,7 @@ class ChangeVerb:
             await learning
         return await self._decide(desk, plan)
 
-    async def _decide(self, desk: Desk, plan: Plan[Any]) -> int:
+    async def _decide(self, desk: ChangeContext, plan: Plan[Any]) -> int:
         arguments, session = desk.arguments, desk.session
         as_json = arguments.output == "json"
         if arguments.plan:
@@ -206,12 +208,12 @@ class ChangeVerb:
             plan, session.connection, yes=arguments.yes, confirm=arguments.confirm
         )
         if reasons and agreed is not None:
-            _tell(plan, await session.road.turn_away(agreed, " ".join(reasons)))
+            _tell(plan, await session.executor.turn_away(agreed, " ".join(reasons)))
             return exits.FAILED
         if agreed is None:
             narrate("not carried out")
             return exits.FAILED
-        sent = await send(session.road, agreed)
+        sent = await send(session.executor, agreed)
         for part, outcome in sent:
             _tell(part, outcome)
         return self._finish(session, plan, sent, as_json=as_json)

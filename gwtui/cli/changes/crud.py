@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from gwtui.cli.changes.change import Change, NothingToDoError, Operand
-from gwtui.cli.changes.desk import Desk
+from gwtui.cli.changes.change import ChangeCommand, NothingToDoError, Operand
+from gwtui.cli.changes.desk import ChangeContext
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
@@ -18,9 +18,9 @@ from gwtui.crud.writes import Update, Writes
 def changes_of(
     spec: ResourceSpec[Any],
     *,
-    create: Callable[[Desk], Awaitable[Plan[Any]]] | None = None,
+    create: Callable[[ChangeContext], Awaitable[Plan[Any]]] | None = None,
     notes: tuple[str, ...] = (),
-) -> Iterator[Change]:
+) -> Iterator[ChangeCommand]:
     """The verbs that change one kind of resource.
 
     ``create`` plans a creation in a way of its own; ``notes`` are lines of its help.
@@ -28,7 +28,7 @@ def changes_of(
     writes, verbs = spec.written, _Verbs(spec)
     operand = (Operand("id", writes.operand),)
     if writes.create is not None:
-        yield Change(
+        yield ChangeCommand(
             "create",
             writes.create.help,
             create or verbs.create,
@@ -39,7 +39,7 @@ def changes_of(
             notes=notes,
         )
     for how in (*filter(None, (writes.update,)), *writes.further):
-        yield Change(
+        yield ChangeCommand(
             how.command,
             how.help,
             partial(verbs.update, how),
@@ -49,10 +49,14 @@ def changes_of(
             secret=how.secret,
         )
     if writes.switch is not None:
-        yield Change("disable", writes.switch.disable_help, partial(verbs.switch, True), operand)
-        yield Change("enable", writes.switch.enable_help, partial(verbs.switch, False), operand)
+        yield ChangeCommand(
+            "disable", writes.switch.disable_help, partial(verbs.switch, True), operand
+        )
+        yield ChangeCommand(
+            "enable", writes.switch.enable_help, partial(verbs.switch, False), operand
+        )
     if writes.delete is not None:
-        yield Change("delete", writes.delete.help, verbs.delete, operand)
+        yield ChangeCommand("delete", writes.delete.help, verbs.delete, operand)
 
 
 class _Verbs:
@@ -62,7 +66,7 @@ class _Verbs:
         self._spec = spec
         self._writes: Writes[Any] = spec.written
 
-    async def create(self, desk: Desk) -> Plan[Any]:
+    async def create(self, desk: ChangeContext) -> Plan[Any]:
         how = self._writes.create
         if how is None:
             raise TypeError(f"{self._spec.id} cannot be made")
@@ -74,14 +78,14 @@ class _Verbs:
         names = await desk.workspace_names(default=True)
         return self._writes.plan_create(request, plan_context(desk, names), doubt)
 
-    async def update(self, how: Update, desk: Desk) -> Plan[Any]:
+    async def update(self, how: Update, desk: ChangeContext) -> Plan[Any]:
         fresh, writes = await self._fresh(desk), self._writes
         request = await desk.update(how.request, writes.known(fresh) if not how.secret else {})
         at = plan_context(desk, await self._names(desk))
         uses = await writes.uses(desk.gateway, fresh, at)
         return writes.plan_update(fresh, request, at, uses, how=how)
 
-    async def switch(self, disabled: bool, desk: Desk) -> Plan[Any]:
+    async def switch(self, disabled: bool, desk: ChangeContext) -> Plan[Any]:
         fresh, writes = await self._fresh(desk), self._writes
         if fresh.disabled is disabled:
             state = "disabled" if disabled else "enabled"
@@ -90,21 +94,21 @@ class _Verbs:
         around = await writes.around(desk.gateway, fresh, at) if disabled else None
         return writes.plan_switch(fresh, disabled, at, around)
 
-    async def delete(self, desk: Desk) -> Plan[Any]:
+    async def delete(self, desk: ChangeContext) -> Plan[Any]:
         fresh, writes, at = await self._fresh(desk), self._writes, plan_context(desk)
         return writes.plan_delete(fresh, at, await writes.around(desk.gateway, fresh, at))
 
-    async def _fresh(self, desk: Desk) -> Any:
+    async def _fresh(self, desk: ChangeContext) -> Any:
         identity = await desk.identity(self._spec, desk.arguments.id)
         return await self._writes.service(desk.gateway).get(identity)
 
-    async def _names(self, desk: Desk) -> Mapping[str, str]:
+    async def _names(self, desk: ChangeContext) -> Mapping[str, str]:
         names = await desk.workspace_names()
         feed = self._writes.names
         further = None if feed is None else (await feed(desk.session.hub).refresh()).value
         return {**names, **(further or {})}
 
 
-def plan_context(desk: Desk, names: Mapping[str, str] | None = None) -> PlanContext:
+def plan_context(desk: ChangeContext, names: Mapping[str, str] | None = None) -> PlanContext:
     """What a change is planned in view of, now."""
     return PlanContext(desk.now, names or {}, desk.dialect)

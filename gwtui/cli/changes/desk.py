@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gwtui.cli.changes.change import NothingToDoError
 from gwtui.cli.changes.values import validated
-from gwtui.cli.lists.lookup import Readings, find_row, find_workspace
+from gwtui.cli.lists.lookup import CommandReadings, find_row, find_workspace
 from gwtui.cli.output import narrate
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import Dialect
@@ -31,7 +31,7 @@ _WHOLE = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _WORKSPACE = "workspace_id"
 
 
-class Desk:
+class ChangeContext:
     """One change on its way to a plan. ``given`` are the values by field, validated."""
 
     def __init__(
@@ -41,7 +41,7 @@ class Desk:
         self.arguments = arguments
         self.given = dict(given)
         self.now = now
-        self.readings = Readings(session.hub)
+        self.readings = CommandReadings(session.hub)
 
     @property
     def gateway(self) -> GatewayClient:

@@ -1,4 +1,4 @@
-"""Sending what was agreed to over the one road of writes, part by part, and handing over."""
+"""Executing what was confirmed, part by part, and handing over."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gwtui.cli.new_keys import print_value
 from gwtui.cli.output import OutputLostError, narrate, narrate_lines, print_json
 from gwtui.contract.keys import CreatedKey
 from gwtui.contract.response import ResponseModel
-from gwtui.crud.plan import Applied, Consent, ConsentKind, Outcome, Plan, Refused
+from gwtui.crud.plan import Applied, Confirmation, ConfirmationKind, Outcome, Plan, Refused
 from gwtui.domain.exact_json import masked
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import utc
@@ -24,7 +24,7 @@ from gwtui.watch.feeds.doubts import doubts_feed
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
-    from gwtui.crud.executor import WriteRoad
+    from gwtui.crud.executor import WriteExecutor
     from gwtui.resources.session import Session
 
 
@@ -34,18 +34,18 @@ PATIENCE = 20.0
 Sent = tuple[Plan[Any], Outcome[Any]]
 
 
-async def send(road: WriteRoad, consent: Consent[Any]) -> list[Sent]:
+async def send(executor: WriteExecutor, consent: Confirmation[Any]) -> list[Sent]:
     """The requests one after the other, up to the first that was not applied.
 
     An interrupt ends it after the request that is under way.
     """
     done: list[Sent] = []
     for each in consent.each():
-        outcome, interrupted = await _carry_out(road, each)
+        outcome, interrupted = await _carry_out(executor, each)
         done.append((each.plan, outcome))
         for what, fault in (
-            ("the outcome could not be written to the journal", road.journal_fault),
-            ("the audit log could not be written", road.audit_fault),
+            ("the outcome could not be written to the journal", executor.journal_fault),
+            ("the audit log could not be written", executor.audit_fault),
         ):
             if fault is not None:
                 narrate(f"{what}: {fault}")
@@ -54,13 +54,15 @@ async def send(road: WriteRoad, consent: Consent[Any]) -> list[Sent]:
     return done
 
 
-async def _carry_out(road: WriteRoad, consent: Consent[Any]) -> tuple[Outcome[Any], bool]:
+async def _carry_out(
+    executor: WriteExecutor, consent: Confirmation[Any]
+) -> tuple[Outcome[Any], bool]:
     """What became of it, and whether somebody interrupted it meanwhile.
 
     What was sent cannot be called back: its answer is worth more than a quick end, above all where
     it holds the value of a new key.
     """
-    task = asyncio.ensure_future(road.carry_out(consent))
+    task = asyncio.ensure_future(executor.execute(consent))
     try:
         return await asyncio.shield(task), False
     except asyncio.CancelledError:
@@ -161,16 +163,16 @@ NO_TERMINAL = "there is no terminal to ask on: look at it with --plan, then give
 
 async def consent(
     plan: Plan[T], connection: Connection, *, yes: bool, confirm: str | None
-) -> Consent[T] | None:
+) -> Confirmation[T] | None:
     """The plan as agreed to; None when the person does not want it. Raises CommandError."""
     if yes:
-        return Consent(plan, _way_of_yes(connection, confirm))
+        return Confirmation(plan, _way_of_yes(connection, confirm))
     narrate_lines(plan_lines(plan))
     wanted, kind = _question(plan, connection)
     answer = await await_line(f"{wanted}: ")
     if answer != kind:
         return None
-    return Consent(plan, "typed" if connection.critical else "command line")
+    return Confirmation(plan, "typed" if connection.critical else "command line")
 
 
 def refuse_without_terminal(*, yes: bool) -> None:
@@ -179,7 +181,7 @@ def refuse_without_terminal(*, yes: bool) -> None:
         raise CommandError(NO_TERMINAL, USAGE)
 
 
-def _way_of_yes(connection: Connection, confirm: str | None) -> ConsentKind:
+def _way_of_yes(connection: Connection, confirm: str | None) -> ConfirmationKind:
     """How ``--yes`` agrees. Raises CommandError where it alone is not enough."""
     name = connection.critical_name
     if not name:

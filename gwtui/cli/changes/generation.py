@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from gwtui.cli.changes.change import Change, Operand
-from gwtui.cli.changes.desk import Desk
+from gwtui.cli.changes.change import ChangeCommand, Operand
+from gwtui.cli.changes.desk import ChangeContext
 from gwtui.contract.activity import FeedbackRequest
 from gwtui.crud.plan import Plan
 from gwtui.resources.generations.plans import plan_feedback
 
 
-async def _feedback(desk: Desk) -> Plan[None]:
+async def _feedback(desk: ChangeContext) -> Plan[None]:
     return plan_feedback(await desk.request(FeedbackRequest))
 
 
 CHANGES = (
-    Change(
+    ChangeCommand(
         "feedback",
         "say what was wrong with one",
         _feedback,

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from gwtui.cli.changes.change import Change, NothingToDoError, Operand
-from gwtui.cli.changes.desk import Desk
+from gwtui.cli.changes.change import ChangeCommand, NothingToDoError, Operand
+from gwtui.cli.changes.desk import ChangeContext
 from gwtui.cli.changes.members import find_person
 from gwtui.cli.changes.values import complaint
 from gwtui.cli.exits import USAGE, CommandError
@@ -25,7 +25,7 @@ from gwtui.resources.assignments.plans import (
 )
 from gwtui.resources.guardrails.fields import editable, known_values
 from gwtui.resources.guardrails.plans import (
-    Reach,
+    BoundBy,
     plan_create,
     plan_delete,
     plan_first_update,
@@ -45,13 +45,13 @@ _KEYS = Operand("key", "hash or name of a key; may be repeated", option=True)
 _MEMBERS = Operand("member", "user id, mail address or name; may be repeated", option=True)
 
 
-async def _create(desk: Desk) -> Plan[Guardrail]:
+async def _create(desk: ChangeContext) -> Plan[Guardrail]:
     request = await desk.request(CreateGuardrailRequest)
     _refuse(never_sent(request, desk.dialect))
     return plan_create(request, desk.dialect, desk.now, await desk.workspace_names(default=True))
 
 
-async def _update(desk: Desk) -> Plan[Guardrail]:
+async def _update(desk: ChangeContext) -> Plan[Guardrail]:
     row = await desk.row(GUARDRAILS, desk.arguments.id)
     fresh = await desk.gateway.guardrails.get(row.identity) if row.made else row.guardrail
     request = await desk.update(UpdateGuardrailRequest, known_values(fresh, desk.dialect))
@@ -61,13 +61,13 @@ async def _update(desk: Desk) -> Plan[Guardrail]:
     return plan_update(fresh, request, await _reach(desk, row), desk.dialect, desk.now)
 
 
-async def _delete(desk: Desk) -> Plan[Any]:
+async def _delete(desk: ChangeContext) -> Plan[Any]:
     row = await _made(desk)
     fresh = await desk.gateway.guardrails.get(row.identity)
     return plan_delete(fresh, await _reach(desk, row))
 
 
-async def _assign(desk: Desk) -> Plan[Any]:
+async def _assign(desk: ChangeContext) -> Plan[Any]:
     _refuse_nobody(desk)
     row = await _made(desk)
     fresh = await desk.gateway.guardrails.get(row.identity)
@@ -88,7 +88,7 @@ async def _assign(desk: Desk) -> Plan[Any]:
     return _one(plans, "Assign a guardrail in 2 requests")
 
 
-async def _unassign(desk: Desk) -> Plan[Any]:
+async def _unassign(desk: ChangeContext) -> Plan[Any]:
     _refuse_nobody(desk)
     row = await _made(desk)
     fresh = await desk.gateway.guardrails.get(row.identity)
@@ -117,7 +117,7 @@ async def _unassign(desk: Desk) -> Plan[Any]:
 # What they share --------------------------------------------------------------------------------
 
 
-async def _made(desk: Desk) -> GuardrailRow:
+async def _made(desk: ChangeContext) -> GuardrailRow:
     row = await desk.row(GUARDRAILS, desk.arguments.id)
     if not row.made:
         raise CommandError(
@@ -126,12 +126,12 @@ async def _made(desk: Desk) -> GuardrailRow:
     return row
 
 
-async def _reach(desk: Desk, row: GuardrailRow) -> Reach:
+async def _reach(desk: ChangeContext, row: GuardrailRow) -> BoundBy:
     """Whom the guardrail binds now; what cannot be read in time is not known."""
     (keys, members), people = await asyncio.gather(
         guardrail_bindings(desk.gateway, row.identity), people_names(desk.gateway)
     )
-    return Reach(keys, members, row.workspace if row.is_default else None, people or {})
+    return BoundBy(keys, members, row.workspace if row.is_default else None, people or {})
 
 
 def _user(people: Sequence[Any], wanted: str) -> str:
@@ -158,14 +158,14 @@ def _refuse(problems: Sequence[Any]) -> None:
         raise complaint(problems)
 
 
-def _refuse_nobody(desk: Desk) -> None:
+def _refuse_nobody(desk: ChangeContext) -> None:
     if not (desk.arguments.key or desk.arguments.member):
         raise CommandError("say for what with --key or --member", USAGE)
 
 
 CHANGES = (
-    Change("create", "make one", _create, model=CreateGuardrailRequest, makes=True),
-    Change(
+    ChangeCommand("create", "make one", _create, model=CreateGuardrailRequest, makes=True),
+    ChangeCommand(
         "update",
         "change its fields; a default one comes to exist with that",
         _update,
@@ -173,7 +173,9 @@ CHANGES = (
         UpdateGuardrailRequest,
         _EDITABLE,
     ),
-    Change("delete", "delete it for good", _delete, (_GUARDRAIL,)),
-    Change("assign", "bind keys and members", _assign, (_GUARDRAIL, _KEYS, _MEMBERS)),
-    Change("unassign", "take it from keys and members", _unassign, (_GUARDRAIL, _KEYS, _MEMBERS)),
+    ChangeCommand("delete", "delete it for good", _delete, (_GUARDRAIL,)),
+    ChangeCommand("assign", "bind keys and members", _assign, (_GUARDRAIL, _KEYS, _MEMBERS)),
+    ChangeCommand(
+        "unassign", "take it from keys and members", _unassign, (_GUARDRAIL, _KEYS, _MEMBERS)
+    ),
 )

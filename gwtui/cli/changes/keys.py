@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 
-from gwtui.cli.changes.change import Change
+from gwtui.cli.changes.change import ChangeCommand
 from gwtui.cli.changes.crud import changes_of, plan_context
-from gwtui.cli.changes.desk import Desk
+from gwtui.cli.changes.desk import ChangeContext
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.crud.plan import Plan
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import plan_sealed_create
 
 
-async def _create(desk: Desk) -> Plan[CreatedKey]:
+async def _create(desk: ChangeContext) -> Plan[CreatedKey]:
     request = await desk.request(CreateKeyRequest)
     sealed = desk.session.sealed
     trouble = await asyncio.to_thread(sealed.trouble)
@@ -21,7 +21,7 @@ async def _create(desk: Desk) -> Plan[CreatedKey]:
     return plan_sealed_create(request, context, sealed, trouble)
 
 
-CHANGES: tuple[Change, ...] = tuple(
+CHANGES: tuple[ChangeCommand, ...] = tuple(
     changes_of(
         KEYS,
         create=_create,

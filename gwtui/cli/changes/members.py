@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gwtui.cli.changes.change import Change, NothingToDoError, Operand
-from gwtui.cli.changes.desk import Desk
+from gwtui.cli.changes.change import ChangeCommand, NothingToDoError, Operand
+from gwtui.cli.changes.desk import ChangeContext
 from gwtui.cli.lists.lookup import find
 from gwtui.contract.organization import OrganizationMember
 from gwtui.crud.plan import Plan
@@ -17,7 +17,7 @@ _WORKSPACE = Operand("workspace", "its id, slug or name")
 _PEOPLE = Operand("person", "user id, mail address or name", many=True)
 
 
-async def _add(desk: Desk) -> Plan[Any]:
+async def _add(desk: ChangeContext) -> Plan[Any]:
     space = await desk.workspace(desk.arguments.workspace)
     people = (await desk.gateway.organization.members()).items
     chosen = [find_person(people, wanted) for wanted in dict.fromkeys(desk.arguments.person)]
@@ -28,7 +28,7 @@ async def _add(desk: Desk) -> Plan[Any]:
     return plan_add(space, chosen, present)
 
 
-async def _remove(desk: Desk) -> Plan[Any]:
+async def _remove(desk: ChangeContext) -> Plan[Any]:
     space = await desk.workspace(desk.arguments.workspace)
     members = (await desk.gateway.workspaces.members(space.id or "")).items
     people = (await desk.gateway.organization.members()).items
@@ -57,6 +57,6 @@ def _called(person: OrganizationMember | None) -> tuple[str | None, ...]:
 
 
 CHANGES = (
-    Change("add", "add people of the organization", _add, (_WORKSPACE, _PEOPLE)),
-    Change("remove", "remove people from it", _remove, (_WORKSPACE, _PEOPLE)),
+    ChangeCommand("add", "add people of the organization", _add, (_WORKSPACE, _PEOPLE)),
+    ChangeCommand("remove", "remove people from it", _remove, (_WORKSPACE, _PEOPLE)),
 )

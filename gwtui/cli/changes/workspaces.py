@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from gwtui.cli.changes.change import Change, Operand
+from gwtui.cli.changes.change import ChangeCommand, Operand
 from gwtui.cli.changes.crud import changes_of, plan_context
-from gwtui.cli.changes.desk import Desk
+from gwtui.cli.changes.desk import ChangeContext
 from gwtui.crud.plan import Plan
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.resources.workspaces.writes import WRITES
@@ -16,7 +16,7 @@ _WORKSPACE = Operand("id", WRITES.operand)
 _CONFIRM = Operand("confirm-default", "its slug, where it is the default workspace", option=True)
 
 
-async def _delete(desk: Desk) -> Plan[Any]:
+async def _delete(desk: ChangeContext) -> Plan[Any]:
     fresh = await desk.workspace(desk.arguments.id)
     context = plan_context(desk)
     around = await WRITES.around(desk.gateway, fresh, context)
@@ -29,5 +29,5 @@ async def _delete(desk: Desk) -> Plan[Any]:
 
 CHANGES = (
     *(one for one in changes_of(WORKSPACES) if one.name != "delete"),
-    Change("delete", "delete it for good", _delete, (_WORKSPACE, _CONFIRM)),
+    ChangeCommand("delete", "delete it for good", _delete, (_WORKSPACE, _CONFIRM)),
 )

@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look, print one line; returns 0, 1, 2 or 3."""
+    """CheckContext, print one line; returns 0, 1, 2 or 3."""
     from gwtui.local.paths import Paths  # noqa: PLC0415 - loads what --help does not need
 
     paths = Paths.of_user()
@@ -111,7 +111,7 @@ def _wanted(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
 
 async def _look(connect: Connect, wanted: CheckThresholds, paths: Any) -> list[Finding]:
     from gwtui.cli.check.past import Past  # noqa: PLC0415
-    from gwtui.cli.check.sources import Look, look_at_everything  # noqa: PLC0415
+    from gwtui.cli.check.sources import CheckContext, look_at_everything  # noqa: PLC0415
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
     from gwtui.watch.history.file import history_path  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
@@ -122,7 +122,7 @@ async def _look(connect: Connect, wanted: CheckThresholds, paths: Any) -> list[F
             async with GatewayClient(connection) as gateway:
                 hub = FeedHub(gateway)
                 try:
-                    return await look_at_everything(Look(hub, wanted, Past(path)))
+                    return await look_at_everything(CheckContext(hub, wanted, Past(path)))
                 finally:
                     await hub.close()
     except TimeoutError:

@@ -65,7 +65,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class CheckedFigure:
     """Something to be drawn over time; None is not known."""
 
     label: str
@@ -91,7 +91,7 @@ class Finding:
 
     severity: Severity
     text: str
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[CheckedFigure, ...] = ()
 
 
 def worst_of(findings: Sequence[Finding]) -> Severity:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TypeVar
 
-from gwtui.cli.check.finding import Figure, Finding, Range, Severity
+from gwtui.cli.check.finding import CheckedFigure, Finding, Range, Severity
 from gwtui.cli.check.past import Past
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.keys import is_expired
@@ -33,7 +33,7 @@ _TENTH = Decimal("0.1")
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class CheckContext:
     """What a source may use. ``past`` is what this machine recorded of the gateway."""
 
     hub: FeedHub
@@ -46,17 +46,17 @@ class Look:
         return self.hub.clock.now()
 
 
-Source = Callable[[Look], Awaitable[Sequence[Finding]]]
+Source = Callable[[CheckContext], Awaitable[Sequence[Finding]]]
 """Looks at something; gives nothing where that was not asked for. Raises GatewayError."""
 
 
-async def look_at_everything(look: Look) -> list[Finding]:
+async def look_at_everything(look: CheckContext) -> list[Finding]:
     """What every source found. Never raises GatewayError: what cannot be read is UNKNOWN."""
     found = await asyncio.gather(*(_asked(name, source, look) for name, source in SOURCES.items()))
     return [finding for findings in found for finding in findings]
 
 
-async def _asked(name: str, source: Source, look: Look) -> Sequence[Finding]:
+async def _asked(name: str, source: Source, look: CheckContext) -> Sequence[Finding]:
     try:
         return await source(look)
     except GatewayError as error:
@@ -73,13 +73,13 @@ async def _value(feed: Feed[T]) -> T:
 # Credits ----------------------------------------------------------------------------------------
 
 
-async def _credits(look: Look) -> Sequence[Finding]:
+async def _credits(look: CheckContext) -> Sequence[Finding]:
     wanted = look.wanted
     limits = Range(wanted.credits_warning, wanted.credits_critical)
     if limits.is_off:
         return ()
     balance = (await _value(credits_feed(look.hub, Scope()))).balance
-    figure = Figure("credits", balance, limits)
+    figure = CheckedFigure("credits", balance, limits)
     if balance is None:
         return [Finding(Severity.UNKNOWN, "credits: the gateway did not give them", (figure,))]
     severity = limits.severity(balance)
@@ -88,7 +88,7 @@ async def _credits(look: Look) -> Sequence[Finding]:
     return [Finding(severity, f"credits {money.usd(balance)}", (figure,))]
 
 
-async def _runway(look: Look) -> Sequence[Finding]:
+async def _runway(look: CheckContext) -> Sequence[Finding]:
     limits = Range(look.wanted.runway_warning, look.wanted.runway_critical)
     if limits.is_off:
         return ()
@@ -103,7 +103,7 @@ async def _runway(look: Look) -> Sequence[Finding]:
     return [Finding(limits.severity(days), f"runway {days:f} days{source}", (figure,))]
 
 
-async def _days_left(look: Look, balance: Decimal | None) -> tuple[Decimal | None, str]:
+async def _days_left(look: CheckContext, balance: Decimal | None) -> tuple[Decimal | None, str]:
     """Days, and by which use; None where no end is in sight."""
     recorded = await look.past.outlook(look.now)
     used = None
@@ -119,14 +119,14 @@ def _in_days(length: timedelta) -> Decimal:
     return max(Decimal(length / _DAY), Decimal(0)).quantize(_TENTH)
 
 
-def _days(days: Decimal | None, limits: Range) -> Figure:
-    return Figure("runway_days", days, limits)
+def _days(days: Decimal | None, limits: Range) -> CheckedFigure:
+    return CheckedFigure("runway_days", days, limits)
 
 
 # Endpoints --------------------------------------------------------------------------------------
 
 
-async def _uptime(look: Look) -> Sequence[Finding]:
+async def _uptime(look: CheckContext) -> Sequence[Finding]:
     models = [*look.wanted.models]
     if look.wanted.watched:
         models += await look.past.watched_models()
@@ -136,7 +136,7 @@ async def _uptime(look: Look) -> Sequence[Finding]:
     return [finding for findings in found for finding in findings]
 
 
-async def _of_model(look: Look, model: str) -> Sequence[Finding]:
+async def _of_model(look: CheckContext, model: str) -> Sequence[Finding]:
     called = safe_line(model, _NAME)
     try:
         rows = await _value(endpoints_feed(look.hub, Scope(parent=model)))
@@ -170,14 +170,14 @@ def _worst(model: str, found: Sequence[Finding]) -> Sequence[Finding]:
     return [*bad, Finding(Severity.OK, text, _figures(good))]
 
 
-def _figures(findings: Sequence[Finding]) -> tuple[Figure, ...]:
+def _figures(findings: Sequence[Finding]) -> tuple[CheckedFigure, ...]:
     return tuple(figure for finding in findings for figure in finding.figures)
 
 
 def _of_endpoint(model: str, row: EndpointRow, window: str, limits: Range) -> Finding:
     value: Decimal | None = getattr(row.endpoint, window)
     name = f"{model} at {safe_line(row.title or row.identity, _NAME)}"
-    figure = Figure(f"uptime {model} {row.identity}", value, limits, "%", "0", "100")
+    figure = CheckedFigure(f"uptime {model} {row.identity}", value, limits, "%", "0", "100")
     if value is not None:
         text = f"{name} {money.percent_points(value, places=3)}"
         return Finding(limits.severity(value), text, (figure,))
@@ -189,7 +189,7 @@ def _of_endpoint(model: str, row: EndpointRow, window: str, limits: Range) -> Fi
 # Keys -------------------------------------------------------------------------------------------
 
 
-async def _limits(look: Look) -> Sequence[Finding]:
+async def _limits(look: CheckContext) -> Sequence[Finding]:
     limits = Range(look.wanted.keys_warning, look.wanted.keys_critical, below=False)
     if limits.is_off:
         return ()
@@ -199,7 +199,7 @@ async def _limits(look: Look) -> Sequence[Finding]:
         if row.used_share is not None
     ]
     worst = max((share for _, share in shares), default=None)
-    figure = Figure(
+    figure = CheckedFigure(
         "keys_most_used", None if worst is None else worst.quantize(_TENTH), limits, "%", "0"
     )
     return _told(
@@ -213,7 +213,7 @@ async def _limits(look: Look) -> Sequence[Finding]:
     )
 
 
-async def _expiry(look: Look) -> Sequence[Finding]:
+async def _expiry(look: CheckContext) -> Sequence[Finding]:
     limits = Range(look.wanted.expiry_warning, look.wanted.expiry_critical)
     if limits.is_off:
         return ()
@@ -222,7 +222,9 @@ async def _expiry(look: Look) -> Sequence[Finding]:
         for row in await _keys_in_use(look)
         if row.key.expires_at is not None
     ]
-    figure = Figure("keys_first_expiry_days", min((days for _, days in ends), default=None), limits)
+    figure = CheckedFigure(
+        "keys_first_expiry_days", min((days for _, days in ends), default=None), limits
+    )
     return _told(
         [
             (row, limits.severity(days), f"{days:f} days")
@@ -234,7 +236,7 @@ async def _expiry(look: Look) -> Sequence[Finding]:
     )
 
 
-async def _keys_in_use(look: Look) -> list[KeyRow]:
+async def _keys_in_use(look: CheckContext) -> list[KeyRow]:
     """Keys that are neither disabled nor expired."""
     rows = await _value(keys_feed(look.hub, Scope()))
     return [
@@ -243,7 +245,7 @@ async def _keys_in_use(look: Look) -> list[KeyRow]:
 
 
 def _told(
-    rows: Sequence[tuple[KeyRow, Severity, str]], what: str, nothing: str, figure: Figure
+    rows: Sequence[tuple[KeyRow, Severity, str]], what: str, nothing: str, figure: CheckedFigure
 ) -> Sequence[Finding]:
     """One finding for all keys, with the worst of them by name; ``rows`` has those first."""
     bad = [one for one in rows if one[1] is not Severity.OK]
@@ -262,7 +264,7 @@ def _called(row: KeyRow) -> str:
 # Alerts -----------------------------------------------------------------------------------------
 
 
-async def _alerts(look: Look) -> Sequence[Finding]:
+async def _alerts(look: CheckContext) -> Sequence[Finding]:
     """What the rules of a dashboard that records here have found."""
     if not look.wanted.alerts:
         return ()

@@ -13,7 +13,7 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.detail import print_detail
-from gwtui.cli.lists.lookup import Readings, find_parent, find_row, find_workspace
+from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_workspace
 from gwtui.cli.lists.query import ListQuery, list_query
 from gwtui.cli.lists.show import raw_object, show_list
 from gwtui.cli.output import FORMS, add_output_option, narrate, print_json, print_ndjson
@@ -92,7 +92,7 @@ class ListVerb:
 
         async def work() -> int:
             async with reading_hub(connect) as hub:
-                readings = Readings(hub)
+                readings = CommandReadings(hub)
                 rows = await self._rows(readings, asked, arguments)
                 now = hub.clock.now()
                 found = asked.apply(rows, now)
@@ -104,7 +104,7 @@ class ListVerb:
         return run_async(work)
 
     async def _rows(
-        self, readings: Readings, asked: ListQuery, arguments: argparse.Namespace
+        self, readings: CommandReadings, asked: ListQuery, arguments: argparse.Namespace
     ) -> Sequence[Any]:
         scope = await _scope(readings, self.resource, arguments)
         rows = await readings.value(asked.spec.feed(readings.hub, scope))
@@ -145,14 +145,14 @@ class GetVerb:
 
         async def work() -> int:
             async with reading_hub(connect) as hub:
-                readings = Readings(hub)
+                readings = CommandReadings(hub)
                 row = await self._row(readings, arguments)
                 self._show(row, arguments.output, hub.clock.now())
                 return readings.exit_code
 
         return run_async(work)
 
-    async def _row(self, readings: Readings, arguments: argparse.Namespace) -> Any:
+    async def _row(self, readings: CommandReadings, arguments: argparse.Namespace) -> Any:
         spec = declaration(self.resource)
         scope = await _scope(readings, self.resource, arguments)
         rows = await readings.value(spec.feed(readings.hub, scope))
@@ -182,7 +182,9 @@ class GetVerb:
             print_ndjson([raw_object(spec, row)])
 
 
-async def _scope(readings: Readings, resource: Resource, arguments: argparse.Namespace) -> Scope:
+async def _scope(
+    readings: CommandReadings, resource: Resource, arguments: argparse.Namespace
+) -> Scope:
     """What part of the account is meant. Raises CommandError and GatewayError."""
     workspace: str | None = None
     parent: str | None = arguments.id if resource.by_id else None

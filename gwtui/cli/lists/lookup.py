@@ -23,7 +23,7 @@ from gwtui.watch.hub import FeedHub
 T = TypeVar("T")
 
 
-class Readings:
+class CommandReadings:
     """What one command reads, and whether that was all there is."""
 
     def __init__(self, hub: FeedHub) -> None:
@@ -104,13 +104,13 @@ def find_row(spec: ResourceSpec[T], rows: Iterable[T], wanted: str) -> T:
     return find(rows, wanted, spec.singular, spec.names(SYSTEM_CLOCK.now()))
 
 
-async def find_workspace(readings: Readings, wanted: str) -> Workspace:
+async def find_workspace(readings: CommandReadings, wanted: str) -> Workspace:
     """A workspace by its id, slug or name. Raises CommandError and GatewayError."""
     spaces = await readings.value(workspaces_feed(readings.hub, Scope()))
     return find(spaces, wanted, "workspace", lambda space: (space.id, space.slug, space.name))
 
 
-async def find_parent(readings: Readings, kind: Parent, wanted: str) -> str:
+async def find_parent(readings: CommandReadings, kind: Parent, wanted: str) -> str:
     """The identity of what a list belongs to. Raises CommandError and GatewayError."""
     if kind == "model":
         return wanted
@@ -125,6 +125,6 @@ async def find_parent(readings: Readings, kind: Parent, wanted: str) -> str:
     return await _found(readings, GUARDRAILS, wanted)
 
 
-async def _found(readings: Readings, spec: ResourceSpec[T], wanted: str) -> str:
+async def _found(readings: CommandReadings, spec: ResourceSpec[T], wanted: str) -> str:
     rows = await readings.value(spec.feed(readings.hub, Scope()))
     return spec.identity(find_row(spec, rows, wanted))

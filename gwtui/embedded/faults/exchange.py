@@ -17,10 +17,10 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded.protocol import ContractProtocol
 
 LINE = "gwtui.line"
-"""Name of the ASGI extension that holds the ``Line`` of a request."""
+"""Name of the ASGI extension that holds the ``RequestLine`` of a request."""
 
 
-class Line(Protocol):
+class RequestLine(Protocol):
     """The connection that a request came over, which only a host can break."""
 
     def reset(self) -> None:
@@ -118,8 +118,8 @@ class Exchange:
         line.hang_up()
         await self.hang()
 
-    def _line(self) -> Line:
-        line: Line | None = self._scope.get("extensions", {}).get(LINE)
+    def _line(self) -> RequestLine:
+        line: RequestLine | None = self._scope.get("extensions", {}).get(LINE)
         if line is None:
             # Within one process the exception reaches the client, as a reset would over a socket.
             raise ConnectionResetError("the gateway dropped the connection")

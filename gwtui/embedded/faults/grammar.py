@@ -16,7 +16,7 @@ from starlette.types import Scope
 
 from gwtui.embedded.app import PREFIX, literal_first
 from gwtui.embedded.errors import FaultSyntaxError
-from gwtui.embedded.faults.kinds import CLOCK_SKEW, KINDS, Fault, Kind, Where
+from gwtui.embedded.faults.kinds import CLOCK_SKEW, KINDS, Fault, FaultKind, Where
 from gwtui.embedded.operations import Operation
 from gwtui.embedded.routes import OPERATIONS
 
@@ -141,7 +141,7 @@ def _modifiers(words: list[str]) -> tuple[int | None, float, int]:
     return times, chance, seed
 
 
-def _kind(name: str) -> Kind:
+def _kind(name: str) -> FaultKind:
     kind = KINDS.get(name)
     if kind is None:
         close = get_close_matches(name, KINDS, n=1)
@@ -150,7 +150,7 @@ def _kind(name: str) -> Kind:
     return kind
 
 
-def _seconds(kind: Kind, text: str | None) -> float:
+def _seconds(kind: FaultKind, text: str | None) -> float:
     if not kind.takes_seconds:
         if text is not None:
             raise ValueError(f"{kind.name} takes no seconds")
@@ -192,7 +192,7 @@ def catalogue() -> Iterator[str]:
         yield f"  --fault '{example}'"
 
 
-def _written(kind: Kind) -> str:
+def _written(kind: FaultKind) -> str:
     if not kind.takes_seconds:
         return kind.name
     return f"{kind.name}=SECONDS" if kind.usual is None else f"{kind.name}[=SECONDS]"

@@ -14,7 +14,7 @@ from gwtui.embedded.responses import error_body
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FaultKind:
     """One way for things to go wrong; ``about`` tells it in a line of the list."""
 
     name: str
@@ -44,7 +44,7 @@ class Where:
 class Fault:
     """A kind of fault with its aim: ``times`` None is without end, ``chance`` from 0 to 1."""
 
-    kind: Kind
+    kind: FaultKind
     where: Where = field(default_factory=Where)
     seconds: float = 0.0
     times: int | None = None
@@ -157,8 +157,8 @@ def _afterwards(act: Act) -> Act:
     return after
 
 
-def _server_errors() -> list[Kind]:
-    found: list[Kind] = []
+def _server_errors() -> list[FaultKind]:
+    found: list[FaultKind] = []
     for status, who, act in (
         (500, "the gateway fails", _internal),
         (502, "a proxy got no answer from the gateway", _in_between(502)),
@@ -168,38 +168,42 @@ def _server_errors() -> list[Kind]:
     ):
         waits = status == HTTPStatus.SERVICE_UNAVAILABLE
         usual = 1.0 if waits else None
-        found.append(Kind(f"{status}", who, act, waits, usual))
+        found.append(FaultKind(f"{status}", who, act, waits, usual))
         done = f"{status}, but the request was carried out"
-        found.append(Kind(f"{status}-after", done, _afterwards(act), waits, usual))
+        found.append(FaultKind(f"{status}-after", done, _afterwards(act), waits, usual))
     return found
 
 
-CLOCK_SKEW = Kind("clock-skew", "the gateway's clock is ahead by so much", takes_seconds=True)
+CLOCK_SKEW = FaultKind("clock-skew", "the gateway's clock is ahead by so much", takes_seconds=True)
 
 _ALL = (
-    Kind("latency", "the answer comes later", _slow, takes_seconds=True, delays=True),
-    Kind("hang", "no answer, and nothing done", _hang),
-    Kind("hang-after", "carried out, but no answer", _hang_after),
-    Kind("reset-before", "the connection drops, and nothing is done", _reset),
-    Kind("reset-after", "carried out, then the connection drops", _reset_after),
-    Kind("half-body", "carried out; the connection drops amid the answer", _half_body),
-    Kind("401", "the key is not accepted", _refusal(401, "Invalid API key")),
-    Kind("403", "the key may not", _refusal(403, errors.MANAGEMENT_KEY_NEEDED)),
-    Kind("409", "somebody else changed it", _refusal(409, "The resource has changed meanwhile")),
-    Kind("429", "too many requests, Retry-After in seconds", _too_many, True, 1.0),
-    Kind("429-date", "too many requests, Retry-After as a date", _too_many_until, True, 1.0),
+    FaultKind("latency", "the answer comes later", _slow, takes_seconds=True, delays=True),
+    FaultKind("hang", "no answer, and nothing done", _hang),
+    FaultKind("hang-after", "carried out, but no answer", _hang_after),
+    FaultKind("reset-before", "the connection drops, and nothing is done", _reset),
+    FaultKind("reset-after", "carried out, then the connection drops", _reset_after),
+    FaultKind("half-body", "carried out; the connection drops amid the answer", _half_body),
+    FaultKind("401", "the key is not accepted", _refusal(401, "Invalid API key")),
+    FaultKind("403", "the key may not", _refusal(403, errors.MANAGEMENT_KEY_NEEDED)),
+    FaultKind(
+        "409", "somebody else changed it", _refusal(409, "The resource has changed meanwhile")
+    ),
+    FaultKind("429", "too many requests, Retry-After in seconds", _too_many, True, 1.0),
+    FaultKind("429-date", "too many requests, Retry-After as a date", _too_many_until, True, 1.0),
     *_server_errors(),
-    Kind(
+    FaultKind(
         "malformed-not-json", "carried out; the answer is not JSON", _malformed(lambda _: b"{oops")
     ),
-    Kind("malformed-type", "carried out; the answer is a list", _malformed(lambda _: b'["odd"]')),
-    Kind(
+    FaultKind(
+        "malformed-type", "carried out; the answer is a list", _malformed(lambda _: b'["odd"]')
+    ),
+    FaultKind(
         "malformed-data",
         "carried out; the answer's data is a text",
         _malformed(lambda _: b'{"data":"odd"}'),
     ),
-    Kind("malformed-empty", "carried out; the answer is empty", _malformed(lambda _: b"")),
-    Kind(
+    FaultKind("malformed-empty", "carried out; the answer is empty", _malformed(lambda _: b"")),
+    FaultKind(
         "malformed-content-type",
         "carried out; the answer says that it is a web page",
         _malformed(lambda body: body, "text/html"),
@@ -207,4 +211,4 @@ _ALL = (
     CLOCK_SKEW,
 )
 
-KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
+KINDS: Mapping[str, FaultKind] = {kind.name: kind for kind in _ALL}

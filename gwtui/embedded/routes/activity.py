@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from gwtui.contract.activity import ACTIVITY_DAYS, ActivityRow
 from gwtui.contract.request import Problem
 from gwtui.embedded import queries, wire
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import invalid, many, not_found
 from gwtui.embedded.simulator import Catalog
 from gwtui.embedded.simulator.tokens import cached_tokens, reasoning_tokens
@@ -20,7 +20,7 @@ from gwtui.embedded.store.columns import from_pico, to_day
 _BY_WORKSPACE = "workspace"
 
 
-def _list(call: Call) -> JsonValue:
+def _list(call: OperationRequest) -> JsonValue:
     first, last = _days(call)
     wanted = ActivityFilter(
         first_day=first,
@@ -34,7 +34,7 @@ def _list(call: Call) -> JsonValue:
     return {"data": [_row(call.site.catalog, row) for row in found]}
 
 
-def _days(call: Call) -> tuple[int, int]:
+def _days(call: OperationRequest) -> tuple[int, int]:
     """The first and the last day that are asked for. Today is not over, so it is not shown."""
     last = to_day(call.now) - 1
     first = last - ACTIVITY_DAYS + 1
@@ -48,7 +48,7 @@ def _days(call: Call) -> tuple[int, int]:
     return wanted.toordinal(), wanted.toordinal()
 
 
-def _demand_known(call: Call, wanted: ActivityFilter) -> None:
+def _demand_known(call: OperationRequest, wanted: ActivityFilter) -> None:
     """Refuse an unknown workspace, and a key that never was: a deleted one has its history."""
     key, workspace = wanted.key_hash, wanted.workspace_id
     if key and keys.find_credential(call.db, key) is None and not activity.knows_key(call.db, key):

@@ -17,8 +17,8 @@ from gwtui.contract.guardrails import (
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.embedded import queries, wire
-from gwtui.embedded.operations import Access, Call, Handler, Operation
-from gwtui.embedded.responses import Answer, not_found, page, reference, refuse_unknown
+from gwtui.embedded.operations import Access, Handler, Operation, OperationRequest
+from gwtui.embedded.responses import ResponseSchema, not_found, page, reference, refuse_unknown
 from gwtui.embedded.store import account, assignments, guardrails, keys, organization
 from gwtui.embedded.store.assignments import Assigner, KeyAssignmentRecord, MemberAssignmentRecord
 
@@ -46,7 +46,7 @@ def _member_data(assignment: MemberAssignmentRecord, organization_id: str) -> Js
     }
 
 
-def _keys_page(call: Call, guardrail_id: str | None) -> JsonValue:
+def _keys_page(call: OperationRequest, guardrail_id: str | None) -> JsonValue:
     found = assignments.keys_listed(
         call.db, guardrail_id, offset=call.query["offset"], limit=call.query["limit"]
     )
@@ -56,7 +56,7 @@ def _keys_page(call: Call, guardrail_id: str | None) -> JsonValue:
     }
 
 
-def _members_page(call: Call, guardrail_id: str | None) -> JsonValue:
+def _members_page(call: OperationRequest, guardrail_id: str | None) -> JsonValue:
     organization_id = account.get(call.db).organization_id or ""
     found = assignments.members_listed(
         call.db, guardrail_id, offset=call.query["offset"], limit=call.query["limit"]
@@ -67,49 +67,49 @@ def _members_page(call: Call, guardrail_id: str | None) -> JsonValue:
     }
 
 
-def _assign_keys(call: Call, guardrail_id: str) -> JsonValue:
+def _assign_keys(call: OperationRequest, guardrail_id: str) -> JsonValue:
     key_ids = _key_ids(call)
     assignments.assign_keys(call.db, guardrail_id, key_ids, _assigner(call))
     return {"assigned_count": len(key_ids)}
 
 
-def _unassign_keys(call: Call, guardrail_id: str) -> JsonValue:
+def _unassign_keys(call: OperationRequest, guardrail_id: str) -> JsonValue:
     taken = assignments.unassign_keys(call.db, guardrail_id, _key_ids(call))
     return {"unassigned_count": taken}
 
 
-def _assign_members(call: Call, guardrail_id: str) -> JsonValue:
+def _assign_members(call: OperationRequest, guardrail_id: str) -> JsonValue:
     user_ids = _user_ids(call)
     assignments.assign_members(call.db, guardrail_id, user_ids, _assigner(call))
     return {"assigned_count": len(user_ids)}
 
 
-def _unassign_members(call: Call, guardrail_id: str) -> JsonValue:
+def _unassign_members(call: OperationRequest, guardrail_id: str) -> JsonValue:
     taken = assignments.unassign_members(call.db, guardrail_id, _user_ids(call))
     return {"unassigned_count": taken}
 
 
-def _assigner(call: Call) -> Assigner:
+def _assigner(call: OperationRequest) -> Assigner:
     return Assigner(call.known_caller.user_id, call.now)
 
 
-def _key_ids(call: Call) -> list[int]:
+def _key_ids(call: OperationRequest) -> list[int]:
     hashes = list(dict.fromkeys(call.body_as(AssignKeysRequest).key_hashes))
     known = keys.ids_of(call.db, hashes)
     refuse_unknown("key_hashes", [item for item in hashes if item not in known])
     return [known[item] for item in hashes]
 
 
-def _user_ids(call: Call) -> list[str]:
+def _user_ids(call: OperationRequest) -> list[str]:
     user_ids = list(dict.fromkeys(call.body_as(AssignMembersRequest).member_user_ids))
     refuse_unknown("member_user_ids", organization.strangers(call.db, user_ids))
     return user_ids
 
 
-def _of_one(serve: Callable[[Call, str], JsonValue]) -> Handler:
+def _of_one(serve: Callable[[OperationRequest, str], JsonValue]) -> Handler:
     """A handler for the guardrail that the path names."""
 
-    def handle(call: Call) -> JsonValue:
+    def handle(call: OperationRequest) -> JsonValue:
         guardrail = guardrails.find(call.db, call.path["id"].lower())
         if guardrail is None:
             raise not_found()
@@ -118,13 +118,13 @@ def _of_one(serve: Callable[[Call, str], JsonValue]) -> Handler:
     return handle
 
 
-def _of_all(serve: Callable[[Call, str | None], JsonValue]) -> Handler:
+def _of_all(serve: Callable[[OperationRequest, str | None], JsonValue]) -> Handler:
     return lambda call: serve(call, None)
 
 
 def _lists(
     kind: str,
-    serve: Callable[[Call, str | None], JsonValue],
+    serve: Callable[[OperationRequest, str | None], JsonValue],
     model: type[ResponseModel],
 ) -> tuple[Operation, Operation]:
     """The list of one guardrail and that of all."""
@@ -158,8 +158,8 @@ def _lists(
 def _changes(
     kind: str,
     body: type[RequestModel],
-    assign: Callable[[Call, str], JsonValue],
-    unassign: Callable[[Call, str], JsonValue],
+    assign: Callable[[OperationRequest, str], JsonValue],
+    unassign: Callable[[OperationRequest, str], JsonValue],
 ) -> tuple[Operation, Operation]:
     return (
         Operation(
@@ -170,7 +170,7 @@ def _changes(
             tag=_TAG,
             access=Access.MANAGEMENT,
             handler=_of_one(assign),
-            answer=Answer("Assigned", reference(AssignedCount), (AssignedCount,)),
+            answer=ResponseSchema("Assigned", reference(AssignedCount), (AssignedCount,)),
             body=body,
         ),
         Operation(
@@ -181,7 +181,7 @@ def _changes(
             tag=_TAG,
             access=Access.MANAGEMENT,
             handler=_of_one(unassign),
-            answer=Answer("Unassigned", reference(UnassignedCount), (UnassignedCount,)),
+            answer=ResponseSchema("Unassigned", reference(UnassignedCount), (UnassignedCount,)),
             body=body,
         ),
     )

@@ -15,7 +15,7 @@ from gwtui.contract.budgets import (
 )
 from gwtui.contract.request import Problem
 from gwtui.embedded import wire
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import DELETED, invalid, many, not_found, one
 from gwtui.embedded.routes.scope import workspace_in_path
 from gwtui.embedded.store import budgets, workspaces
@@ -36,7 +36,7 @@ def budget_data(budget: BudgetRecord) -> dict[str, JsonValue]:
     }
 
 
-def _list(call: Call) -> JsonValue:
+def _list(call: OperationRequest) -> JsonValue:
     workspace = workspace_in_path(call)
     found = budgets.of_workspace(call.db, workspace.id)
     return {
@@ -45,7 +45,7 @@ def _list(call: Call) -> JsonValue:
     }
 
 
-def _get(call: Call) -> JsonValue:
+def _get(call: OperationRequest) -> JsonValue:
     interval = _interval(call)
     workspace = workspace_in_path(call)
     budget = budgets.of_workspace(call.db, workspace.id).get(interval)
@@ -54,7 +54,7 @@ def _get(call: Call) -> JsonValue:
     return {"data": budget_data(budget), _BYOK: workspace.include_byok_in_budgets}
 
 
-def _put(call: Call) -> JsonValue:
+def _put(call: OperationRequest) -> JsonValue:
     request = call.body_as(PutBudgetRequest)
     interval = _interval(call)
     workspace = workspace_in_path(call)
@@ -71,13 +71,13 @@ def _put(call: Call) -> JsonValue:
     return _get(call)
 
 
-def _delete(call: Call) -> JsonValue:
+def _delete(call: OperationRequest) -> JsonValue:
     interval = _interval(call)
     budgets.remove(call.db, workspace_in_path(call).id, interval)
     return {"deleted": True}
 
 
-def _interval(call: Call) -> BudgetInterval:
+def _interval(call: OperationRequest) -> BudgetInterval:
     """The interval that the path names."""
     for interval in BUDGET_INTERVALS:
         if interval == call.path["interval"]:

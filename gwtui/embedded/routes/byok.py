@@ -16,7 +16,7 @@ from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokReq
 from gwtui.contract.request import Problem
 from gwtui.embedded import queries, wire
 from gwtui.embedded.auth import masked
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import DELETED, invalid, not_found, one, page, refuse_unknown
 from gwtui.embedded.routes.scope import workspace_of
 from gwtui.embedded.store import byok, keys
@@ -41,7 +41,7 @@ def credential_data(credential: CredentialRecord) -> dict[str, JsonValue]:
     return data
 
 
-def _list(call: Call) -> JsonValue:
+def _list(call: OperationRequest) -> JsonValue:
     workspace, provider = workspace_of(call, call.query["workspace_id"]), call.query["provider"]
     found = byok.listed(
         call.db,
@@ -56,7 +56,7 @@ def _list(call: Call) -> JsonValue:
     }
 
 
-def _create(call: Call) -> JsonValue:
+def _create(call: OperationRequest) -> JsonValue:
     request = call.body_as(CreateByokRequest)
     if not call.site.catalog.has_provider(request.provider):
         raise invalid([Problem("provider", "is not a provider of this gateway")])
@@ -76,11 +76,11 @@ def _create(call: Call) -> JsonValue:
     return {"data": credential_data(_found(call, credential_id))}
 
 
-def _get(call: Call) -> JsonValue:
+def _get(call: OperationRequest) -> JsonValue:
     return {"data": credential_data(_found(call, call.path["id"]))}
 
 
-def _update(call: Call) -> JsonValue:
+def _update(call: OperationRequest) -> JsonValue:
     request = call.body_as(UpdateByokRequest)
     credential = _found(call, call.path["id"])
     changes = _changes(request)
@@ -95,12 +95,12 @@ def _update(call: Call) -> JsonValue:
     return {"data": credential_data(_found(call, credential.id))}
 
 
-def _delete(call: Call) -> JsonValue:
+def _delete(call: OperationRequest) -> JsonValue:
     byok.remove(call.db, _found(call, call.path["id"]), call.now)
     return {"deleted": True}
 
 
-def _found(call: Call, credential_id: str) -> CredentialRecord:
+def _found(call: OperationRequest, credential_id: str) -> CredentialRecord:
     credential = byok.find(call.db, credential_id.lower())
     if credential is None:
         raise not_found()
@@ -123,7 +123,7 @@ def _check_roles(terms: Terms, changes: Mapping[str, Any]) -> None:
         raise invalid([Problem(given, "is_byok_only and is_fallback exclude each other")])
 
 
-def _check_hashes(call: Call, terms: Terms, known: tuple[str, ...]) -> None:
+def _check_hashes(call: OperationRequest, terms: Terms, known: tuple[str, ...]) -> None:
     """Keys must be of this account; one that was listed before may have been deleted since."""
     new = dict.fromkeys(item for item in terms.allowed_api_key_hashes or () if item not in known)
     found = keys.ids_of(call.db, list(new))

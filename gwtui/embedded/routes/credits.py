@@ -6,12 +6,12 @@ from pydantic import JsonValue
 
 from gwtui.contract.credits import Credits
 from gwtui.embedded import wire
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import one
 from gwtui.embedded.store import account
 
 
-def _get(call: Call) -> JsonValue:
+def _get(call: OperationRequest) -> JsonValue:
     found = account.get(call.db)
     return {
         "data": {

@@ -14,7 +14,7 @@ from gwtui.contract.keys import CurrentKey
 from gwtui.contract.values import REGIONS
 from gwtui.domain.resets import next_reset
 from gwtui.embedded import wire
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one
 from gwtui.embedded.store import account, activity, budgets, keys, usage, workspaces
 from gwtui.embedded.store.assignments import Binding, of_key
@@ -131,7 +131,7 @@ _FREE_REQUESTS_OF_A_BUYER = 1000
 _BUYER_CREDITS = Decimal(10)
 
 
-def _get(call: Call) -> JsonValue:
+def _get(call: OperationRequest) -> JsonValue:
     key = keys.find(call.db, call.known_caller.key_hash, call.now)
     if key is None:
         raise not_found()
@@ -173,7 +173,7 @@ def _data_regions(binding: Binding) -> JsonValue:
     return [region for region in REGIONS if all(region in regions for regions in allowed)]
 
 
-def _free_requests(call: Call, total_credits: Decimal) -> dict[str, JsonValue]:
+def _free_requests(call: OperationRequest, total_credits: Decimal) -> dict[str, JsonValue]:
     """The account's requests to free variants this UTC day."""
     limit = _FREE_REQUESTS_OF_A_BUYER if total_credits >= _BUYER_CREDITS else _FREE_REQUESTS
     used = activity.requests_to_variant(call.db, to_day(call.now), "free")

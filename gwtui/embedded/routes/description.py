@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import plain
 
 
-def _describe(call: Call) -> JsonValue:
+def _describe(call: OperationRequest) -> JsonValue:
     return dict(call.site.description())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from gwtui.contract.models import ModelEndpoints
-from gwtui.embedded.operations import Access, Call, Caller, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal
 from gwtui.embedded.responses import not_found, one
 from gwtui.embedded.simulator import endpoints_answer
 
@@ -15,7 +15,7 @@ _NULL_WITHOUT_KEY = "throughput_last_30m"
 _ABSENT_WITHOUT_KEY = "perf_last_30m_by_workload"
 
 
-def as_seen_by(caller: Caller | None, endpoints: list[dict[str, Any]]) -> list[JsonValue]:
+def as_seen_by(caller: Principal | None, endpoints: list[dict[str, Any]]) -> list[JsonValue]:
     """Endpoints as this caller may see them: some figures are for those with a key."""
     return [dict(endpoint) if caller else _without_key(endpoint) for endpoint in endpoints]
 
@@ -25,7 +25,7 @@ def _without_key(endpoint: dict[str, Any]) -> dict[str, JsonValue]:
     return {**shown, _NULL_WITHOUT_KEY: None}
 
 
-def _list(call: Call) -> JsonValue:
+def _list(call: OperationRequest) -> JsonValue:
     model_id = f"{call.path['author']}/{call.path['slug']}"
     answer = endpoints_answer(call.site.catalog, model_id, call.now)
     if answer is None:

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from gwtui.contract.activity import FeedbackRequest, Generation, GenerationContent
 from gwtui.contract.scalars import timestamp_text
 from gwtui.embedded import queries, wire
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one, plain, record
 from gwtui.embedded.simulator import Catalog, CatalogEndpoint, live_figures
 from gwtui.embedded.simulator.chance import between, fraction, hex_text, pick
@@ -201,14 +201,14 @@ def generation_content(catalog: Catalog, record: GenerationRecord) -> dict[str, 
 _ID = queries.needed_text("id", "identifier of the generation")
 
 
-def _get(call: Call) -> JsonValue:
+def _get(call: OperationRequest) -> JsonValue:
     found = _found(call, call.query["id"])
     key = keys.find(call.db, found.actor.key_hash, call.now)
     external_user = None if key is None else key.external_user
     return {"data": generation_data(call.site.catalog, found, external_user=external_user)}
 
 
-def _get_content(call: Call) -> JsonValue:
+def _get_content(call: OperationRequest) -> JsonValue:
     """Kept only where the workspace logs inputs and outputs."""
     found = _found(call, call.query["id"])
     workspace = workspaces.get(call.db, found.actor.workspace_id)
@@ -217,7 +217,7 @@ def _get_content(call: Call) -> JsonValue:
     return {"data": generation_content(call.site.catalog, found)}
 
 
-def _give_feedback(call: Call) -> JsonValue:
+def _give_feedback(call: OperationRequest) -> JsonValue:
     request = call.body_as(FeedbackRequest)
     found = _found(call, request.generation_id)
     generations.add_feedback(
@@ -233,7 +233,7 @@ def _give_feedback(call: Call) -> JsonValue:
     return {"data": {"success": True}}
 
 
-def _found(call: Call, generation_id: str) -> GenerationRecord:
+def _found(call: OperationRequest, generation_id: str) -> GenerationRecord:
     found = generations.find(call.db, call.site.profiles, generation_id, call.now)
     if found is None:
         raise not_found()

@@ -28,7 +28,7 @@ from gwtui.contract.guardrails import (
 )
 from gwtui.contract.request import Problem
 from gwtui.embedded import queries, wire
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import DELETED, invalid, not_found, one, page
 from gwtui.embedded.routes.scope import workspace_of
 from gwtui.embedded.store import guardrails, workspaces
@@ -60,7 +60,7 @@ def default_name(workspace_id: str) -> str:
     return f"Workspace {workspace_id} Default"
 
 
-def _list(call: Call) -> JsonValue:
+def _list(call: OperationRequest) -> JsonValue:
     workspace = workspace_of(call, call.query["workspace_id"])
     found = guardrails.listed(
         call.db, workspace.id, offset=call.query["offset"], limit=call.query["limit"]
@@ -71,7 +71,7 @@ def _list(call: Call) -> JsonValue:
     }
 
 
-def _create(call: Call) -> JsonValue:
+def _create(call: OperationRequest) -> JsonValue:
     request = call.body_as(CreateGuardrailRequest)
     _check(call, request)
     made = GuardrailRecord(
@@ -84,11 +84,11 @@ def _create(call: Call) -> JsonValue:
     return _answer(call, made.id)
 
 
-def _get(call: Call) -> JsonValue:
+def _get(call: OperationRequest) -> JsonValue:
     return _answer(call, call.path["id"].lower())
 
 
-def _update(call: Call) -> JsonValue:
+def _update(call: OperationRequest) -> JsonValue:
     request = call.body_as(UpdateGuardrailRequest)
     guardrail_id = call.path["id"].lower()
     stored = guardrails.find(call.db, guardrail_id)
@@ -111,7 +111,7 @@ def _update(call: Call) -> JsonValue:
     return _answer(call, guardrail_id)
 
 
-def _delete(call: Call) -> JsonValue:
+def _delete(call: OperationRequest) -> JsonValue:
     guardrail_id = call.path["id"].lower()
     if guardrails.find(call.db, guardrail_id) is None:
         raise not_found()
@@ -119,21 +119,23 @@ def _delete(call: Call) -> JsonValue:
     return {"deleted": True}
 
 
-def _answer(call: Call, guardrail_id: str) -> JsonValue:
+def _answer(call: OperationRequest, guardrail_id: str) -> JsonValue:
     guardrail = guardrails.find(call.db, guardrail_id)
     if guardrail is None:
         raise not_found()
     return {"data": guardrail_data(guardrail, call.site.dialect)}
 
 
-def _check(call: Call, request: CreateGuardrailRequest | UpdateGuardrailRequest) -> None:
+def _check(
+    call: OperationRequest, request: CreateGuardrailRequest | UpdateGuardrailRequest
+) -> None:
     problems = guardrail_problems(request, call.site.dialect)
     if problems:
         raise invalid(problems)
 
 
 def _changes(
-    call: Call, request: CreateGuardrailRequest | UpdateGuardrailRequest
+    call: OperationRequest, request: CreateGuardrailRequest | UpdateGuardrailRequest
 ) -> dict[str, Any]:
     """The fields of a policy that a request sets, apart from the name."""
     changes: dict[str, Any] = {}
@@ -151,7 +153,7 @@ def _changes(
 
 
 def _copies_of_zdr(
-    call: Call, request: CreateGuardrailRequest | UpdateGuardrailRequest
+    call: OperationRequest, request: CreateGuardrailRequest | UpdateGuardrailRequest
 ) -> dict[str, Any]:
     """The deprecated switch stands for every vendor that the request leaves out."""
     if request.enforce_zdr is None:

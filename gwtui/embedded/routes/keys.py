@@ -14,10 +14,10 @@ from gwtui.contract.keys import (
 )
 from gwtui.embedded import queries, wire
 from gwtui.embedded.auth import key_hash, mint
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import (
     DELETED,
-    Answer,
+    ResponseSchema,
     many,
     not_found,
     one,
@@ -52,7 +52,7 @@ def key_data(key: KeyRecord) -> dict[str, JsonValue]:
     }
 
 
-def _list(call: Call) -> JsonValue:
+def _list(call: OperationRequest) -> JsonValue:
     named = call.query["workspace_id"]
     workspace = workspaces.get(call.db, named) if named else default_workspace(call)
     if workspace is None:
@@ -68,7 +68,7 @@ def _list(call: Call) -> JsonValue:
     return {"data": [key_data(key) for key in found]}
 
 
-def _create(call: Call) -> JsonValue:
+def _create(call: OperationRequest) -> JsonValue:
     request = call.body_as(CreateKeyRequest)
     workspace = workspace_of(call, request.workspace_id)
     if request.creator_user_id is not None:
@@ -101,11 +101,11 @@ def _external_key_hash(external: ExternalUserRequest | None) -> str | None:
     return key_hash(secret) if secret else None
 
 
-def _get(call: Call) -> JsonValue:
+def _get(call: OperationRequest) -> JsonValue:
     return {"data": key_data(_found(call, call.path["hash"]))}
 
 
-def _update(call: Call) -> JsonValue:
+def _update(call: OperationRequest) -> JsonValue:
     request = call.body_as(UpdateKeyRequest)
     key = _found(call, call.path["hash"])
     changes: dict[str, Any] = {name: getattr(request, name) for name in request.model_fields_set}
@@ -115,12 +115,12 @@ def _update(call: Call) -> JsonValue:
     return {"data": key_data(_found(call, key.hash))}
 
 
-def _delete(call: Call) -> JsonValue:
+def _delete(call: OperationRequest) -> JsonValue:
     keys.remove(call.db, _found(call, call.path["hash"]).id)
     return {"deleted": True}
 
 
-def _found(call: Call, key_hash: str) -> KeyRecord:
+def _found(call: OperationRequest, key_hash: str) -> KeyRecord:
     """An ordinary key; management keys are not resources of this API."""
     key = keys.find(call.db, key_hash, call.now)
     if key is None or key.is_management:
@@ -128,7 +128,7 @@ def _found(call: Call, key_hash: str) -> KeyRecord:
     return key
 
 
-_CREATED = Answer(
+_CREATED = ResponseSchema(
     "The new key; its full text is given this once only",
     record({"data": reference(ApiKey), "key": {"type": "string"}}),
     (ApiKey,),

@@ -12,9 +12,18 @@ from gwtui.contract.organization import (
 )
 from gwtui.contract.request import Problem
 from gwtui.embedded import wire
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.queries import PAGING
-from gwtui.embedded.responses import Answer, Refusal, invalid, named, page, plain, record, reference
+from gwtui.embedded.responses import (
+    Refusal,
+    ResponseSchema,
+    invalid,
+    named,
+    page,
+    plain,
+    record,
+    reference,
+)
 from gwtui.embedded.routes.scope import workspace_in_path
 from gwtui.embedded.store import keys, members, organization
 from gwtui.embedded.store.members import Member
@@ -31,7 +40,7 @@ def member_data(member: Member) -> dict[str, JsonValue]:
     }
 
 
-def _list(call: Call) -> JsonValue:
+def _list(call: OperationRequest) -> JsonValue:
     workspace = workspace_in_path(call)
     offset, limit = call.query["offset"], call.query["limit"]
     found = members.listed(call.db, workspace, offset=offset, limit=limit)
@@ -41,7 +50,7 @@ def _list(call: Call) -> JsonValue:
     }
 
 
-def _add(call: Call) -> JsonValue:
+def _add(call: OperationRequest) -> JsonValue:
     """Whoever is a member already counts as updated: the role is the organization's anyway."""
     workspace = workspace_in_path(call)
     user_ids = call.body_as(ChangeMembersRequest).user_ids
@@ -55,7 +64,7 @@ def _add(call: Call) -> JsonValue:
     return {"added_count": len(added), "data": [member_data(member) for member in added]}
 
 
-def _remove(call: Call) -> JsonValue:
+def _remove(call: OperationRequest) -> JsonValue:
     """All of them or nobody. Who is no member is not counted."""
     workspace = workspace_in_path(call)
     user_ids = call.body_as(ChangeMembersRequest).user_ids
@@ -74,7 +83,7 @@ def _remove(call: Call) -> JsonValue:
     return {"removed_count": members.remove(call.db, workspace.id, leaving)}
 
 
-_ADDED = Answer(
+_ADDED = ResponseSchema(
     MembersAdded.__name__,
     record(
         {

@@ -10,7 +10,7 @@ from gwtui.contract.models import Model, ModelCount
 from gwtui.contract.values import MAX_MODELS_PAGE, MODELS_PAGE
 from gwtui.embedded import catalog_query, queries
 from gwtui.embedded.catalog_query import usable_models
-from gwtui.embedded.operations import Access, Call, Caller, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal
 from gwtui.embedded.responses import not_found, one, page, record
 from gwtui.embedded.simulator import CatalogModel
 from gwtui.embedded.store import assignments as binding
@@ -22,16 +22,16 @@ _OUTPUTS = queries.names(
 )
 
 
-def _list(call: Call) -> JsonValue:
+def _list(call: OperationRequest) -> JsonValue:
     return _page(call, _PATH, _catalog(call))
 
 
-def _list_of_user(call: Call) -> JsonValue:
+def _list_of_user(call: OperationRequest) -> JsonValue:
     found = catalog_query.select(call.site.catalog, call.query, call.now)
     return _page(call, f"{_PATH}/user", _left(call, call.known_caller, found))
 
 
-def _catalog(call: Call) -> list[CatalogModel]:
+def _catalog(call: OperationRequest) -> list[CatalogModel]:
     """What the caller sees of the catalog.
 
     Where the organization filters it, a member's key sees what its guardrails leave. Management
@@ -44,7 +44,9 @@ def _catalog(call: Call) -> list[CatalogModel]:
     return _left(call, caller, found)
 
 
-def _left(call: Call, caller: Caller, found: list[CatalogModel]) -> list[CatalogModel]:
+def _left(
+    call: OperationRequest, caller: Principal, found: list[CatalogModel]
+) -> list[CatalogModel]:
     """The models that the guardrails on the caller's key leave an endpoint of."""
     key = keys.find(call.db, caller.key_hash, call.now)
     if key is None:
@@ -53,7 +55,7 @@ def _left(call: Call, caller: Caller, found: list[CatalogModel]) -> list[Catalog
     return [model for model in found if model.id in left]
 
 
-def _page(call: Call, path: str, found: list[CatalogModel]) -> JsonValue:
+def _page(call: OperationRequest, path: str, found: list[CatalogModel]) -> JsonValue:
     offset, limit = call.query["offset"], call.query["limit"]
     if offset is None and limit is None:
         shown, following = found, None
@@ -68,17 +70,17 @@ def _page(call: Call, path: str, found: list[CatalogModel]) -> JsonValue:
     }
 
 
-def _page_link(call: Call, path: str, offset: int, limit: int) -> str:
+def _page_link(call: OperationRequest, path: str, offset: int, limit: int) -> str:
     """The next page, relative to the host: the gateway does not know by what name it is reached."""
     kept = [(name, value) for name, value in call.given_query if name not in {"offset", "limit"}]
     return f"{path}?{urlencode([*kept, ('offset', offset), ('limit', limit)])}"
 
 
-def _count(call: Call) -> JsonValue:
+def _count(call: OperationRequest) -> JsonValue:
     return {"data": {"count": len(_catalog(call))}}
 
 
-def _get(call: Call) -> JsonValue:
+def _get(call: OperationRequest) -> JsonValue:
     model = call.site.catalog.model(f"{call.path['author']}/{call.path['slug']}")
     if model is None:
         raise not_found()

@@ -9,7 +9,7 @@ from gwtui.contract.organization import (
     OrganizationSettings,
     UpdateOrganizationSettingsRequest,
 )
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.queries import PAGING
 from gwtui.embedded.responses import not_found, one, page
 from gwtui.embedded.store import account, organization
@@ -27,7 +27,7 @@ def person_data(person: Person) -> dict[str, JsonValue]:
     }
 
 
-def _members(call: Call) -> JsonValue:
+def _members(call: OperationRequest) -> JsonValue:
     _organization_id(call)
     found = organization.listed(call.db, offset=call.query["offset"], limit=call.query["limit"])
     return {
@@ -36,7 +36,7 @@ def _members(call: Call) -> JsonValue:
     }
 
 
-def _settings(call: Call) -> JsonValue:
+def _settings(call: OperationRequest) -> JsonValue:
     return {
         "data": {
             "id": _organization_id(call),
@@ -45,14 +45,14 @@ def _settings(call: Call) -> JsonValue:
     }
 
 
-def _update_settings(call: Call) -> JsonValue:
+def _update_settings(call: OperationRequest) -> JsonValue:
     _organization_id(call)
     request = call.body_as(UpdateOrganizationSettingsRequest)
     organization.filter_catalog(call.db, enabled=request.is_filtered_model_catalog_enabled)
     return _settings(call)
 
 
-def _organization_id(call: Call) -> str:
+def _organization_id(call: OperationRequest) -> str:
     """Raises a 404 for an account that belongs to no organization."""
     organization_id = account.get(call.db).organization_id
     if organization_id is None:

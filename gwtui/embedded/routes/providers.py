@@ -5,11 +5,11 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from gwtui.contract.models import Provider
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import many
 
 
-def _list(call: Call) -> JsonValue:
+def _list(call: OperationRequest) -> JsonValue:
     return {"data": [dict(provider) for provider in call.site.catalog.providers]}
 
 

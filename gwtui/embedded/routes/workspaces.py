@@ -13,7 +13,7 @@ from gwtui.contract.request import Problem
 from gwtui.contract.values import SERVER_TOOLS
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.embedded import queries, wire
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.queries import PAGING
 from gwtui.embedded.responses import DELETED, Refusal, invalid, not_found, one, page
 from gwtui.embedded.routes.scope import workspace_in_path
@@ -48,7 +48,7 @@ def workspace_data(workspace: WorkspaceRecord) -> dict[str, JsonValue]:
     }
 
 
-def _list(call: Call) -> JsonValue:
+def _list(call: OperationRequest) -> JsonValue:
     found = workspaces.listed(call.db, offset=call.query["offset"], limit=call.query["limit"])
     return {
         "data": [workspace_data(workspace) for workspace in found],
@@ -56,7 +56,7 @@ def _list(call: Call) -> JsonValue:
     }
 
 
-def _create(call: Call) -> JsonValue:
+def _create(call: OperationRequest) -> JsonValue:
     request = call.body_as(CreateWorkspaceRequest)
     workspace_id = str(uuid.uuid4())
     _refuse_unknown_tools(request)
@@ -77,11 +77,11 @@ def _create(call: Call) -> JsonValue:
     return _answer(call, workspace_id)
 
 
-def _get(call: Call) -> JsonValue:
+def _get(call: OperationRequest) -> JsonValue:
     return {"data": workspace_data(workspace_in_path(call))}
 
 
-def _update(call: Call) -> JsonValue:
+def _update(call: OperationRequest) -> JsonValue:
     request = call.body_as(UpdateWorkspaceRequest)
     workspace = workspace_in_path(call)
     _refuse_unknown_tools(request)
@@ -91,7 +91,7 @@ def _update(call: Call) -> JsonValue:
     return _answer(call, workspace.id)
 
 
-def _delete(call: Call) -> JsonValue:
+def _delete(call: OperationRequest) -> JsonValue:
     workspace = workspace_in_path(call)
     if workspace.is_default and not call.query[_CONFIRM]:
         raise invalid([Problem(_CONFIRM, "must be true to delete the default workspace")])
@@ -131,7 +131,7 @@ def _slug_refused() -> Iterator[None]:
         raise invalid([Problem("slug", "another workspace has it already")]) from None
 
 
-def _answer(call: Call, workspace_id: str) -> JsonValue:
+def _answer(call: OperationRequest, workspace_id: str) -> JsonValue:
     workspace = workspaces.get(call.db, workspace_id)
     if workspace is None:
         raise not_found()

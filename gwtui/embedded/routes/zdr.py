@@ -5,13 +5,13 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from gwtui.contract.models import Endpoint
-from gwtui.embedded.operations import Access, Call, Operation
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import many
 from gwtui.embedded.routes.endpoints import as_seen_by
 from gwtui.embedded.simulator.traits import zero_retention_endpoints
 
 
-def _list(call: Call) -> JsonValue:
+def _list(call: OperationRequest) -> JsonValue:
     found = zero_retention_endpoints(call.site.catalog, call.now)
     return {"data": as_seen_by(call.caller, found)}
 

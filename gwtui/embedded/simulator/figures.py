@@ -59,7 +59,7 @@ class _Incident:
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class EndpointHealth:
     """One endpoint's reliability. Moments are seconds since the epoch."""
 
     seed: int
@@ -138,7 +138,7 @@ def live_figures(catalog: Catalog, endpoint_key: str, moment: datetime) -> dict[
     at = float(moment.timestamp() // STEP * STEP)
     if endpoint.traits.condition == "idle":
         return _figures({}, None, None, None)
-    health = Health(catalog.seed, endpoint.key, endpoint.traits.condition)
+    health = EndpointHealth(catalog.seed, endpoint.key, endpoint.traits.condition)
     performance = _performance(catalog.seed, endpoint, health, at)
     # A minute with fewer than ten attempts does not count towards an uptime.
     sparse = endpoint.traits.condition == "sparse"
@@ -186,7 +186,9 @@ def _figures(
     }
 
 
-def _performance(seed: int, endpoint: CatalogEndpoint, health: Health, at: float) -> dict[str, Any]:
+def _performance(
+    seed: int, endpoint: CatalogEndpoint, health: EndpointHealth, at: float
+) -> dict[str, Any]:
     """One entry per workload, the model's main one first."""
     traits = endpoint.traits
     down = traits.condition == "down"

@@ -19,7 +19,7 @@ _EUROPEAN_UNION = frozenset({"DE", "FI", "FR", "IE", "NL", "SE"})
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ModelRank:
     """Indices and success in percent, arena rating in points; None where nobody measured."""
 
     categories: frozenset[str] = frozenset()
@@ -37,12 +37,12 @@ def _of(
     agentic: float | None = None,
     tool_success: float | None = None,
     arena: float | None = None,
-) -> Standing:
+) -> ModelRank:
     names = frozenset(categories.split())
-    return Standing(names, intelligence, coding, agentic, tool_success, arena)
+    return ModelRank(names, intelligence, coding, agentic, tool_success, arena)
 
 
-_STANDINGS: Mapping[str, Standing] = {
+_STANDINGS: Mapping[str, ModelRank] = {
     "northwind/atlas-large": _of("programming legal finance", 61.5, 57.2, 55.0, 97.4, 1312),
     "northwind/atlas-mini": _of("programming marketing translation", 44.8, 41.0, 36.3, 94.1, 1204),
     "northwind/atlas-deep": _of("science academia finance", 70.2, 63.9, 61.7, 98.2, 1351),
@@ -62,9 +62,9 @@ _STANDINGS: Mapping[str, Standing] = {
 }
 
 
-def standing_of(model: CatalogModel) -> Standing:
+def standing_of(model: CatalogModel) -> ModelRank:
     """How a model stands; a variant such as ``:free`` stands where the model itself does."""
-    return _STANDINGS.get(model.id.partition(":")[0], Standing())
+    return _STANDINGS.get(model.id.partition(":")[0], ModelRank())
 
 
 def popularity(model: CatalogModel) -> int:

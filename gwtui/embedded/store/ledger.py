@@ -1,4 +1,4 @@
-"""Accrual: books what the keys used since the last time somebody looked.
+"""Accrual: enters what the keys used since the last time somebody looked.
 
 Nothing runs in the background. Usage is an exact function of time, so it is booked when it is
 asked for, and only for keys that may spend: enabled, not expired, and no cap that binds them
@@ -147,7 +147,7 @@ _TOP_UP = Decimal(500)
 
 
 class Ledger:
-    """Books usage into a database up to a moment."""
+    """Enters usage into a database up to a moment."""
 
     def __init__(
         self, database: Database, profiles: Mapping[str, UsageProfile], booked_until: datetime
@@ -159,7 +159,7 @@ class Ledger:
     def catch_up(self, now: datetime, *, exactly: bool = False) -> None:
         """Book everything up to ``now``, or to within a second of it when that is enough.
 
-        A clock that went back books nothing until it has caught up. Raises DatabaseBusyError when
+        A clock that went back enters nothing until it has caught up. Raises DatabaseBusyError when
         ``exactly`` is not possible now.
         """
         if now <= self._booked_until or not (exactly or now - self._booked_until >= _INTERVAL):

@@ -24,7 +24,7 @@ _LINE = re.compile(r"([1-9][0-9]{0,2}) ([0-9a-f]{64})\Z")
 _LAST_NUMBER = 255
 
 
-class SealError(Exception):
+class VaultError(Exception):
     """What was sealed cannot be opened: another key, another row, or damaged."""
 
 
@@ -68,18 +68,18 @@ class Vault:
         return bytes((number,)) + nonce + sealed
 
     def unseal(self, sealed: bytes, row: str) -> str:
-        """The secret that was sealed for a row. Raises SealError."""
+        """The secret that was sealed for a row. Raises VaultError."""
         from cryptography.exceptions import InvalidTag  # noqa: PLC0415
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
 
         key = self._keys.get(sealed[0]) if sealed else None
         if key is None:
-            raise SealError("sealed with a key that is not in the key file")
+            raise VaultError("sealed with a key that is not in the key file")
         nonce, rest = sealed[1 : 1 + _NONCE_BYTES], sealed[1 + _NONCE_BYTES :]
         try:
             return AESGCM(key).decrypt(nonce, rest, row.encode("utf-8")).decode("utf-8")
         except (InvalidTag, ValueError):
-            raise SealError("not what was sealed for this row") from None
+            raise VaultError("not what was sealed for this row") from None
 
 
 def _read(path: Path) -> dict[int, bytes]:

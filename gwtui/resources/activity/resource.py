@@ -13,7 +13,7 @@ from gwtui.crud import cells
 from gwtui.crud.columns import count_column, figure_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, Scope
 from gwtui.domain import activity, money
-from gwtui.domain.activity import Grouping, Measure, Tally
+from gwtui.domain.activity import ActivitySummary, Grouping, Measure
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
@@ -61,7 +61,7 @@ class Ranked:
 
     identity: str
     name: str
-    tally: Tally
+    tally: ActivitySummary
     share: Decimal | None
     rows: tuple[ActivityRow, ...] = field(default=(), compare=False, repr=False)
 
@@ -207,7 +207,7 @@ def key_ranking(
 def _ranked(
     identity: str,
     name: str,
-    tally: Tally,
+    tally: ActivitySummary,
     whole: Decimal | None,
     measure: Measure,
     rows: tuple[ActivityRow, ...],
@@ -234,7 +234,7 @@ def in_words(measure: Measure, amount: Decimal | None) -> str:
     return money.compact_int(amount)
 
 
-def totals(tally: Tally) -> Sequence[Cell]:
+def totals(tally: ActivitySummary) -> Sequence[Cell]:
     """All the sums in words."""
     parts = [
         Cell(f"{money.usd(tally.spend)} spent", "accent"),
@@ -261,7 +261,7 @@ def share_cell(one: Ranked) -> Cell:
 
 
 def _tokens(
-    name: str, title: str, priority: int, help: str, value: Callable[[Tally], int | None]
+    name: str, title: str, priority: int, help: str, value: Callable[[ActivitySummary], int | None]
 ) -> Column[Ranked]:
     return figure_column(
         name,

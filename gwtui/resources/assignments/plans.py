@@ -33,7 +33,7 @@ Held = Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class AssignmentKind:
     """Keys or members: how their assignments are read and changed."""
 
     noun: str
@@ -53,14 +53,14 @@ async def _held_by_members(client: GatewayClient) -> Held:
     return {one.user_id: one.guardrail_id for one in found if one.user_id}
 
 
-KEYS = Kind(
+KEYS = AssignmentKind(
     "key",
     _held_by_keys,
     lambda hashes: AssignKeysRequest(key_hashes=hashes),
     lambda client, guardrail, request: client.guardrails.assign_keys(guardrail, request),
     lambda client, guardrail, request: client.guardrails.unassign_keys(guardrail, request),
 )
-MEMBERS = Kind(
+MEMBERS = AssignmentKind(
     "member",
     _held_by_members,
     lambda users: AssignMembersRequest(member_user_ids=users),
@@ -69,7 +69,9 @@ MEMBERS = Kind(
 )
 
 
-def back_to(kind: Kind, given: str | None, called: Mapping[str, str], before: Held) -> Undo[int]:
+def back_to(
+    kind: AssignmentKind, given: str | None, called: Mapping[str, str], before: Held
+) -> Undo[int]:
     """Gives the keys or members of ``called`` (identity -> name) what they held ``before``.
 
     ``given`` is the guardrail that the change gave them, None for none: whoever holds another one
@@ -101,7 +103,7 @@ def back_to(kind: Kind, given: str | None, called: Mapping[str, str], before: He
 
 async def _plan(
     client: GatewayClient,
-    kind: Kind,
+    kind: AssignmentKind,
     given: str | None,
     back: str | None,
     called: Mapping[str, str],
@@ -178,7 +180,7 @@ def plan_assign_members(
 
 
 def _assign(
-    kind: Kind,
+    kind: AssignmentKind,
     guardrail: Guardrail,
     called: Mapping[str, str],
     held: Held | None,
@@ -218,7 +220,7 @@ def plan_unassign_members(
     return _unassign(MEMBERS, guardrail, {user: named(user, people) for user in users})
 
 
-def _unassign(kind: Kind, guardrail: Guardrail, called: Mapping[str, str]) -> Plan[int]:
+def _unassign(kind: AssignmentKind, guardrail: Guardrail, called: Mapping[str, str]) -> Plan[int]:
     identity = identity_of(guardrail.id, "guardrail")
     request = kind.request(list(called))
     held = dict.fromkeys(called, identity)

@@ -16,7 +16,7 @@ from gwtui.crud.form import (
     ModelField,
     MultiPickField,
     SecretField,
-    ThreeWayField,
+    ThreeWaySwitch,
 )
 from gwtui.crud.resource import Cell
 from gwtui.crud.text import quoted
@@ -156,7 +156,7 @@ def _shared(context: FormContext, *, creating: bool) -> tuple[FieldGroup, ...]:
                     "choice",
                     empty=FIELDS.empty("declared_region"),
                 ),
-                ThreeWayField(
+                ThreeWaySwitch(
                     "declared_zdr",
                     FIELDS.labels["declared_zdr"],
                     empty=FIELDS.empty("declared_zdr"),

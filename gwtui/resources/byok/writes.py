@@ -27,7 +27,7 @@ from gwtui.watch.hub import FeedHub, Scope
 _STORED = "The key is stored encrypted; it is never shown again."
 
 
-class Around(NamedTuple):
+class CredentialSurroundings(NamedTuple):
     """The provider's other credentials in its workspace (None: not known), and who may use it."""
 
     others: Sequence[ByokCredential] | None
@@ -36,13 +36,13 @@ class Around(NamedTuple):
 
 async def read_around(
     client: GatewayClient, fresh: ByokCredential, _context: PlanContext
-) -> Around:
+) -> CredentialSurroundings:
     """What disabling and deleting a credential must know."""
     others, uses = await asyncio.gather(
         items_soon(client.byok.list(workspace_id=fresh.workspace_id, provider=fresh.provider)),
         credential_uses(client, fresh),
     )
-    return Around(others, uses)
+    return CredentialSurroundings(others, uses)
 
 
 def _provider(one: ByokCredential | CreateByokRequest) -> str:
@@ -79,7 +79,10 @@ def _rotation_effects(
 
 
 def _switch_effects(
-    fresh: ByokCredential, disabled: bool, around: Around | None, _context: PlanContext
+    fresh: ByokCredential,
+    disabled: bool,
+    around: CredentialSurroundings | None,
+    _context: PlanContext,
 ) -> Iterator[str]:
     if not disabled:
         yield f"Requests to {_provider(fresh)} use it again at once."
@@ -89,7 +92,7 @@ def _switch_effects(
 
 
 def _delete_effects(
-    fresh: ByokCredential, around: Around | None, _context: PlanContext
+    fresh: ByokCredential, around: CredentialSurroundings | None, _context: PlanContext
 ) -> Iterator[str]:
     yield "Its key is wiped at the gateway; only a record that it existed remains."
     yield "This cannot be undone; disabling can."
@@ -98,9 +101,9 @@ def _delete_effects(
         yield f"Its key looks like {safe_line(fresh.label, NAME_LIMIT)}."
 
 
-def _left_without(fresh: ByokCredential, around: Around | None) -> Iterator[str]:
+def _left_without(fresh: ByokCredential, around: CredentialSurroundings | None) -> Iterator[str]:
     """Who used it, and what requests to the provider use when it is gone."""
-    others, uses = around or Around(None, ())
+    others, uses = around or CredentialSurroundings(None, ())
     yield from uses
     if fresh.disabled:
         return

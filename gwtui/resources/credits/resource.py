@@ -32,10 +32,10 @@ from gwtui.watch.hub import FeedHub, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.watch.history.standing import Standing
+    from gwtui.watch.history.standing import CreditsState
 
 _DAY = timedelta(days=1)
-Around: TypeAlias = "tuple[Decimal | None, Standing | None]"
+Around: TypeAlias = "tuple[Decimal | None, CreditsState | None]"
 """What the keys used today, and the credits as they are recorded."""
 
 
@@ -48,7 +48,7 @@ class CreditsRow:
 
     credits: Credits
     used_today: Decimal | None = None
-    past: Standing | None = None
+    past: CreditsState | None = None
 
     def rate(self, now: datetime) -> burn.Rate | None:
         """How fast they go by today's use of the keys."""
@@ -181,7 +181,7 @@ CREDITS: ResourceSpec[CreditsRow] = ResourceSpec(
     identity=lambda _row: "credits",
     name=lambda _row: "Credits",
     columns=COLUMNS,
-    sections=(Section("Standing", _standing), *honesty_sections(lambda row: row.credits)),
+    sections=(Section("CreditsState", _standing), *honesty_sections(lambda row: row.credits)),
     feed=_feed,
     raw=lambda row: row.credits.raw,
     empty="The gateway did not give a balance.",

@@ -11,7 +11,7 @@ from gwtui.crud.resource import Cell, Tone
 from gwtui.domain import money, times
 from gwtui.domain.runway import Burn, Outlook
 from gwtui.resources.credits.balance import RATES, Line, balance_tone, rated_runway
-from gwtui.watch.board.snapshot import Seen
+from gwtui.watch.board.snapshot import BoardReadings
 
 _WHOLE = 0.95
 """Share of a window from which on it counts as seen throughout."""
@@ -23,7 +23,7 @@ _NAMES = {
 }
 
 
-def left_cells(seen: Seen[Credits], now: datetime, *, past: bool = False) -> Line:
+def left_cells(seen: BoardReadings[Credits], now: datetime, *, past: bool = False) -> Line:
     """What is left, or was left then; how old that is once it matters."""
     credits = seen.value
     if credits is None:

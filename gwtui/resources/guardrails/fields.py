@@ -22,8 +22,8 @@ from gwtui.crud.text import (
     DEFAULT_WORKSPACE,
     MOST_NAMED,
     NAME_LIMIT,
+    Formatter,
     Names,
-    Words,
     known_fields,
     quoted,
     several,
@@ -129,7 +129,7 @@ def _as_request(one: BuiltinFilter | CustomFilter) -> RequestModel:
         return model.model_construct(_fields_set=set(values), **values)
 
 
-def in_words(now: datetime, workspaces: Names) -> Words:
+def in_words(now: datetime, workspaces: Names) -> Formatter:
     """Gives the function that words a field's value."""
 
     def words(field: str, value: Any) -> str:

@@ -25,7 +25,7 @@ from gwtui.crud.form import (
     PickOption,
     Preview,
     TextAreaField,
-    ThreeWayField,
+    ThreeWaySwitch,
 )
 from gwtui.crud.resource import Cell
 from gwtui.domain.money import usd
@@ -209,7 +209,7 @@ def _reset(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
 def _retention(sources: GuardrailSources, guardrail: Guardrail | None) -> FieldGroup:
     names = labels(sources.dialect)
     switches: list[FormField] = [
-        ThreeWayField(
+        ThreeWaySwitch(
             name,
             label,
             help=f"{label.removeprefix('ZDR ')}: route only to endpoints that keep no data",
@@ -248,7 +248,7 @@ def _data(dialect: Dialect) -> FieldGroup:
     """What only some services have; empty where this one has none of it."""
     names = labels(dialect)
     fields: list[FormField] = [
-        ThreeWayField(name, names[name], empty=INHERIT, yes="allow", no="refuse")
+        ThreeWaySwitch(name, names[name], empty=INHERIT, yes="allow", no="refuse")
         for name in _DATA_SWITCHES
         if name in names
     ]

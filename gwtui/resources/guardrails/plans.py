@@ -37,7 +37,7 @@ from gwtui.resources.uses import guardrail_bindings
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class BoundBy:
     """What a guardrail binds, as the caller read it; None where that could not be read.
 
     ``workspace`` is the workspace whose default guardrail it is, if any; ``people`` names users.
@@ -97,7 +97,7 @@ def _delete_again(made: Guardrail) -> WayBack:
 
     async def way(client: GatewayClient, _now: datetime) -> Plan[Any]:
         fresh = await client.guardrails.get(known(identity, "guardrail"))
-        return plan_delete(fresh, Reach(*await guardrail_bindings(client, fresh.id or "")))
+        return plan_delete(fresh, BoundBy(*await guardrail_bindings(client, fresh.id or "")))
 
     return way
 
@@ -105,7 +105,7 @@ def _delete_again(made: Guardrail) -> WayBack:
 def plan_update(
     fresh: Guardrail,
     request: UpdateGuardrailRequest,
-    reach: Reach,
+    reach: BoundBy,
     dialect: Dialect,
     now: datetime,
 ) -> Plan[Guardrail]:
@@ -138,7 +138,7 @@ def plan_update(
 def _put_back(
     fresh: Guardrail,
     request: UpdateGuardrailRequest,
-    reach: Reach,
+    reach: BoundBy,
     dialect: Dialect,
     now: datetime,
 ) -> Undo[Guardrail] | None:
@@ -186,7 +186,7 @@ def plan_first_update(
 _FIXED_NAME = "The name of a default guardrail cannot be changed."
 
 
-def plan_delete(fresh: Guardrail, reach: Reach) -> Plan[None]:
+def plan_delete(fresh: Guardrail, reach: BoundBy) -> Plan[None]:
     """One DELETE /guardrails/{id}. ``fresh`` has an id."""
     identity = identity_of(fresh.id, "guardrail")
     lost = reach.in_words("Its protection ends at once for")

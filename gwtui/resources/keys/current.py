@@ -67,14 +67,14 @@ def current_key_feed(hub: FeedHub, _scope: Scope) -> Feed[CurrentKey]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class KeyRights:
     """How much of the catalog the key in use may call; None is what could not be read."""
 
     models: int | None = None
     of: int | None = None
 
 
-async def fetch_reach(client: GatewayClient) -> Reach:
+async def fetch_reach(client: GatewayClient) -> KeyRights:
     """Both counts; one that fails leaves the other. Never raises GatewayError."""
     models: int | None = None
     of: int | None = None
@@ -82,20 +82,20 @@ async def fetch_reach(client: GatewayClient) -> Reach:
         models = len((await client.catalog.user_models()).items)
     with suppress(GatewayError):
         of = await client.catalog.count()
-    return Reach(models, of)
+    return KeyRights(models, of)
 
 
-def reach_feed(hub: FeedHub, _scope: Scope) -> Feed[Reach]:
+def reach_feed(hub: FeedHub, _scope: Scope) -> Feed[KeyRights]:
     """How much of the catalog the key in use may call."""
     return hub.feed("models:reach", fetch_reach, cadence.MODELS)
 
 
-def reach_section(reach: Reach | None) -> Section[CurrentKey]:
+def reach_section(reach: KeyRights | None) -> Section[CurrentKey]:
     """What the guardrails on the key leave of the catalog."""
     return Section("Catalog", lambda _current, _now: [_reach_row(reach)])
 
 
-def _reach_row(reach: Reach | None) -> DetailRow:
+def _reach_row(reach: KeyRights | None) -> DetailRow:
     if reach is None:
         return DetailRow("models", Cell("…", "muted"))
     if reach.models is None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from gwtui.contract.keys import CreatedKey
 from gwtui.crud.plan import Plan
-from gwtui.crud.write_log import Books
-from gwtui.local.sealed_keys import Found, SealedKeys
+from gwtui.crud.write_log import WriteLog
+from gwtui.local.sealed_keys import SealedKeys, SealedKeysFound
 
 FOUND = "the key was made: its sealed value lies on this machine"
 """What the journal says of a creation whose outcome it did not learn."""
@@ -37,16 +37,16 @@ def with_sealing(plan: Plan[CreatedKey], sealed: SealedKeys) -> Plan[CreatedKey]
     return replace(plan, keep=keep)
 
 
-def resolve_made(books: Books, sealed: SealedKeys) -> None:
+def resolve_made(write_log: WriteLog, sealed: SealedKeys) -> None:
     """Close the creations in doubt whose keys are found sealed. Blocks, never raises.
 
     Those that cannot be closed stay in doubt.
     """
     made = {key.id for key in sealed.find().keys}
     with contextlib.suppress(OSError):
-        for intent in books.journal.open_intents() if made else ():
+        for intent in write_log.journal.open_intents() if made else ():
             if intent.id in made:
-                books.resolve(intent, FOUND)
+                write_log.resolve(intent, FOUND)
 
 
 def foreign(count: int) -> str:
@@ -56,7 +56,7 @@ def foreign(count: int) -> str:
     return f"{count} new keys of this gateway were sealed under other tokens."
 
 
-def what_else(found: Found) -> list[str]:
+def what_else(found: SealedKeysFound) -> list[str]:
     """In sentences, what lies there beside the keys that can be shown."""
     lines = []
     if found.elsewhere:

@@ -10,7 +10,7 @@ from gwtui.contract.pricing import PER_TOKEN_KEYS, PRICE_KEYS, Pricing
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, DetailTable
 from gwtui.domain import money
-from gwtui.domain.price_rules import PriceRule
+from gwtui.domain.price_rules import OverrideRule
 from gwtui.domain.pricing import discount_of, tiers
 
 _FREE = Cell("free", "good")
@@ -141,7 +141,7 @@ def override_rows(pricing: Pricing, now: datetime) -> Sequence[DetailRow]:
     return [*rows, DetailRow("", _RULE)] if len(rows) > 1 else rows
 
 
-def _conditions(rule: PriceRule, now: datetime) -> Cell:
+def _conditions(rule: OverrideRule, now: datetime) -> Cell:
     if rule.problem:
         return Cell(f"{rule.conditions}: left out, {rule.problem}", "warn")
     by_the_clock = rule.min_prompt_tokens is None
@@ -150,7 +150,7 @@ def _conditions(rule: PriceRule, now: datetime) -> Cell:
     return Cell(rule.conditions)
 
 
-def _prices(pricing: Pricing, rule: PriceRule) -> str:
+def _prices(pricing: Pricing, rule: OverrideRule) -> str:
     changed = (
         f"{key} {cells.DASH if price is None else _text(pricing, key, price)}"
         for key, price in rule.prices.items()

@@ -26,7 +26,7 @@ _MOST_PLACES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class QuotedEndpoint:
     """An endpoint and what it asks; ``quote`` is None when it gives no price.
 
     ``places`` are the decimal places that totals of this comparison are shown with.
@@ -50,10 +50,12 @@ class Offer:
         return self.total / self.cheapest
 
 
-def compare(rows: Iterable[EndpointRow], usage: Usage) -> tuple[Offer, ...]:
+def compare(rows: Iterable[EndpointRow], usage: Usage) -> tuple[QuotedEndpoint, ...]:
     """What every endpoint asks for this usage, the cheapest first, those without a price last."""
     offers = [
-        Offer(row, None if row.endpoint.pricing is None else quote(row.endpoint.pricing, usage))
+        QuotedEndpoint(
+            row, None if row.endpoint.pricing is None else quote(row.endpoint.pricing, usage)
+        )
         for row in rows
     ]
     totals = [offer.total for offer in offers if offer.total is not None]
@@ -63,7 +65,7 @@ def compare(rows: Iterable[EndpointRow], usage: Usage) -> tuple[Offer, ...]:
     return tuple(sorted(compared, key=_cheapest_first))
 
 
-def _cheapest_first(offer: Offer) -> tuple[bool, Decimal, str]:
+def _cheapest_first(offer: QuotedEndpoint) -> tuple[bool, Decimal, str]:
     provider = (offer.row.title or "").casefold()
     return offer.total is None, offer.total or Decimal(0), provider
 
@@ -116,26 +118,26 @@ def parse_when(text: str, now: datetime) -> datetime:
     return datetime.combine(date, time(hour, minute), now.tzinfo)
 
 
-def _total(offer: Offer) -> Cell:
+def _total(offer: QuotedEndpoint) -> Cell:
     if offer.total is None:
         return cells.NOTHING
     return Cell(money.usd(offer.total, places=offer.places))
 
 
-def _factor(offer: Offer) -> Cell:
+def _factor(offer: QuotedEndpoint) -> Cell:
     if offer.total is not None and offer.total == offer.cheapest:
         return Cell("cheapest", "good")
     return cells.NOTHING if offer.factor is None else Cell(f"{offer.factor:,.2f}x", "muted")
 
 
-def rules_text(offer: Offer) -> str | None:
+def rules_text(offer: QuotedEndpoint) -> str | None:
     """The overrides and the discount that apply, named."""
     if offer.quote is None:
         return None
     return ", ".join(offer.quote.applied) or "base price"
 
 
-OFFER_COLUMNS: tuple[Column[Offer], ...] = (
+OFFER_COLUMNS: tuple[Column[QuotedEndpoint], ...] = (
     text_column(
         "provider",
         "Provider",

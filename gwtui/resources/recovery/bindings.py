@@ -15,7 +15,14 @@ from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.times import age
 from gwtui.local.journal import OpenIntent
-from gwtui.resources.recovery.evidence import Compared, Evidence, Window, before_of, texts, verdict
+from gwtui.resources.recovery.evidence import (
+    Compared,
+    Evidence,
+    TimeWindow,
+    before_of,
+    texts,
+    verdict,
+)
 from gwtui.resources.uses import people_names, soon
 
 TAKEN = "assignments.remove"
@@ -43,7 +50,7 @@ async def look_at_assignments(client: GatewayClient, intent: OpenIntent) -> Evid
     rails = [goal, *(before.get(one) for one in wanted)]
     rails += [found[one].guardrail_id for one in wanted if one in found]
     names = await _guardrail_names(client, rails)
-    window = Window.around(intent.at, client.skew)
+    window = TimeWindow.around(intent.at, client.skew)
     lines = []
     for one in wanted:
         row = found.get(one)
@@ -70,7 +77,7 @@ async def look_at_members(client: GatewayClient, intent: OpenIntent) -> Evidence
     people = await people_names(client) or {}
     before = before_of(intent)
     goal = intent.action == ADDED
-    window = Window.around(intent.at, client.skew)
+    window = TimeWindow.around(intent.at, client.skew)
     lines = []
     for user in texts(intent.summary.get("user_ids")):
         row = found.get(user)
@@ -106,12 +113,12 @@ def _member(value: Any) -> str:
     return UNKNOWN if value is ABSENT else "member" if value else "no member"
 
 
-def _since(window: Window, made: datetime | None) -> str:
+def _since(window: TimeWindow, made: datetime | None) -> str:
     """When that came to be, beside the moment of the write."""
     return "" if made is None else f", {beside(window, made)}"
 
 
-def beside(window: Window, made: datetime) -> str:
+def beside(window: TimeWindow, made: datetime) -> str:
     """When something was made: "12 s after this write"."""
     seconds = window.apart(made).total_seconds()
     return f"{age(abs(seconds))} {'after' if seconds >= 0 else 'before'} this write"

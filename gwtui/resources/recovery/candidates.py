@@ -9,7 +9,7 @@ from gwtui.crud import cells
 from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, Section, Tone
 from gwtui.domain.times import age, utc
-from gwtui.local.audit import FieldChange, one_line
+from gwtui.local.audit import AuditedChange, one_line
 from gwtui.local.journal import OpenIntent
 from gwtui.resources.recovery.evidence import Candidate, Compared, Evidence, Verdict
 from gwtui.resources.recovery.resource import why
@@ -98,7 +98,7 @@ def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
 
 def _changes(intent: OpenIntent) -> str:
     changes = tuple(
-        FieldChange(str(one.get("field")), _text(one.get("before")), _text(one.get("after")))
+        AuditedChange(str(one.get("field")), _text(one.get("before")), _text(one.get("after")))
         for one in intent.changes
     )
     return one_line(changes)

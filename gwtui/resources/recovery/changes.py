@@ -12,13 +12,20 @@ from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.budgets.plans import in_words
 from gwtui.resources.recovery.bindings import beside
-from gwtui.resources.recovery.evidence import Compared, Evidence, Look, Window, before_of, verdict
-from gwtui.resources.recovery.kinds import Kind
+from gwtui.resources.recovery.evidence import (
+    Compared,
+    Evidence,
+    InspectionContext,
+    TimeWindow,
+    before_of,
+    verdict,
+)
+from gwtui.resources.recovery.kinds import ComparedResource
 
 _THERE, _GONE = "there", "gone"
 
 
-async def look_at_update(look: Look, kind: Kind) -> Evidence:
+async def look_at_update(look: InspectionContext, kind: ComparedResource) -> Evidence:
     """Each field of the thing as it is now. Raises GatewayError."""
     intent = look.intent
     identity = intent.identity or ""
@@ -32,16 +39,16 @@ async def look_at_update(look: Look, kind: Kind) -> Evidence:
     return Evidence(intent, _changed(look, present), compared=compared, route=route)
 
 
-def _changed(look: Look, present: Any) -> tuple[str, ...]:
+def _changed(look: InspectionContext, present: Any) -> tuple[str, ...]:
     """When it was changed last, where the gateway tells."""
     made = getattr(present, "updated_at", None)
     if made is None:
         return ()
-    window = Window.around(look.intent.at, look.client.skew)
+    window = TimeWindow.around(look.intent.at, look.client.skew)
     return (f"It was changed last {beside(window, made)}, by the gateway's clock.",)
 
 
-async def look_at_deletion(look: Look, kind: Kind) -> Evidence:
+async def look_at_deletion(look: InspectionContext, kind: ComparedResource) -> Evidence:
     """Whether the thing is there. Raises GatewayError."""
     intent = look.intent
     identity = intent.identity or ""
@@ -57,12 +64,12 @@ async def look_at_deletion(look: Look, kind: Kind) -> Evidence:
     )
 
 
-def _existence(kind: Kind, present: str) -> Compared:
+def _existence(kind: ComparedResource, present: str) -> Compared:
     label = f"The {kind.noun}"
     return Compared(label, _THERE, _GONE, present, verdict(_THERE, _GONE, present))
 
 
-async def look_at_budget(look: Look) -> Evidence:
+async def look_at_budget(look: InspectionContext) -> Evidence:
     """The limit that stands now. Raises GatewayError."""
     intent, client = look.intent, look.client
     space, _, interval = (intent.identity or "").partition("/")
@@ -79,7 +86,7 @@ async def look_at_budget(look: Look) -> Evidence:
 
     label = f"{interval.capitalize()} budget"
     line = Compared(label, words(was), words(goal), words(present), verdict(was, goal, present))
-    window = Window.around(intent.at, client.skew)
+    window = TimeWindow.around(intent.at, client.skew)
     changed = None if found is None else found.updated_at or found.created_at
     said = () if changed is None else (f"It was set last {beside(window, changed)}.",)
     return Evidence(intent, said, compared=(line,), route=f"workspaces/{space}")

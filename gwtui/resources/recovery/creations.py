@@ -7,15 +7,21 @@ from typing import Any
 from gwtui.client.errors import NotFoundError
 from gwtui.crud.text import count
 from gwtui.resources.recovery.bindings import beside
-from gwtui.resources.recovery.evidence import Candidate, Evidence, Look, Window, near
-from gwtui.resources.recovery.kinds import Kind
+from gwtui.resources.recovery.evidence import (
+    Candidate,
+    Evidence,
+    InspectionContext,
+    TimeWindow,
+    near,
+)
+from gwtui.resources.recovery.kinds import ComparedResource
 
 _SPACES = "workspaces"
 _MOST_UNDATED = 20
 """Things that are listed although the gateway does not say when they were made."""
 
 
-async def look_for_creation(look: Look, kind: Kind) -> Evidence:
+async def look_for_creation(look: InspectionContext, kind: ComparedResource) -> Evidence:
     """What was made near the time of the write. Raises GatewayError."""
     intent, client = look.intent, look.client
     space = intent.summary.get("workspace_id")
@@ -26,7 +32,7 @@ async def look_for_creation(look: Look, kind: Kind) -> Evidence:
     except NotFoundError:
         gone = "The workspace in which it was to be made no longer exists."
         return Evidence(intent, (gone,), reach=look.reach)
-    window = Window.around(intent.at, client.skew, look.reach)
+    window = TimeWindow.around(intent.at, client.skew, look.reach)
     found = near(window, listed.items, kind.made_at)
     candidates = tuple(_candidate(look, kind, window, item) for item in found.inside)
     undated = [
@@ -58,7 +64,9 @@ def _number(number: int, noun: str) -> str:
     return f"1 {noun} was" if number == 1 else f"{number} {noun}s were"
 
 
-def _candidate(look: Look, kind: Kind, window: Window, item: Any) -> Candidate:
+def _candidate(
+    look: InspectionContext, kind: ComparedResource, window: TimeWindow, item: Any
+) -> Candidate:
     identity = kind.identity(item) or ""
     made = kind.made_at(item)
     return Candidate(

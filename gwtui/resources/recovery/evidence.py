@@ -123,7 +123,7 @@ REACHES = (timedelta(minutes=5), timedelta(hours=1), timedelta(hours=24))
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TimeWindow:
     """``sent`` is when the write left, by the gateway's clock; ``unsure`` how well that is known.
 
     ``reach`` is how far before and after it is looked.
@@ -134,7 +134,7 @@ class Window:
     reach: timedelta
 
     @classmethod
-    def around(cls, moment: datetime, skew: ClockSkew, reach: timedelta = REACHES[0]) -> Window:
+    def around(cls, moment: datetime, skew: ClockSkew, reach: timedelta = REACHES[0]) -> TimeWindow:
         """Around a moment of this machine's clock."""
         width = skew.high - skew.low
         unsure = timedelta(seconds=width / 2) if isfinite(width) and width > 0 else timedelta()
@@ -173,7 +173,9 @@ class Near(Generic[T]):
     undated: int
 
 
-def near(window: Window, items: Iterable[T], made_at: Callable[[T], datetime | None]) -> Near[T]:
+def near(
+    window: TimeWindow, items: Iterable[T], made_at: Callable[[T], datetime | None]
+) -> Near[T]:
     """Sort out what was made near."""
     inside: list[tuple[timedelta, int, T]] = []
     outside: list[tuple[timedelta, datetime]] = []
@@ -192,7 +194,7 @@ def near(window: Window, items: Iterable[T], made_at: Callable[[T], datetime | N
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class InspectionContext:
     """One look into one write in doubt.
 
     ``reach`` is how far before and after it is looked for what it may have made; ``makers`` names

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.gateway import GatewayClient
-from gwtui.local.journal import Entry, Journal, OpenIntent
+from gwtui.local.journal import Journal, JournalEntry, OpenIntent
 from gwtui.resources.assignments import actions as assignments
 from gwtui.resources.budgets import actions as budgets
 from gwtui.resources.generations import actions as generation
@@ -21,7 +21,7 @@ from gwtui.resources.members import actions as members
 from gwtui.resources.recovery.bindings import look_at_assignments, look_at_members
 from gwtui.resources.recovery.changes import look_at_budget, look_at_deletion, look_at_update
 from gwtui.resources.recovery.creations import look_for_creation
-from gwtui.resources.recovery.evidence import Evidence, Look
+from gwtui.resources.recovery.evidence import Evidence, InspectionContext
 from gwtui.resources.recovery.kinds import kinds
 from gwtui.resources.uses import items_soon, people_names
 from gwtui.watch import cadence
@@ -39,7 +39,7 @@ _NOT_THERE = "The workspace that it concerned is not there now."
 _STRANGE = "This version does not know how to look into such a change."
 
 
-async def look_into(look: Look) -> Evidence:
+async def look_into(look: InspectionContext) -> Evidence:
     """Everything that can be found now. Raises GatewayError."""
     intent, client = look.intent, look.client
     if intent.resource == generation.RESOURCE:
@@ -63,7 +63,7 @@ async def look_into(look: Look) -> Evidence:
     return await looking
 
 
-async def _look_at_binding(look: Look) -> Evidence | None:
+async def _look_at_binding(look: InspectionContext) -> Evidence | None:
     """Of what is no resource by itself; None for everything else. Raises GatewayError."""
     match look.intent.resource:
         case assignments.RESOURCE:
@@ -75,7 +75,7 @@ async def _look_at_binding(look: Look) -> Evidence | None:
     return None
 
 
-def makers(entries: Iterable[Entry]) -> Mapping[str, str]:
+def makers(entries: Iterable[JournalEntry]) -> Mapping[str, str]:
     """What the writes of a journal are known to have made: identity -> the title of the write."""
     titles: dict[str, str] = {}
     made: dict[str, str] = {}
@@ -101,24 +101,26 @@ async def _names(client: GatewayClient, intent: OpenIntent) -> Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Inspection:
     """What was found; None once the write is in doubt no more."""
 
     evidence: Evidence | None
 
 
-def evidence_feed(hub: FeedHub, journal: Journal, plan: str, reach: timedelta) -> Feed[Found]:
+def evidence_feed(hub: FeedHub, journal: Journal, plan: str, reach: timedelta) -> Feed[Inspection]:
     """The evidence on the write of that plan, as far as ``reach`` before and after it."""
 
-    async def fetch(client: GatewayClient) -> Found:
+    async def fetch(client: GatewayClient) -> Inspection:
         try:
             intent, known = await asyncio.to_thread(known_of, client, plan)
         except OSError as error:
             why = error.strerror or "it cannot be read"
             raise GatewayError(f"The journal {journal.path}: {why}") from None
         if intent is None:
-            return Found(None)
-        return Found(await look_into(Look(client, intent, hub.clock.now(), reach, known)))
+            return Inspection(None)
+        return Inspection(
+            await look_into(InspectionContext(client, intent, hub.clock.now(), reach, known))
+        )
 
     def known_of(client: GatewayClient, plan: str) -> tuple[OpenIntent | None, Mapping[str, str]]:
         found = in_doubt(journal, client.connection.base_url, hub.clock)

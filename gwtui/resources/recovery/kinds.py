@@ -15,7 +15,7 @@ from gwtui.contract.organization import OrganizationSettings
 from gwtui.contract.request import MASK
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.text import Names, Words, known_fields, quoted
+from gwtui.crud.text import Formatter, Names, known_fields, quoted
 from gwtui.crud.writes import Writes
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
@@ -29,7 +29,7 @@ from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ComparedResource:
     """One kind of resource.
 
     ``values`` gives the comparable fields of a reading, without those the gateway left out.
@@ -41,7 +41,7 @@ class Kind:
     place: str
     model: type[ResponseModel]
     labels: Mapping[str, str]
-    words: Words
+    words: Formatter
     identity: Callable[[Any], str | None]
     name: Callable[[Any], str]
     get: Callable[[GatewayClient, str], Awaitable[ResponseModel]]
@@ -91,18 +91,18 @@ class Kind:
         return self.words(name, goal[name]) if name in goal else safe_line(raw, 60)
 
 
-def _unheard_of(kind: Kind, wanted: Mapping[str, Any]) -> list[str]:
+def _unheard_of(kind: ComparedResource, wanted: Mapping[str, Any]) -> list[str]:
     """Fields of a request that no label is known for."""
     return [name for name in wanted if name not in kind.labels]
 
 
-def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, Kind]:
+def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, ComparedResource]:
     """Every kind by its resource id; ``names`` names workspaces, keys and users."""
     at = PlanContext(now, names, dialect)
     return {
         "keys": of_writes(KEYS, at),
         "workspaces": of_writes(WORKSPACES, at, scoped=False),
-        "guardrails": Kind(
+        "guardrails": ComparedResource(
             "guardrail",
             "guardrails",
             Guardrail,
@@ -119,7 +119,7 @@ def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, Kind]:
             ("limit_usd", *guardrail_words.LISTS),
         ),
         "byok": of_writes(CREDENTIALS, at),
-        "organization": Kind(
+        "organization": ComparedResource(
             "settings",
             "organization",
             OrganizationSettings,
@@ -133,9 +133,11 @@ def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, Kind]:
     }
 
 
-def of_writes(writes: Writes[Any], context: PlanContext, *, scoped: bool = True) -> Kind:
+def of_writes(
+    writes: Writes[Any], context: PlanContext, *, scoped: bool = True
+) -> ComparedResource:
     """The kind of a resource from its declaration; a ``scoped`` one is listed per workspace."""
-    return Kind(
+    return ComparedResource(
         writes.noun,
         writes.resource,
         writes.model,

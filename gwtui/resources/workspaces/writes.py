@@ -40,18 +40,20 @@ _LOGGING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class WorkspaceSurroundings:
     """What a workspace holds, and whether it is the default one."""
 
     contents: WorkspaceContents
     is_default: bool = False
 
 
-async def _around(client: GatewayClient, fresh: Workspace, _context: PlanContext) -> Around:
+async def _around(
+    client: GatewayClient, fresh: Workspace, _context: PlanContext
+) -> WorkspaceSurroundings:
     contents = await workspace_contents(client, fresh.id or "")
     default = await default_workspace_id(client)
     is_default = fresh.slug == DEFAULT_SLUG if default is None else default == fresh.id
-    return Around(contents, is_default)
+    return WorkspaceSurroundings(contents, is_default)
 
 
 async def _uses(client: GatewayClient, fresh: Workspace, context: PlanContext) -> Uses:
@@ -73,7 +75,9 @@ def _update_effects(
         yield "Requests that use a tool that is off no longer get it."
 
 
-def _delete_effects(_fresh: Workspace, around: Around, context: PlanContext) -> Iterator[str]:
+def _delete_effects(
+    _fresh: Workspace, around: WorkspaceSurroundings, context: PlanContext
+) -> Iterator[str]:
     yield from _losses(around.contents, context.now)
     yield "This cannot be undone."
     if around.is_default:
@@ -87,8 +91,8 @@ class _WorkspaceWrites(Writes[Workspace]):
     """Deleting a workspace: active keys stand in its way, the default one wants a confirmation."""
 
     def plan_delete(self, fresh: Workspace, context: PlanContext, around: Any = None) -> Plan[None]:
-        """One DELETE. ``around`` is an Around; ``fresh`` has an id."""
-        found: Around = around or Around(WorkspaceContents())
+        """One DELETE. ``around`` is an WorkspaceSurroundings; ``fresh`` has an id."""
+        found: WorkspaceSurroundings = around or WorkspaceSurroundings(WorkspaceContents())
         plan = super().plan_delete(fresh, context, found)
         identity = plan.identity or ""
         return replace(

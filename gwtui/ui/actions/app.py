@@ -138,14 +138,14 @@ async def leave(context: ActionContext) -> None:
 
 async def _last_answer(app: GwtuiApp) -> None:
     """Give a write under way some time, with a word on the screen."""
-    if app.session is None or not app.session.road.in_flight:
+    if app.session is None or not app.session.executor.in_flight:
         return
-    road = app.session.road
+    executor = app.session.executor
     await app.push_screen_wait(
         WaitScreen(
             "Waiting for the answer to the change",
             "A few seconds at most. Without an answer the journal keeps it as unknown.",
-            lambda: road.settle(_LAST_ANSWER),
+            lambda: executor.settle(_LAST_ANSWER),
             enough="Leave now",
         )
     )

@@ -17,7 +17,7 @@ from gwtui.resources.organization.resource import PersonRow, shown_person
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import confirm_and_tell, covered, read_again
 from gwtui.ui.forms.model_field import FindScreen
-from gwtui.ui.forms.search import NAMED, Offer
+from gwtui.ui.forms.search import NAMED, SearchOption
 from gwtui.watch.feeds.guardrails import FEEDS, Bindings, GuardrailRow, bindings_feed
 from gwtui.watch.feeds.keys import KeyRow
 
@@ -118,7 +118,7 @@ async def _pick(
 
     if covered(context):
         return None
-    kept = await context.app.push_screen_wait(FindScreen(title, Offer(choices), ""))
+    kept = await context.app.push_screen_wait(FindScreen(title, SearchOption(choices), ""))
     return kept.typed if kept is not None and isinstance(kept.typed, str) and kept.typed else None
 
 

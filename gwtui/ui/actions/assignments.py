@@ -21,9 +21,9 @@ from gwtui.resources.organization.resource import shown_person
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.guardrail_links import say_not_made
 from gwtui.ui.actions.writing import (
-    carry_out_all,
     confirm,
     covered,
+    execute_all,
     plain_facts,
     read_again,
     refresh,
@@ -92,7 +92,7 @@ async def unassign(context: ActionContext) -> None:
     consent = await confirm(context, shown, "Take it away")
     if consent is None:
         return
-    outcome = await carry_out_all(context, consent, lambda plan: plan.title)
+    outcome = await execute_all(context, consent, lambda plan: plan.title)
     match outcome:
         case Applied(numbers):
             say_done(context, f"{count(sum(numbers), 'assignment')} taken away")

@@ -21,8 +21,8 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.editing import Editing
 from gwtui.ui.actions.workspace_links import workspace_of
 from gwtui.ui.actions.writing import (
-    carry_out_all,
     covered,
+    execute_all,
     plain_facts,
     read_again,
     refresh,
@@ -59,7 +59,7 @@ async def edit(context: ActionContext) -> None:
         words=in_words,
         plan=lambda fresh, wanted: _plan(fresh, wanted, app.clock.now()),
         uses=partial(_uses, context, identity),
-        send=lambda context, consent: carry_out_all(context, consent, _done),
+        send=lambda context, consent: execute_all(context, consent, _done),
     )
     form: FormScreen[Any] = FormScreen(
         budgets_form(standing[0], _known(standing), spent),

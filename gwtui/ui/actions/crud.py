@@ -20,10 +20,10 @@ from gwtui.resources.choices import value_soon
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.editing import Editing
 from gwtui.ui.actions.writing import (
-    carry_out,
     confirm,
     confirm_and_tell,
     covered,
+    execute,
     plain_facts,
     read_again,
     refresh,
@@ -53,7 +53,7 @@ async def create(context: ActionContext) -> None:
             consent = await confirm(context, plan, f"{how.button} all the same")
         else:
             consent = await submitted(context, plan, how.button)
-        return None if consent is None else await carry_out(context, consent)
+        return None if consent is None else await execute(context, consent)
 
     answer = await fill_in(context, how.form(form_context(context)), facts, submit)
     made = None if answer is None else how.resource(answer)
@@ -123,7 +123,7 @@ async def change(name: str, context: ActionContext) -> None:
         plan = writes.plan_update(now, request, at, uses, how=how)
         notes = tuple(filter(None, (how.moved(before, now),)))
         consent = await confirm(context, plan, how.button, notes=notes)
-        return None if consent is None else await carry_out(context, consent)
+        return None if consent is None else await execute(context, consent)
 
     form = how.form(before, form_context(context))
     changed = await fill_in(context, form, plain_facts(context), submit)

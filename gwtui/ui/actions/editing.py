@@ -8,13 +8,13 @@ from typing import Any, Generic, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.request import RequestModel
-from gwtui.crud.plan import Consent, Outcome, Plan, Refused
+from gwtui.crud.plan import Confirmation, Outcome, Plan, Refused
 from gwtui.crud.text import both_sides
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.resources.uses import Uses
 from gwtui.ui.actions.context import ActionContext
-from gwtui.ui.actions.writing import carry_out, confirm
+from gwtui.ui.actions.writing import confirm, execute
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class Editing(Generic[T]):
     labels: Mapping[str, str]
     words: Callable[[str, Any], str]
     plan: Callable[[T, Mapping[str, Any]], Plan[Any]]
-    send: Callable[[ActionContext, Consent[Any]], Awaitable[Outcome[Any]]] = carry_out
+    send: Callable[[ActionContext, Confirmation[Any]], Awaitable[Outcome[Any]]] = execute
     uses: Callable[[T], Awaitable[Uses]] | None = None
 
     async def submit(self, request: RequestModel) -> Outcome[T] | None:
@@ -64,8 +64,8 @@ class Editing(Generic[T]):
             return Refused(NotSentError(why))
         return None if consent is None else await self.send(self.context, consent)
 
-    async def _agreed_now(self, mine: Mapping[str, Any]) -> Consent[Any] | None:
-        """Consent in view of what still holds once it is given.
+    async def _agreed_now(self, mine: Mapping[str, Any]) -> Confirmation[Any] | None:
+        """Confirmation in view of what still holds once it is given.
 
         Raises GatewayError and _NothingLeftError.
         """
@@ -78,8 +78,8 @@ class Editing(Generic[T]):
             self.context.app.say(f"{self.called} was changed meanwhile: look once more")
         return None
 
-    async def _agreed(self, mine: Mapping[str, Any], fresh: T) -> Consent[Any] | None:
-        """Consent to what is to be sent in view of a reading. Raises _NothingLeftError."""
+    async def _agreed(self, mine: Mapping[str, Any], fresh: T) -> Confirmation[Any] | None:
+        """Confirmation to what is to be sent in view of a reading. Raises _NothingLeftError."""
         merged = three_way(self.known(self.original), mine, self.known(fresh))
         wanted = await self._settle(merged)
         if wanted is None:

@@ -12,7 +12,7 @@ from gwtui.crud.plan import Applied, Outcome
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.generations.plans import CATEGORIES, LABELS, plan_feedback
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.writing import carry_out, plain_facts, submitted
+from gwtui.ui.actions.writing import execute, plain_facts, submitted
 from gwtui.ui.forms.form_screen import FormScreen
 
 
@@ -47,7 +47,7 @@ async def give(context: ActionContext) -> None:
     async def submit(request: RequestModel) -> Outcome[None] | None:
         plan = plan_feedback(cast("FeedbackRequest", request))
         consent = await submitted(context, plan, "Send it")
-        return None if consent is None else await carry_out(context, consent)
+        return None if consent is None else await execute(context, consent)
 
     form: FormScreen[None] = FormScreen(feedback_form(identity), plain_facts(context), submit)
     match await app.push_screen_wait(form):

@@ -23,7 +23,7 @@ from gwtui.resources.guardrails.effect import LiveEffect, NamedRestrictions, cat
 from gwtui.resources.guardrails.fields import in_words, known_values, labels
 from gwtui.resources.guardrails.form import GuardrailSources, create_form, edit_form
 from gwtui.resources.guardrails.plans import (
-    Reach,
+    BoundBy,
     plan_create,
     plan_delete,
     plan_first_update,
@@ -37,9 +37,9 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.editing import Editing
 from gwtui.ui.actions.guardrail_links import say_not_made
 from gwtui.ui.actions.writing import (
-    carry_out,
     confirm_and_tell,
     covered,
+    execute,
     read_again,
     refresh,
     say_done,
@@ -143,7 +143,7 @@ async def create(context: ActionContext) -> None:
         wish = cast("CreateGuardrailRequest", request)
         plan = plan_create(wish, dialect, app.clock.now(), facts.workspaces)
         consent = await submitted(context, plan, "Create it")
-        return None if consent is None else await carry_out(context, consent)
+        return None if consent is None else await execute(context, consent)
 
     spec = create_form(app.scope.workspace, sources(context))
     match await app.push_screen_wait(_form(context, spec, facts, submit)):
@@ -182,7 +182,7 @@ class _Edit:
     def __init__(self, context: ActionContext, row: GuardrailRow) -> None:
         self._context = context
         self._row = row
-        self._reach = Reach()
+        self._reach = BoundBy()
         self._dialect = context.app.connection.dialect
 
     def editing(self) -> Editing[Guardrail]:
@@ -281,7 +281,7 @@ def _row(context: ActionContext) -> GuardrailRow | None:
     return None
 
 
-async def _fresh_reach(context: ActionContext, row: GuardrailRow) -> Reach:
+async def _fresh_reach(context: ActionContext, row: GuardrailRow) -> BoundBy:
     """Whom the guardrail binds now; what cannot be read in time is not known."""
     client = context.app.gateway
     (keys, members), people = await asyncio.gather(
@@ -289,7 +289,7 @@ async def _fresh_reach(context: ActionContext, row: GuardrailRow) -> Reach:
         people_names(client),
     )
     workspace = row.workspace if row.is_default else None
-    return Reach(keys, members, workspace, people or {})
+    return BoundBy(keys, members, workspace, people or {})
 
 
 def _entries(guardrail: Guardrail) -> tuple[str, ...]:

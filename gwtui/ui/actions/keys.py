@@ -18,9 +18,9 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import form_context, plan_context
 from gwtui.ui.actions.sealed_keys import wipe
 from gwtui.ui.actions.writing import (
-    carry_out,
     confirm,
     covered,
+    execute,
     refresh,
     select,
     submitted,
@@ -56,7 +56,7 @@ class Making:
         if consent is None:
             return None
         self._plan = plan
-        return await carry_out(self._context, consent)
+        return await execute(self._context, consent)
 
     async def hand_over(self, made: Applied[CreatedKey]) -> None:
         """Show the value until it is stored; then wipe what was sealed."""

@@ -21,10 +21,10 @@ from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.workspace_links import go_to
 from gwtui.ui.actions.writing import (
-    carry_out,
-    carry_out_all,
     confirm,
     covered,
+    execute,
+    execute_all,
     go_instead,
     plain_facts,
     read_again,
@@ -101,7 +101,7 @@ class _Adding:
         people = [self._people[user] for user in users]
         plan = plan_add(self._space, people, self._present)
         consent = await confirm(self._context, plan, "Add them")
-        return None if consent is None else await carry_out(self._context, consent)
+        return None if consent is None else await execute(self._context, consent)
 
     async def _choices(self) -> Sequence[PickOption]:
         """Everybody in the organization who is not a member. Raises GatewayError."""
@@ -145,7 +145,7 @@ async def remove(context: ActionContext) -> None:
     consent = await confirm(context, shown, "Remove")
     if consent is None:
         return
-    await _tell(context, space, await carry_out_all(context, consent, lambda plan: plan.title))
+    await _tell(context, space, await execute_all(context, consent, lambda plan: plan.title))
     await refresh(context, *FEEDS)
 
 

@@ -135,28 +135,28 @@ async def _agreed(context: ActionContext, question: str, about: str, answer: str
 async def _settle(
     context: ActionContext, evidence: Evidence, finding: str, identity: str | None
 ) -> bool:
-    """Close it in the books; False when somebody else did meanwhile or it cannot be written."""
+    """Close it in the write log; False when somebody else did meanwhile or it cannot be written."""
     from gwtui.watch.feeds.doubts import FEED, in_doubt  # noqa: PLC0415 - loaded by then
 
     app = context.app
     if app.session is None:
         app.say("There is no connection now", severity="warning")
         return False
-    books, intent = app.session.road.books, evidence.intent
+    write_log, intent = app.session.executor.write_log, evidence.intent
     gateway = app.session.connection.base_url
     try:
-        left = await asyncio.to_thread(in_doubt, books.journal, gateway, app.clock)
+        left = await asyncio.to_thread(in_doubt, write_log.journal, gateway, app.clock)
         still = intent.id in {one.id for one in left}
         if still:
-            await asyncio.to_thread(books.resolve, intent, finding, identity)
+            await asyncio.to_thread(write_log.resolve, intent, finding, identity)
     except OSError as error:
         why = error.strerror or "unknown reason"
         app.say(f"It could not be written to the journal: {why}", severity="error")
         return False
     if not still:
         app.say("It was settled meanwhile", severity="warning")
-    elif books.audit_fault is not None:
-        app.say(f"The audit log could not be written: {books.audit_fault}", severity="warning")
+    elif write_log.audit_fault is not None:
+        app.say(f"The audit log could not be written: {write_log.audit_fault}", severity="warning")
     else:
         app.say(f"Settled, and written to the audit log: {finding.partition(':')[0]}")
     await app.hub.refresh(FEED)

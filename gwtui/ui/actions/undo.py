@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from gwtui.client.errors import GatewayError
-from gwtui.crud.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
+from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.undo import CannotUndoError, Done
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.writing import carry_out, carry_out_all, confirm, covered, refresh, tell_lost
+from gwtui.ui.actions.writing import confirm, covered, execute, execute_all, refresh, tell_lost
 from gwtui.ui.screens.ask import NoticeScreen
 
 _EVERYTHING = ""
@@ -20,7 +20,7 @@ _EVERYTHING = ""
 async def undo(context: ActionContext) -> None:
     """Offer the way back from the last change that has one; say why where there is none."""
     app = context.app
-    changes = app.road.undo
+    changes = app.executor.undo
     done = changes.latest()
     if done is None:
         app.say(changes.why_not(), severity="warning")
@@ -35,15 +35,15 @@ async def undo(context: ActionContext) -> None:
     await refresh(context, _EVERYTHING)
 
 
-async def _agreed(context: ActionContext, done: Done) -> Consent[Any] | None:
-    """Consent to the way back as it still is after the person was asked; None without.
+async def _agreed(context: ActionContext, done: Done) -> Confirmation[Any] | None:
+    """Confirmation to the way back as it still is after the person was asked; None without.
 
     The question may stand for minutes: what somebody else changed meanwhile is asked about anew.
     """
     plan = await _planned(context, done)
     moved: tuple[str, ...] = ()
     while plan is not None and not covered(context):
-        later = context.app.road.undo.after(done)
+        later = context.app.executor.undo.after(done)
         notes = *moved, *(f"Not undone, it has no way back: {title}." for title in later)
         consent = await confirm(context, plan, "Undo it", notes=notes)
         if consent is None:
@@ -59,9 +59,9 @@ async def _planned(context: ActionContext, done: Done) -> Plan[Any] | None:
     """The way back from what is there now; None where there is none, which is told."""
     app = context.app
     try:
-        return await app.road.undo.plan(app.gateway, done)
+        return await app.executor.undo.plan(app.gateway, done)
     except CannotUndoError as error:
-        app.road.undo.forget(done)
+        app.executor.undo.forget(done)
         await _tell_why(context, done, str(error))
     except GatewayError as error:
         app.say(f"{done.title} could not be read again: {error.message}", severity="error")
@@ -73,10 +73,10 @@ def _requests(plan: Plan[Any]) -> list[tuple[Any, ...]]:
     return [(one.action, one.summary, one.before) for one in plan.parts or (plan,)]
 
 
-async def _carry_out(context: ActionContext, consent: Consent[Any]) -> Outcome[Any]:
+async def _carry_out(context: ActionContext, consent: Confirmation[Any]) -> Outcome[Any]:
     if consent.plan.parts:
-        return await carry_out_all(context, consent, lambda part: part.title)
-    return await carry_out(context, consent)
+        return await execute_all(context, consent, lambda part: part.title)
+    return await execute(context, consent)
 
 
 async def _tell(context: ActionContext, done: Done, outcome: Outcome[Any]) -> None:

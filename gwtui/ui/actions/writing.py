@@ -1,6 +1,6 @@
 """What every write of the dashboard shares: plan, confirm, carry out, tell, refresh.
 
-The one place of the user interface where a :class:`Consent` is made.
+The one place of the user interface where a :class:`Confirmation` is made.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.crud.form import Facts
-from gwtui.crud.plan import Applied, Consent, Outcome, Plan, Refused, Unknown
+from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.text import sentence
 from gwtui.crud.undo import UNDO_TIME
 from gwtui.domain.safe_text import safe_line, safe_text
@@ -27,7 +27,7 @@ from gwtui.ui.screens.ask import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
 
 if TYPE_CHECKING:
-    from gwtui.crud.executor import WriteRoad
+    from gwtui.crud.executor import WriteExecutor
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ async def workspace_facts(context: ActionContext) -> Facts:
     return Facts(app.clock.now, app.local_zone, names, where=whose(app))
 
 
-# Consent ----------------------------------------------------------------------------------------
+# Confirmation -------------------------------------------------------------------------------------
 
 
 async def confirm(
@@ -70,7 +70,7 @@ async def confirm(
     *,
     notes: tuple[str, ...] = (),
     typed: str = "",
-) -> Consent[T] | None:
+) -> Confirmation[T] | None:
     """Show the plan and ask; None when it is not wanted or has obstacles.
 
     ``typed`` is a text that must be typed to confirm. On a critical profile it is the profile's
@@ -81,14 +81,16 @@ async def confirm(
     screen = ConfirmScreen(plan, deliberate=deliberate, notes=notes, typed=wanted, where=where)
     if not await context.app.push_screen_wait(screen) or plan.obstacles:
         return None
-    return Consent(plan, "typed" if wanted else "dialog")
+    return Confirmation(plan, "typed" if wanted else "dialog")
 
 
-async def submitted(context: ActionContext, plan: Plan[T], deliberate: str) -> Consent[T] | None:
+async def submitted(
+    context: ActionContext, plan: Plan[T], deliberate: str
+) -> Confirmation[T] | None:
     """What a form's own button agrees to; on a critical profile its name is asked for besides."""
     if _critical_name(context):
         return await confirm(context, plan, deliberate)
-    return Consent(plan, "form")
+    return Confirmation(plan, "form")
 
 
 async def go_instead(
@@ -108,19 +110,19 @@ def _critical_name(context: ActionContext) -> str:
 # Carrying out -----------------------------------------------------------------------------------
 
 
-async def carry_out(context: ActionContext, consent: Consent[T]) -> Outcome[T]:
+async def execute(context: ActionContext, consent: Confirmation[T]) -> Outcome[T]:
     """Send the plan's request; what was done can be undone, as far as it has a way back."""
     session = context.app.session
     if session is None:
         return _NO_CONNECTION
-    outcome = await _send(context, session.road, consent)
+    outcome = await _send(context, session.executor, consent)
     if isinstance(outcome, Applied):
-        session.road.undo.add(consent.plan, outcome.value)
+        session.executor.undo.add(consent.plan, outcome.value)
     return outcome
 
 
-async def carry_out_all(
-    context: ActionContext, consent: Consent[Any], done: Callable[[Plan[Any]], str]
+async def execute_all(
+    context: ActionContext, consent: Confirmation[Any], done: Callable[[Plan[Any]], str]
 ) -> Outcome[tuple[Any, ...]]:
     """Send the requests of a plan one after the other, up to the first that fails.
 
@@ -133,14 +135,14 @@ async def carry_out_all(
     values: list[Any] = []
     failure: Refused | Unknown | None = None
     for each in consent.each():
-        outcome = await _send(context, session.road, each)
+        outcome = await _send(context, session.executor, each)
         if not isinstance(outcome, Applied):
             failure = outcome
             break
         values.append(outcome.value)
     if values:
         plan = consent.plan
-        session.road.undo.add(plan, tuple(values) if plan.parts else values[0])
+        session.executor.undo.add(plan, tuple(values) if plan.parts else values[0])
     if failure is None:
         return Applied(tuple(values))
     carried = [done(each.plan) for each in consent.each()]
@@ -154,9 +156,11 @@ async def carry_out_all(
 _NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection now."))
 
 
-async def _send(context: ActionContext, road: WriteRoad, consent: Consent[T]) -> Outcome[T]:
+async def _send(
+    context: ActionContext, executor: WriteExecutor, consent: Confirmation[T]
+) -> Outcome[T]:
     """Send the plan's request; what could not be written down of it is told."""
-    outcome = await road.carry_out(consent)
+    outcome = await executor.execute(consent)
     plan = consent.plan
     if isinstance(outcome, Unknown):
         await context.app.hub.refresh(PLACE)
@@ -166,8 +170,8 @@ async def _send(context: ActionContext, road: WriteRoad, consent: Consent[T]) ->
         else:
             context.screen.expect_gone(filter(None, (plan.identity,)))
     for what, fault in (
-        ("The outcome could not be written to the journal", road.journal_fault),
-        ("The audit log could not be written", road.audit_fault),
+        ("The outcome could not be written to the journal", executor.journal_fault),
+        ("The audit log could not be written", executor.audit_fault),
     ):
         if fault is not None:
             context.app.say(f"{what}: {fault}", severity="warning")
@@ -177,7 +181,7 @@ async def _send(context: ActionContext, road: WriteRoad, consent: Consent[T]) ->
 def say_done(context: ActionContext, text: str) -> None:
     """Say what was done, and that it can be taken back where it can."""
     session = context.app.session
-    if session is not None and session.road.undo.offers_last:
+    if session is not None and session.executor.undo.offers_last:
         key, minutes = by_id("app.undo").keys[0], int(UNDO_TIME.total_seconds() // 60)
         text = f"{text}. {key} undoes it for {minutes} minutes."
     context.app.say(text)
@@ -223,11 +227,11 @@ async def confirm_and_tell(
 
 
 async def send_and_tell(
-    context: ActionContext, consent: Consent[T], done: str | Callable[[T], str], *feeds: str
+    context: ActionContext, consent: Confirmation[T], done: str | Callable[[T], str], *feeds: str
 ) -> Applied[T] | None:
     """Carry out a plan that was confirmed, say what became of it, refresh."""
     app, plan = context.app, consent.plan
-    outcome = await carry_out(context, consent)
+    outcome = await execute(context, consent)
     match outcome:
         case Applied(value):
             say_done(context, done if isinstance(done, str) else done(value))

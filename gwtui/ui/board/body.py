@@ -32,8 +32,8 @@ from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import SPANS
-from gwtui.watch.board.questions import Recording
-from gwtui.watch.board.snapshot import Sight, newest
+from gwtui.watch.board.questions import RecordingState
+from gwtui.watch.board.snapshot import BoardSnapshot, newest
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.alerts import alerts_feed
 
@@ -85,13 +85,13 @@ class BoardBody(GatewayScreen):
         self.span = SPANS[0]
         self.local = False
         """Whether moments are shown in this machine's own time."""
-        self.known: Recording | None = None
+        self.known: RecordingState | None = None
         """What is known of the recording."""
         self.budget: Content | None = None
         """What goes out, said anew only now and then: it never rests."""
         self._ascii = ascii_only(os.environ)
         self._live = LiveSight(self.look)
-        self._past: Sight | None = None
+        self._past: BoardSnapshot | None = None
         self._asked_at = self._looked_at = 0.0
         self._written_at: datetime | None = None
         start = partial(self.run_worker, exit_on_error=False)
@@ -246,10 +246,10 @@ class BoardBody(GatewayScreen):
             when = "" if self.replay.live else "now: "
             line.show(toned(f" ! {when}{cell.text}", cell.tone))
 
-    def _sight(self) -> Sight:
+    def _sight(self) -> BoardSnapshot:
         past = self._past
         if not self.replay.live:
-            return past or Sight()
+            return past or BoardSnapshot()
         live = self._live.sight()
         return live if past is None else newest(live, past)
 

@@ -16,7 +16,7 @@ from gwtui.ui.tones import toned
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.watch.board.questions import News, recent_changes
-from gwtui.watch.history.model import Change
+from gwtui.watch.history.model import RecordedChange
 
 _GAP = 2
 _INDENT = len("MM-DD HH:MM ")
@@ -79,7 +79,7 @@ def _count(news: News) -> str:
     return f"the newest {number}" if news.cut else str(number or "nothing")
 
 
-def _lines(change: Change, view: View, room: int) -> Iterator[Content]:
+def _lines(change: RecordedChange, view: View, room: int) -> Iterator[Content]:
     """What it was and what it is stand below where they find no room beside it."""
     event = event_cell(change.kind)
     head = Content.assemble(

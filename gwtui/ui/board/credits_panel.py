@@ -17,9 +17,9 @@ from gwtui.ui.board.panel import Panel, Question
 from gwtui.ui.board.view import View
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
-from gwtui.ui.widgets.plot import Figure, Line, PlotView
+from gwtui.ui.widgets.plot import PlotFigure, PlotLine, PlotView
 from gwtui.watch.board.questions import CreditsPast, credits_past
-from gwtui.watch.board.snapshot import Sight
+from gwtui.watch.board.snapshot import BoardSnapshot
 
 _LABEL = 9
 
@@ -29,7 +29,7 @@ class CreditsPanel(Panel):
 
     def __init__(self) -> None:
         super().__init__(id="board-credits", classes="panel")
-        self._sight = Sight()
+        self._sight = BoardSnapshot()
         self._past: CreditsPast | None = None
 
     def compose(self) -> ComposeResult:
@@ -39,7 +39,7 @@ class CreditsPanel(Panel):
         yield OneLine(id="board-runway")
         yield PlotView(id="board-balance-plot")
 
-    def see(self, sight: Sight, view: View) -> None:
+    def see(self, sight: BoardSnapshot, view: View) -> None:
         """What the gateway says, else what is recorded."""
         self._sight = sight
         self._write(view)
@@ -55,10 +55,10 @@ class CreditsPanel(Panel):
         self._write(view)
         curve = None if self._past is None else self._past.curve
         self.query_one(PlotView).draw(
-            Figure(
+            PlotFigure(
                 "Balance",
                 view.window,
-                (Line(curve),),
+                (PlotLine(curve),),
                 _usd,
                 absent="not said",
                 zone=view.zone,

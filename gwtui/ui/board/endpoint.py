@@ -19,11 +19,19 @@ from gwtui.ui.board.panel import Panel, Question
 from gwtui.ui.board.view import View
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
-from gwtui.ui.widgets.plot import Block, Figure, Line, PlotView, Window, legend, timeline
+from gwtui.ui.widgets.plot import (
+    Block,
+    PlotFigure,
+    PlotLine,
+    PlotView,
+    PlotWindow,
+    legend,
+    timeline,
+)
 from gwtui.ui.widgets.plot.paint import column_of
 from gwtui.watch.board.questions import endpoint_curves
-from gwtui.watch.board.snapshot import Sight
-from gwtui.watch.history.model import Change, Curve, Point
+from gwtui.watch.board.snapshot import BoardSnapshot
+from gwtui.watch.history.model import Curve, Point, RecordedChange
 
 _GAP = Block("", "plain")
 _ABSENT = Block("no traffic", "muted")
@@ -35,7 +43,7 @@ STATES = (_HEALTHY, _DEGRADED, _DOWN, _ABSENT)
 _WORST_LAST = (_GAP, _ABSENT, _HEALTHY, _DEGRADED, _DOWN)
 
 
-def blocks_of(curve: Curve | None, window: Window, width: int) -> Sequence[Block]:
+def blocks_of(curve: Curve | None, window: PlotWindow, width: int) -> Sequence[Block]:
     """One block per cell; what nobody recorded stays blank."""
     cells = [_GAP] * max(0, width)
     if curve is None or not cells:
@@ -73,7 +81,7 @@ class Measure:
 
     name: str
     figures: tuple[tuple[str, str, Tone], ...]
-    """Figure, name and tone of each curve; the last one lies on top."""
+    """PlotFigure, name and tone of each curve; the last one lies on top."""
     words: Callable[[Decimal], str]
     ceiling: Decimal | None = None
 
@@ -139,7 +147,7 @@ class EndpointPanel(Panel):
         if self._view is not None:
             self._show(self._view)
 
-    def see(self, _sight: Sight, view: View) -> None:
+    def see(self, _sight: BoardSnapshot, view: View) -> None:
         """The verdict may be another one."""
         self._show(view)
 
@@ -221,12 +229,15 @@ class EndpointPanel(Panel):
 
 
 def _figure(
-    measure: Measure, curves: Mapping[str, Curve | None], prices: tuple[Change, ...], view: View
-) -> Figure:
-    return Figure(
+    measure: Measure,
+    curves: Mapping[str, Curve | None],
+    prices: tuple[RecordedChange, ...],
+    view: View,
+) -> PlotFigure:
+    return PlotFigure(
         measure.name,
         view.window,
-        tuple(Line(curves.get(figure), name, tone) for figure, name, tone in measure.figures),
+        tuple(PlotLine(curves.get(figure), name, tone) for figure, name, tone in measure.figures),
         measure.words,
         ceiling=measure.ceiling,
         zone=view.zone,

@@ -25,9 +25,9 @@ from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.board.questions import SPARK_SLOTS, EndpointsPast, direction, endpoints_past
-from gwtui.watch.board.snapshot import Seen, Sight
+from gwtui.watch.board.snapshot import BoardReadings, BoardSnapshot
 from gwtui.watch.feeds.endpoints import EndpointRow
-from gwtui.watch.history.model import Change, Curve, endpoint_identity
+from gwtui.watch.history.model import Curve, RecordedChange, endpoint_identity
 
 _ARROWS = {1: "▲", -1: "▼", 0: "±"}
 _ARROWS_ASCII = {1: "^", -1: "v", 0: "~"}
@@ -39,10 +39,10 @@ class EndpointLine:
 
     model: str
     row: EndpointRow | None
-    seen: Seen[Sequence[EndpointRow]]
+    seen: BoardReadings[Sequence[EndpointRow]]
     sparks: Mapping[str, Curve | None] = field(default_factory=dict)
     """Small curves by figure."""
-    prices: tuple[Change, ...] = ()
+    prices: tuple[RecordedChange, ...] = ()
     """Prices that changed lately, newest first."""
     ascii: bool = False
 
@@ -93,9 +93,9 @@ class EndpointLine:
 
 
 def lines_of(
-    endpoints: Mapping[str, Seen[Sequence[EndpointRow]]],
+    endpoints: Mapping[str, BoardReadings[Sequence[EndpointRow]]],
     sparks: Mapping[str, Mapping[str, Curve | None]],
-    prices: Mapping[str, tuple[Change, ...]],
+    prices: Mapping[str, tuple[RecordedChange, ...]],
     *,
     ascii: bool,
 ) -> Iterable[EndpointLine]:
@@ -282,7 +282,7 @@ class EndpointsPanel(Panel):
     def __init__(self, now: Callable[[], datetime]) -> None:
         super().__init__(id="board-endpoints", classes="panel")
         self._past = EndpointsPast()
-        self._sight = Sight()
+        self._sight = BoardSnapshot()
         self._asked: frozenset[str] = frozenset()
         self._lines: int | None = None
         self.rows: tuple[EndpointLine, ...] = ()
@@ -325,7 +325,7 @@ class EndpointsPanel(Panel):
         """Ages move with the time."""
         self.table.tick()
 
-    def see(self, sight: Sight, view: View) -> None:
+    def see(self, sight: BoardSnapshot, view: View) -> None:
         """The rows."""
         self._sight = sight
         self._show(view)

@@ -19,7 +19,7 @@ from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.board.limits import Limit, limits
-from gwtui.watch.board.snapshot import Seen, Sight
+from gwtui.watch.board.snapshot import BoardReadings, BoardSnapshot
 
 MOST = 50
 """Limits that are listed: those far from their end are of no interest here."""
@@ -89,7 +89,7 @@ class LimitsPanel(Panel):
         """Times to reset move with the time."""
         self.table.tick()
 
-    def see(self, sight: Sight, view: View) -> None:
+    def see(self, sight: BoardSnapshot, view: View) -> None:
         """Every limit in force."""
         keys, spaces = sight.keys, sight.workspaces
         found = limits(keys.value or (), spaces.value or {}, view.now)
@@ -103,7 +103,7 @@ class LimitsPanel(Panel):
         line.show(toned(f" {text}", "warn" if found else "muted"))
 
 
-def _state(what: str, seen: Seen[Any], view: View) -> str:
+def _state(what: str, seen: BoardReadings[Any], view: View) -> str:
     now = view.now
     if seen.value is None and view.past:
         return f"{what} not recorded"

@@ -8,7 +8,7 @@ from typing import Any
 from textual.containers import Vertical
 
 from gwtui.ui.board.view import View
-from gwtui.watch.board.snapshot import Sight
+from gwtui.watch.board.snapshot import BoardSnapshot
 from gwtui.watch.history.reader import HistoryReader
 
 Question = Callable[[HistoryReader], Any]
@@ -23,7 +23,7 @@ class Panel(Vertical):
         """Whether it came to show something that it has not asked the history about yet."""
         return False
 
-    def see(self, sight: Sight, view: View) -> None:
+    def see(self, sight: BoardSnapshot, view: View) -> None:
         """Show what is known as of the view's moment; called often, must cost nothing when same."""
 
     def question(self, _view: View) -> Question | None:

@@ -11,8 +11,8 @@ from gwtui.contract.credits import Credits
 from gwtui.ui.board.panel import Question
 from gwtui.ui.board.view import View
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.watch.board.questions import Recording, recording
-from gwtui.watch.board.snapshot import MISSED, Seen, Sight, recorded
+from gwtui.watch.board.questions import RecordingState, recording
+from gwtui.watch.board.snapshot import MISSED, BoardReadings, BoardSnapshot, recorded
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed, measured_rate
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
@@ -53,17 +53,20 @@ class LiveSight:
             (self._budgets(hub), self._deliver, BUDGETS_EVERY),
         ]
 
-    def sight(self) -> Sight:
+    def sight(self) -> BoardSnapshot:
         """What is known now; while the terminal has no focus only the recorder reads."""
         hub = self._hub
         if hub is None:
-            return Sight()
+            return BoardSnapshot()
         slow = MISSED * DEFAULT_PACES.credits if hub.paused else 0.0
-        return Sight(
-            Seen.of(self._credits(hub).state, at_least=slow),
-            Seen.of(self._keys(hub).state, at_least=MISSED * KEYS_EVERY),
-            Seen.of(self._budgets(hub).state, at_least=MISSED * BUDGETS_EVERY),
-            {model: Seen.of(feed.state, at_least=slow) for model, feed in self._endpoints.items()},
+        return BoardSnapshot(
+            BoardReadings.of(self._credits(hub).state, at_least=slow),
+            BoardReadings.of(self._keys(hub).state, at_least=MISSED * KEYS_EVERY),
+            BoardReadings.of(self._budgets(hub).state, at_least=MISSED * BUDGETS_EVERY),
+            {
+                model: BoardReadings.of(feed.state, at_least=slow)
+                for model, feed in self._endpoints.items()
+            },
             measured_rate(hub, self._credits(hub).state),
         )
 
@@ -95,8 +98,8 @@ class Answers:
     """What came of a round, all of it from one consistent state of the history."""
 
     view: View
-    known: Recording
-    past: Sight | None
+    known: RecordingState
+    past: BoardSnapshot | None
     found: Sequence[Any]
 
 

@@ -10,7 +10,7 @@ from textual.content import Content
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.tones import toned
-from gwtui.watch.board.questions import Recording as Known
+from gwtui.watch.board.questions import RecordingState as Known
 
 if TYPE_CHECKING:
     from gwtui.watch.history.recorder import Recording

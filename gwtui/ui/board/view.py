@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from gwtui.ui.widgets.plot import Span, Window, window_at
-from gwtui.watch.board.questions import Reach
+from gwtui.ui.widgets.plot import PlotWindow, Span, window_at
+from gwtui.watch.board.questions import LimitUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class View:
     ascii: bool = False
 
     @property
-    def window(self) -> Window:
+    def window(self) -> PlotWindow:
         """What plots show."""
         return window_at(self.span, self.now)
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> LimitUse:
         """What is asked of the history: nothing after the moment."""
-        return Reach(self.window.since, self.now)
+        return LimitUse(self.window.since, self.now)

@@ -20,7 +20,7 @@ from gwtui.resources.guardrails.view import display_name, shown_name
 from gwtui.resources.keys.resource import fetch_keys
 from gwtui.resources.organization.resource import shown_person
 from gwtui.ui.actions.context import ActionContext
-from gwtui.ui.actions.writing import carry_out, confirm
+from gwtui.ui.actions.writing import confirm, execute
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
 
 _NAME = 60
@@ -164,7 +164,7 @@ class Assigning:
 
     async def _confirm(self, plan: Plan[int]) -> Outcome[int] | None:
         consent = await confirm(self._context, plan, "Assign")
-        return None if consent is None else await carry_out(self._context, consent)
+        return None if consent is None else await execute(self._context, consent)
 
 
 def _stranger(noun: str, unknown: Sequence[str]) -> Refused:

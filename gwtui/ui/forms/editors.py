@@ -351,12 +351,12 @@ class PickEditor(OpensByTyping, can_focus=True):
     async def _found(self) -> str | None:
         from gwtui.crud.form import PickOption  # noqa: PLC0415 - these import this module
         from gwtui.ui.forms.model_field import FindScreen  # noqa: PLC0415
-        from gwtui.ui.forms.search import Offer  # noqa: PLC0415
+        from gwtui.ui.forms.search import SearchOption  # noqa: PLC0415
 
         async def options() -> Sequence[PickOption]:
             return [PickOption(value, label) for value, label in self._options]
 
-        offer = Offer(options)
+        offer = SearchOption(options)
         await offer.load()
         screen = FindScreen(self._title, offer, self._value, self.take_typed())
         kept = await self.app.push_screen_wait(screen)

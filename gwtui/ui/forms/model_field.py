@@ -14,14 +14,14 @@ from gwtui.crud.resource import Cell
 from gwtui.domain.suggestions import did_you_mean
 from gwtui.ui.forms.editors import Hinted, TextEditor
 from gwtui.ui.forms.reading import Typed
-from gwtui.ui.forms.search import Offer, SearchScreen, option_line, title_width
+from gwtui.ui.forms.search import SearchOption, SearchScreen, option_line, title_width
 from gwtui.ui.typed_ahead import OPENING
 
 
 class _FromOffer(Suggester):
     """Completes with the first option that begins as typed."""
 
-    def __init__(self, offer: Offer) -> None:
+    def __init__(self, offer: SearchOption) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._offer = offer
 
@@ -42,7 +42,7 @@ class FindScreen(SearchScreen):
     ]
     KEYS = "letters search · ↑ ↓ move · Enter takes it · Esc leaves it as it was"
 
-    def __init__(self, title: str, offer: Offer, started: str, sought: str = "") -> None:
+    def __init__(self, title: str, offer: SearchOption, started: str, sought: str = "") -> None:
         super().__init__(title, offer, started, sought)
         self._shown: tuple[PickOption, ...] = ()
 
@@ -86,7 +86,7 @@ class ModelEditor(TextEditor):
     def __init__(self, field: ModelField, value: str) -> None:
         super().__init__(value, field.placeholder)
         self.field = field
-        self.offer = Offer(field.choices)
+        self.offer = SearchOption(field.choices)
         self.suggester = _FromOffer(self.offer)
 
     def on_mount(self) -> None:

@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from gwtui.contract.content_filters import pattern_problem
 from gwtui.crud.resource import Tone
-from gwtui.domain.redaction import Matches, Piece, Verdict, judge
+from gwtui.domain.redaction import FilterVerdict, Matches, Piece, judge
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.pattern_trial import SAMPLE_LIMIT, TIME_LIMIT, Spans, try_patterns
 from gwtui.resources.guardrails.form import CustomRow
@@ -139,7 +139,7 @@ def _note(place: int, text: str) -> Content:
     return toned(f"! filter {place + 1} {text}", "bad")
 
 
-def _headline(verdict: Verdict) -> Content:
+def _headline(verdict: FilterVerdict) -> Content:
     if verdict.blocked_by:
         return toned(
             f"BLOCKED by {_filters(verdict.blocked_by)}: the request is refused", "bad", bold=True

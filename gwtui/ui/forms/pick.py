@@ -15,7 +15,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.ui.forms.editors import Hinted, OpensByTyping
 from gwtui.ui.forms.opening import OpeningEditor
 from gwtui.ui.forms.reading import UNSAID, Typed
-from gwtui.ui.forms.search import NAMED, Offer, SearchScreen, option_line, title_width
+from gwtui.ui.forms.search import NAMED, SearchOption, SearchScreen, option_line, title_width
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 
@@ -36,7 +36,7 @@ class PickScreen(SearchScreen):
         self,
         field: MultiPickField,
         rules: FieldRules,
-        offer: Offer,
+        offer: SearchOption,
         started: Typed,
         sought: str = "",
     ) -> None:
@@ -139,7 +139,7 @@ class PicksEditor(OpeningEditor, OpensByTyping):
         super().__init__(typed)
         self.field = field
         self._rules = rules
-        self.offer = Offer(field.choices)
+        self.offer = SearchOption(field.choices)
 
     def on_mount(self) -> None:
         """Names come with the options."""

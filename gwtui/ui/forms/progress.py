@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from gwtui.crud.form import FieldGroup
-from gwtui.ui.forms.state import FormState, Tally
+from gwtui.ui.forms.state import FormState, FormSummary
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import Part, PartsLine
 
@@ -35,16 +35,16 @@ class ProgressLine(PartsLine):
         self.show_parts(parts)
 
 
-def _part(group: FieldGroup, tally: Tally, current: bool) -> Content:
+def _part(group: FieldGroup, tally: FormSummary, current: bool) -> Content:
     title = toned(group.title, "accent" if current else "plain", bold=current)
     return Content.assemble(toned("▸", "accent") if current else "", title, _marks(tally))
 
 
-def _short(place: int, tally: Tally) -> Content:
+def _short(place: int, tally: FormSummary) -> Content:
     return Content.assemble(toned(str(place + 1), "plain"), _marks(tally))
 
 
-def _marks(tally: Tally) -> Content:
+def _marks(tally: FormSummary) -> Content:
     marks = []
     if tally.wrong:
         marks.append(toned(f" ✗{tally.wrong}", "bad", bold=True))

@@ -22,7 +22,7 @@ from gwtui.crud.form import (
     MultiPickField,
     SecretField,
     TextAreaField,
-    ThreeWayField,
+    ThreeWaySwitch,
 )
 from gwtui.crud.resource import Cell
 from gwtui.domain.safe_text import safe_line
@@ -56,7 +56,7 @@ def make_editor(field: FormField, state: FormState) -> Widget:
     rules = state.rules(field.name)
     editor: Widget
     match field:
-        case ThreeWayField():
+        case ThreeWaySwitch():
             editor = ChoiceEditor(_three_way(field, typed), typed)
         case TextAreaField():
             editor = LinesEditor(str(typed), field.placeholder)
@@ -87,7 +87,7 @@ def _plain_editor(field: FormField, state: FormState, typed: Typed) -> Widget:
     return TextEditor(str(typed), field.placeholder)
 
 
-def _three_way(field: ThreeWayField, typed: Typed) -> list[tuple[Typed, str]]:
+def _three_way(field: ThreeWaySwitch, typed: Typed) -> list[tuple[Typed, str]]:
     unsaid: list[tuple[Typed, str]] = [(UNSAID, _UNSAID)] if typed == UNSAID else []
     return [*unsaid, (None, field.empty), (True, field.yes), (False, field.no)]
 

@@ -35,7 +35,7 @@ NAMED = 60
 """Characters of an entry's name that are shown."""
 
 
-class Offer:
+class SearchOption:
     """What can be picked: the options once they came, and what the value holds beyond them."""
 
     def __init__(self, choices: Choices) -> None:
@@ -112,7 +112,7 @@ class SearchScreen(ValueScreen):
     AUTO_FOCUS = "QuietInput"
     KEYS: ClassVar[str] = ""
 
-    def __init__(self, title: str, offer: Offer, started: Typed, sought: str = "") -> None:
+    def __init__(self, title: str, offer: SearchOption, started: Typed, sought: str = "") -> None:
         super().__init__(started)
         self._title = title
         self.offer = offer

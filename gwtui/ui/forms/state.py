@@ -60,7 +60,7 @@ COUNTED = _ROWS | {"text", "lines", "pick"}
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class FormSummary:
     """How far a part of a form is."""
 
     wrong: int
@@ -251,14 +251,14 @@ class FormState:
         wrong = {self._owner(path) for path in (*self._problems, *self._refused)}
         return next((name for name in self.fields if name in wrong), None)
 
-    def tally(self, group: FieldGroup) -> Tally:
+    def tally(self, group: FieldGroup) -> FormSummary:
         """How far a group of fields is."""
         names = [field.name for field in group.fields if field.name in self.fields]
         said = [self.problem(name) for name in names]
         wrong = sum(cell is not None and cell.tone == "bad" for cell in said)
         bad = sum(next(self._messages(name), None) is not None for name in names)
         changed = sum(self._typed[name] != self._initial[name] for name in names)
-        return Tally(wrong, bad - wrong, changed)
+        return FormSummary(wrong, bad - wrong, changed)
 
     def refuse(self, error: GatewayError) -> None:
         """The gateway, or the client for it, refused: on the fields it names, else on the form."""

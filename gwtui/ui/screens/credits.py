@@ -44,8 +44,7 @@ from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
-from gwtui.ui.widgets.plot import SPANS, Figure, PlotView, window_at
-from gwtui.ui.widgets.plot import Line as PlotLine
+from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, window_at
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed, measured_rate
@@ -152,7 +151,7 @@ class CreditsScreen(GatewayScreen):
         if known:
             window = window_at(DAY, self.now)
             ascii = ascii_only(os.environ)
-            plot.draw(Figure("Balance", window, (PlotLine(curve),), money.usd, ascii=ascii))
+            plot.draw(PlotFigure("Balance", window, (PlotLine(curve),), money.usd, ascii=ascii))
 
     def next_window(self) -> None:
         """Rank by the next window: today, this week, this month."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gwtui.contract.keys import CurrentKey
 from gwtui.resources.keys.current import (
     SECTIONS,
-    Reach,
+    KeyRights,
     current_key_feed,
     reach_feed,
     reach_section,
@@ -28,7 +28,7 @@ class CurrentKeyScreen(ObjectScreen):
     def __init__(self) -> None:
         super().__init__("key", title="This key")
         self._current: CurrentKey | None = None
-        self._reach: Reach | None = None
+        self._reach: KeyRights | None = None
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The key in use, and what it may call."""
@@ -43,7 +43,7 @@ class CurrentKeyScreen(ObjectScreen):
             self._current = state.value
             self._lay_out()
 
-    def _show_reach(self, state: FeedState[Reach]) -> None:
+    def _show_reach(self, state: FeedState[KeyRights]) -> None:
         if state.value is not None:
             self._reach = state.value
             self._lay_out()

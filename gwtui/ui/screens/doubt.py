@@ -16,7 +16,7 @@ from gwtui.domain.times import age
 from gwtui.resources.recovery.actions import RESOURCE
 from gwtui.resources.recovery.candidates import ABOUT, CANDIDATE, COLUMNS, name_of
 from gwtui.resources.recovery.evidence import REACHES, Candidate, Evidence
-from gwtui.resources.recovery.inspection import Found, evidence_feed
+from gwtui.resources.recovery.inspection import Inspection, evidence_feed
 from gwtui.ui.commands import by_id
 from gwtui.ui.detail_lines import section_lines
 from gwtui.ui.screens.base import GatewayScreen
@@ -54,7 +54,7 @@ class DoubtScreen(GatewayScreen):
         self._name = parent_name
         self._opener = opener
         self._reach = 0
-        self._found: Found | None = None
+        self._found: Inspection | None = None
         self._table: ResourceTable[Candidate] = ResourceTable(
             COLUMNS, lambda one: one.identity, lambda: self.now, id="doubt-candidates"
         )
@@ -73,7 +73,7 @@ class DoubtScreen(GatewayScreen):
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """What is found, as far as was asked for."""
-        journal = self.gwtui.road.journal
+        journal = self.gwtui.executor.journal
         return [(evidence_feed(hub, journal, self._plan, self.reach), self._show)]
 
     def empty_text(self) -> str | None:
@@ -141,7 +141,7 @@ class DoubtScreen(GatewayScreen):
 
     # Showing ----------------------------------------------------------------------------------
 
-    def _show(self, state: FeedState[Found]) -> None:
+    def _show(self, state: FeedState[Inspection]) -> None:
         if state.value is None:
             return
         self._found = state.value

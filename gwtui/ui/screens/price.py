@@ -24,7 +24,7 @@ from gwtui.resources.models.endpoints import endpoints_feed
 from gwtui.resources.models.prices import other_prices, unit_of, unit_price
 from gwtui.resources.models.quotes import (
     OFFER_COLUMNS,
-    Offer,
+    QuotedEndpoint,
     compare,
     parse_tokens,
     parse_when,
@@ -46,7 +46,7 @@ _KEY, _QUANTITY, _PRICE, _AMOUNT = 12, 11, 22, 12
 """Widths of a quote's line."""
 
 
-def offer_lines(offer: Offer) -> list[Content]:
+def offer_lines(offer: QuotedEndpoint) -> list[Content]:
     """The quote line by line, each with the rule that set its price."""
     provider = cells.text(offer.row.title).text
     if offer.quote is None:
@@ -112,7 +112,7 @@ class PriceScreen(FedModal[None]):
         self._quoted_for: Usage | None = None
         self._unread = False
         """Whether a field holds what cannot be read."""
-        self._table: ResourceTable[Offer] = ResourceTable(
+        self._table: ResourceTable[QuotedEndpoint] = ResourceTable(
             OFFER_COLUMNS, lambda offer: offer.row.identity, clock.now, id="price-offers"
         )
 

@@ -32,7 +32,7 @@ _BEFORE = timedelta(hours=1)
 _TIDY_EVERY = timedelta(hours=6)
 
 
-class AlertDesk:
+class AlertThread:
     """One evaluation that goes on; use it from one thread only."""
 
     def __init__(self) -> None:
@@ -152,7 +152,7 @@ class AlertEngine:
         self._dialect = dialect
         self._happened = happened
         self._clock = clock
-        self._desk = AlertDesk()
+        self._desk = AlertThread()
         self._seen: deque[Observation] = deque(maxlen=MOST_WAITING)
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []

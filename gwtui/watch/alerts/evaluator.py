@@ -16,7 +16,7 @@ from gwtui.domain.runway import UsedCurve, UsedTotal
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch.alerts.kinds import (
     RUNWAY,
-    Reading,
+    RuleReading,
     Signal,
     resource_of,
     signal_of,
@@ -26,7 +26,7 @@ from gwtui.watch.alerts.kinds import (
 from gwtui.watch.alerts.model import GUARDED, Alert, AlertEvent, AlertKey, EventKind, Findings
 from gwtui.watch.history import model as figures
 from gwtui.watch.history import model as kinds
-from gwtui.watch.history.model import Change, Fields, Observation, Subject
+from gwtui.watch.history.model import Fields, Observation, RecordedChange, Subject
 from gwtui.watch.history.writer import gap_after
 
 _HUNDRED = Decimal(100)
@@ -35,7 +35,7 @@ _SAID = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class AlertHappened:
     """Something that happened with a subject, in words."""
 
     subject: Subject
@@ -44,22 +44,22 @@ class Happening:
     said: str
 
 
-def happenings(rule: EventRule, changes: Sequence[Change]) -> Iterator[Happening]:
+def happenings(rule: EventRule, changes: Sequence[RecordedChange]) -> Iterator[AlertHappened]:
     """What of these changes a rule tells of; those of one subject at one moment are one."""
     if isinstance(rule, GoneRule):
         for change in changes:
             if change.kind == kinds.ENDPOINT_GONE:
-                yield Happening(change.subject, change.at, change.name, "not offered any more")
+                yield AlertHappened(change.subject, change.at, change.name, "not offered any more")
     elif isinstance(rule, PriceRule):
         priced = [change for change in changes if change.kind == kinds.ENDPOINT_PRICE]
         for (subject, at), together in groupby(priced, key=lambda one: (one.subject, one.at)):
             found = list(together)
             if any(_counts(rule, change) for change in found):
                 said = safe_line(", ".join(_words(change) for change in found), _SAID)
-                yield Happening(subject, at, found[0].name, said)
+                yield AlertHappened(subject, at, found[0].name, said)
 
 
-def _counts(rule: PriceRule, change: Change) -> bool:
+def _counts(rule: PriceRule, change: RecordedChange) -> bool:
     """Whether a change is large enough; what cannot be compared is."""
     before, after = _amount(change.before), _amount(change.after)
     if before is None or after is None or not before:
@@ -67,7 +67,7 @@ def _counts(rule: PriceRule, change: Change) -> bool:
     return abs(after - before) / before * _HUNDRED >= rule.at_least
 
 
-def _words(change: Change) -> str:
+def _words(change: RecordedChange) -> str:
     if not change.field.startswith(_PRICE):
         return f"{change.field.replace('_', ' ')} changed"
     key = change.field.removeprefix(_PRICE)
@@ -182,12 +182,12 @@ class Evaluator:
         rules = self._conditions.get(subject.resource)
         if not rules:
             return
-        reading = Reading(values, self._facts_of(subject), at)
+        reading = RuleReading(values, self._facts_of(subject), at)
         for watched in rules:
             if watches(watched.rule, subject, reading.facts):
                 self._weigh(watched, subject, reading, patience)
 
-    def change(self, changes: Sequence[Change]) -> None:
+    def change(self, changes: Sequence[RecordedChange]) -> None:
         """Take changes of facts into account, oldest first."""
         for identity, rule in self._events:
             for one in happenings(rule, changes):
@@ -269,7 +269,7 @@ class Evaluator:
         return {**values, RUNWAY: self.curve.days_left(values.get(figures.BALANCE), at)}
 
     def _weigh(
-        self, watched: _Watched, subject: Subject, reading: Reading, patience: timedelta
+        self, watched: _Watched, subject: Subject, reading: RuleReading, patience: timedelta
     ) -> None:
         value = watched.signal.measure(watched.rule, reading)
         if value is None:
@@ -297,7 +297,9 @@ class Evaluator:
             alert = replace(alert, said=said, value=_kept(value))
         self._stepped(alert, found, reading.at)
 
-    def _say_anew(self, watched: _Watched, key: AlertKey, value: Decimal, reading: Reading) -> None:
+    def _say_anew(
+        self, watched: _Watched, key: AlertKey, value: Decimal, reading: RuleReading
+    ) -> None:
         """It lasts: what is said of it follows the figure."""
         alert, said = self._alerts[key], watched.signal.said(watched.rule, value, reading)
         if said != alert.said:

@@ -52,7 +52,7 @@ _WINDOWS = {"5m": "5 min", "30m": "30 min", "1d": "1 day"}
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class RuleReading:
     """What is known of a subject at a moment."""
 
     values: Values
@@ -69,8 +69,8 @@ class Signal:
     """
 
     figures: Callable[[Any], tuple[str, ...]]
-    measure: Callable[[Any, Reading], Decimal | None]
-    said: Callable[[Any, Decimal, Reading], str]
+    measure: Callable[[Any, RuleReading], Decimal | None]
+    said: Callable[[Any, Decimal, RuleReading], str]
     demand: Callable[[Any], str]
 
 
@@ -78,7 +78,7 @@ def _just(figure: str) -> Callable[[Any], tuple[str, ...]]:
     return lambda _rule: (figure,)
 
 
-def _value(figure: Callable[[Any], str]) -> Callable[[Any, Reading], Decimal | None]:
+def _value(figure: Callable[[Any], str]) -> Callable[[Any, RuleReading], Decimal | None]:
     return lambda rule, reading: reading.values.get(figure(rule))
 
 
@@ -103,21 +103,21 @@ def _latency(rule: LatencyRule) -> str:
     return f"latency_{rule.percentile}"
 
 
-def _uptime_said(rule: UptimeRule, value: Decimal, _reading: Reading) -> str:
+def _uptime_said(rule: UptimeRule, value: Decimal, _reading: RuleReading) -> str:
     return f"{percent_points(value, places=2)} of the requests of {_WINDOWS[rule.window]} were good"
 
 
-def _status(_rule: StatusRule, reading: Reading) -> Decimal | None:
+def _status(_rule: StatusRule, reading: RuleReading) -> Decimal | None:
     status = reading.values.get(figures.STATUS)
     return None if status is None else Decimal(bool(status))
 
 
-def _status_said(_rule: StatusRule, _value: Decimal, reading: Reading) -> str:
+def _status_said(_rule: StatusRule, _value: Decimal, reading: RuleReading) -> str:
     status = reading.values.get(figures.STATUS)
     return f"the gateway reports status {'—' if status is None else f'{status:f}'}"
 
 
-def _healthy_said(_rule: GuardrailRule, value: Decimal, _reading: Reading) -> str:
+def _healthy_said(_rule: GuardrailRule, value: Decimal, _reading: RuleReading) -> str:
     return f"{_endpoints(value)} left" if value else "no healthy endpoint left"
 
 
@@ -133,7 +133,7 @@ def _endpoints(number: Decimal) -> str:
 # Keys -------------------------------------------------------------------------------------------
 
 
-def _limit_used(_rule: KeyLimitRule, reading: Reading) -> Decimal | None:
+def _limit_used(_rule: KeyLimitRule, reading: RuleReading) -> Decimal | None:
     """Percent; 0 where there is nothing to run into. A limit that is absent is none."""
     limit = _decimal(reading.facts.get("limit"))
     if limit is None or _refused(reading):
@@ -142,11 +142,11 @@ def _limit_used(_rule: KeyLimitRule, reading: Reading) -> Decimal | None:
     return None if share is None else share * _HUNDRED
 
 
-def _limit_said(_rule: KeyLimitRule, value: Decimal, reading: Reading) -> str:
+def _limit_said(_rule: KeyLimitRule, value: Decimal, reading: RuleReading) -> str:
     return f"{percent_points(value)} of {usd(_decimal(reading.facts.get('limit')))} is used"
 
 
-def _days_left(_rule: KeyExpiryRule, reading: Reading) -> Decimal | None:
+def _days_left(_rule: KeyExpiryRule, reading: RuleReading) -> Decimal | None:
     """Days until the key stops working; unknown for a day after that, then never mind."""
     expires, at = _moment(reading.facts.get("expires_at")), reading.at
     if expires is None or reading.facts.get("disabled") is True or at - expires >= _DAY:
@@ -154,11 +154,11 @@ def _days_left(_rule: KeyExpiryRule, reading: Reading) -> Decimal | None:
     return Decimal((expires - at) / _DAY) if at < expires else None
 
 
-def _expiry_said(_rule: KeyExpiryRule, _value: Decimal, reading: Reading) -> str:
+def _expiry_said(_rule: KeyExpiryRule, _value: Decimal, reading: RuleReading) -> str:
     return f"expires {utc(_moment(reading.facts.get('expires_at')))}"
 
 
-def _refused(reading: Reading) -> bool:
+def _refused(reading: RuleReading) -> bool:
     """Whether requests with a key are refused anyway."""
     expires = _moment(reading.facts.get("expires_at"))
     return reading.facts.get("disabled") is True or (expires is not None and expires <= reading.at)
@@ -171,7 +171,7 @@ def _intervals(rule: BudgetRule) -> tuple[str, ...]:
     return BUDGET_INTERVALS if rule.interval == "any" else (rule.interval,)
 
 
-def _shares(rule: BudgetRule, reading: Reading) -> Iterator[tuple[str, Decimal]]:
+def _shares(rule: BudgetRule, reading: RuleReading) -> Iterator[tuple[str, Decimal]]:
     """The budgets that are there, with the percentage that is spent, as far as that is known."""
     for interval in _intervals(rule):
         limit = _decimal(reading.facts.get(figures.budget_figure(interval)))
@@ -181,7 +181,7 @@ def _shares(rule: BudgetRule, reading: Reading) -> Iterator[tuple[str, Decimal]]
             yield interval, share * _HUNDRED
 
 
-def _spent(rule: BudgetRule, reading: Reading) -> Decimal | None:
+def _spent(rule: BudgetRule, reading: RuleReading) -> Decimal | None:
     """The highest percentage; 0 without any budget."""
     shares = [share for _, share in _shares(rule, reading)]
     if shares:
@@ -190,7 +190,7 @@ def _spent(rule: BudgetRule, reading: Reading) -> Decimal | None:
     return Decimal(0) if all(limit is None for limit in limits) else None
 
 
-def _spent_said(rule: BudgetRule, value: Decimal, reading: Reading) -> str:
+def _spent_said(rule: BudgetRule, value: Decimal, reading: RuleReading) -> str:
     which = next((each for each, share in _shares(rule, reading) if share == value), "")
     limit = _decimal(reading.facts.get(figures.budget_figure(which))) if which else None
     return f"{percent_points(value)} of the {which} budget of {usd(limit)} is spent"

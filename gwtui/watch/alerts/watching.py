@@ -42,7 +42,7 @@ _EARLY = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AlertScope:
     """Whose alerts these are: the profile's name, the gateway's address, the file of rules."""
 
     profile: str
@@ -53,7 +53,7 @@ class Place:
 class Alerts:
     """The alerts of one connection. Methods raise HistoryError when there is no history to use."""
 
-    def __init__(self, history: Recording, place: Place, clock: Clock, who: str) -> None:
+    def __init__(self, history: Recording, place: AlertScope, clock: Clock, who: str) -> None:
         self._history = history
         self._clock = clock
         self._who = who
@@ -205,7 +205,7 @@ async def alerting(
     history: Recording,
     hub: FeedHub,
     *,
-    place: Place,
+    place: AlertScope,
     dialect: Dialect,
     who: str,
     clock: Clock = SYSTEM_CLOCK,

@@ -11,9 +11,9 @@ from typing import Any
 from gwtui.watch.history import model as figures
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.lease import Holder
-from gwtui.watch.history.model import Change, Curve, SeriesKey
+from gwtui.watch.history.model import Curve, RecordedChange, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.standing import BALANCE, Standing, standing
+from gwtui.watch.history.standing import BALANCE, CreditsState, standing
 
 SPARK_SLOTS = 8
 """Slots of the small curves in a row."""
@@ -32,7 +32,7 @@ CURVES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class LimitUse:
     """From when to when a question reaches: ``until`` is the moment that is shown."""
 
     since: datetime
@@ -45,7 +45,7 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class RecordingState:
     """Who records, from when to when there is anything, and what is watched."""
 
     holder: Holder | None
@@ -57,7 +57,7 @@ class Recording:
 class CreditsPast:
     """The credits as of the moment, and their curve."""
 
-    standing: Standing
+    standing: CreditsState
     curve: Curve | None
 
 
@@ -66,21 +66,23 @@ class EndpointsPast:
     """Small curves and changed prices, by the identity of the endpoint."""
 
     sparks: Mapping[str, Mapping[str, Curve | None]] = field(default_factory=dict)
-    prices: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+    prices: Mapping[str, tuple[RecordedChange, ...]] = field(default_factory=dict)
 
 
-def recording(reader: HistoryReader) -> Recording:
+def recording(reader: HistoryReader) -> RecordingState:
     """The recording itself. Raises sqlite3.Error, like every question."""
-    return Recording(reader.recorder(), reader.span(), reader.watched_models())
+    return RecordingState(reader.recorder(), reader.span(), reader.watched_models())
 
 
-def credits_past(reader: HistoryReader, reach: Reach) -> CreditsPast:
+def credits_past(reader: HistoryReader, reach: LimitUse) -> CreditsPast:
     """Balance, burn, outlook and curve."""
     curve = reader.points(BALANCE, reach.since, reach.until)
     return CreditsPast(standing(reader, reach.until), curve)
 
 
-def endpoints_past(reader: HistoryReader, reach: Reach, identities: Iterable[str]) -> EndpointsPast:
+def endpoints_past(
+    reader: HistoryReader, reach: LimitUse, identities: Iterable[str]
+) -> EndpointsPast:
     """Small curves of these endpoints, and which prices changed in the span or the last day."""
     width = reach.length.total_seconds() / SPARK_SLOTS
     sparks = {
@@ -93,14 +95,14 @@ def endpoints_past(reader: HistoryReader, reach: Reach, identities: Iterable[str
         for identity in identities
     }
     since = min(reach.since, reach.until - NEWS)
-    prices: dict[str, list[Change]] = {}
+    prices: dict[str, list[RecordedChange]] = {}
     for change in reader.changes(since, reach.until, {kinds.ENDPOINT_PRICE}, limit=MOST_CHANGES):
         prices.setdefault(change.subject.identity, []).append(change)
     return EndpointsPast(sparks, {name: tuple(found) for name, found in prices.items()})
 
 
 def endpoint_curves(
-    reader: HistoryReader, reach: Reach, identity: str
+    reader: HistoryReader, reach: LimitUse, identity: str
 ) -> Mapping[str, Curve | None]:
     """Every curve of one endpoint, by its figure."""
     return {
@@ -116,7 +118,7 @@ class News:
     ``late`` tells that the recording began within what was asked for, at ``since``.
     """
 
-    changes: tuple[Change, ...] = ()
+    changes: tuple[RecordedChange, ...] = ()
     since: datetime | None = None
     late: bool = False
 
@@ -126,7 +128,7 @@ class News:
         return len(self.changes) >= MOST_CHANGES
 
 
-def recent_changes(reader: HistoryReader, reach: Reach) -> News:
+def recent_changes(reader: HistoryReader, reach: LimitUse) -> News:
     """What changed in the span or the last day."""
     since = min(reach.since, reach.until - NEWS)
     span = reader.span()
@@ -136,7 +138,7 @@ def recent_changes(reader: HistoryReader, reach: Reach) -> News:
     return News(changes, max(since, span[0]), late=span[0] > since)
 
 
-def direction(change: Change) -> int:
+def direction(change: RecordedChange) -> int:
     """Whether an amount went up (1) or down (-1); 0 where that cannot be said."""
     before, after = amount(change.before), amount(change.after)
     if before is None or after is None or before == after:

@@ -26,7 +26,7 @@ MISSED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Seen(Generic[T]):
+class BoardReadings(Generic[T]):
     """A value and when it was read; None before the first. ``error`` is why there is no newer."""
 
     value: T | None = None
@@ -35,7 +35,7 @@ class Seen(Generic[T]):
     error: GatewayError | None = None
 
     @classmethod
-    def of(cls, state: FeedState[T], *, at_least: float) -> Seen[T]:
+    def of(cls, state: FeedState[T], *, at_least: float) -> BoardReadings[T]:
         """What a feed knows. ``at_least``: seconds up to which it is not old in any case."""
         stale_after = max(state.stale_after, at_least)
         return cls(state.value, state.fetched_at, stale_after, state.error)
@@ -51,13 +51,13 @@ class Seen(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class BoardSnapshot:
     """What is known of the gateway as of one moment. ``endpoints`` are by model."""
 
-    credits: Seen[Credits] = Seen()
-    keys: Seen[Sequence[KeyRow]] = Seen()
-    workspaces: Seen[Mapping[str, Figures]] = Seen()
-    endpoints: Mapping[str, Seen[Sequence[EndpointRow]]] = field(default_factory=dict)
+    credits: BoardReadings[Credits] = BoardReadings()
+    keys: BoardReadings[Sequence[KeyRow]] = BoardReadings()
+    workspaces: BoardReadings[Mapping[str, Figures]] = BoardReadings()
+    endpoints: Mapping[str, BoardReadings[Sequence[EndpointRow]]] = field(default_factory=dict)
     measured: Rate | None = None
     """How fast credits went since the dashboard opened; None of the past."""
 
@@ -73,20 +73,22 @@ class Sight:
         )
 
 
-def recorded(snapshot: Snapshot, models: Iterable[str] | None = None) -> Sight:
+def recorded(snapshot: Snapshot, models: Iterable[str] | None = None) -> BoardSnapshot:
     """What was recorded as of a moment; of all models that were read then unless given."""
     paces = DEFAULT_PACES
     keys_at = recall.read_at(snapshot, "key")
     spaces_at = recall.read_at(snapshot, "workspace")
     found = recall.models_then(snapshot) if models is None else models
-    return Sight(
-        Seen(
+    return BoardSnapshot(
+        BoardReadings(
             recall.credits_then(snapshot),
             recall.read_at(snapshot, "credits"),
             MISSED * paces.credits,
         ),
-        Seen(None if keys_at is None else recall.keys_then(snapshot), keys_at, MISSED * paces.keys),
-        Seen(
+        BoardReadings(
+            None if keys_at is None else recall.keys_then(snapshot), keys_at, MISSED * paces.keys
+        ),
+        BoardReadings(
             None if spaces_at is None else recall.workspaces_then(snapshot),
             spaces_at,
             MISSED * paces.workspaces,
@@ -95,27 +97,27 @@ def recorded(snapshot: Snapshot, models: Iterable[str] | None = None) -> Sight:
     )
 
 
-def _endpoints(snapshot: Snapshot, model: str) -> Seen[Sequence[EndpointRow]]:
+def _endpoints(snapshot: Snapshot, model: str) -> BoardReadings[Sequence[EndpointRow]]:
     at = recall.read_at(snapshot, "endpoint", model)
     rows = None if at is None else recall.endpoints_then(snapshot, model)
-    return Seen(rows, at, MISSED * DEFAULT_PACES.endpoints)
+    return BoardReadings(rows, at, MISSED * DEFAULT_PACES.endpoints)
 
 
-def newest(live: Sight, past: Sight) -> Sight:
+def newest(live: BoardSnapshot, past: BoardSnapshot) -> BoardSnapshot:
     """Of each part what was read last: another instance may have recorded what this one did not."""
-    return Sight(
+    return BoardSnapshot(
         _newer(live.credits, past.credits),
         _newer(live.keys, past.keys),
         _newer(live.workspaces, past.workspaces),
         {
-            model: _newer(seen, past.endpoints.get(model, Seen()))
+            model: _newer(seen, past.endpoints.get(model, BoardReadings()))
             for model, seen in live.endpoints.items()
         },
         live.measured,
     )
 
 
-def _newer(live: Seen[T], past: Seen[T]) -> Seen[T]:
+def _newer(live: BoardReadings[T], past: BoardReadings[T]) -> BoardReadings[T]:
     """What feeds gave holds more than what is recorded of it: it goes first while it is fresh."""
     if past.at is None or past.value is None:
         return live

@@ -13,9 +13,9 @@ from gwtui.client.errors import GatewayError
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import (
-    Change,
     HistoryError,
     Reading,
+    RecordedChange,
     Series,
     Subject,
     came,
@@ -115,7 +115,7 @@ def rows_between(reader: HistoryReader, between: Between, until: datetime) -> tu
     return (*_of_facts(known, last), *_of_figures(found, reader, until))
 
 
-def _of_change(change: Change) -> ChangeRow:
+def _of_change(change: RecordedChange) -> ChangeRow:
     return ChangeRow(
         change.kind,
         change.subject,

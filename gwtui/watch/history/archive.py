@@ -24,7 +24,7 @@ from gwtui.watch.history.writer import HistoryWriter
 T = TypeVar("T")
 
 
-class Desk:
+class ArchiveThread:
     """One connection in one thread of its own; work is done in the order it is given."""
 
     def __init__(self, name: str) -> None:
@@ -90,8 +90,8 @@ class Archive:
         self.notice = ""
         """What a person should know about the file, such as that a damaged one was set aside."""
         self._clock = clock
-        self._reading = Desk("reads")
-        self._writing = Desk("writes")
+        self._reading = ArchiveThread("reads")
+        self._writing = ArchiveThread("writes")
         self._writer: HistoryWriter | None = None
 
     @classmethod

@@ -86,7 +86,7 @@ class _Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class CurveSpan:
     """Slots of ``width`` seconds from ``begin``, a whole multiple of it, on."""
 
     begin: int
@@ -99,7 +99,9 @@ class Span:
         return self.begin + self.count * self.width
 
 
-def span_of(since: datetime, until: datetime, resolution: float | None, max_points: int) -> Span:
+def span_of(
+    since: datetime, until: datetime, resolution: float | None, max_points: int
+) -> CurveSpan:
     """The slots that cover a span: as wide as asked for, else the finest that are few enough.
 
     Raises ValueError for a span that ends before it begins.
@@ -113,10 +115,10 @@ def span_of(since: datetime, until: datetime, resolution: float | None, max_poin
         fitting = (step for step in STEPS if end - floor(begin, step) <= step * max_points)
         width = next(fitting, STEPS[-1])
     begin = floor(begin, width)
-    return Span(begin, width, -(-(end - begin) // width))
+    return CurveSpan(begin, width, -(-(end - begin) // width))
 
 
-def curve(connection: sqlite3.Connection, number: int, series: Series, span: Span) -> Curve:
+def curve(connection: sqlite3.Connection, number: int, series: Series, span: CurveSpan) -> Curve:
     """The curve of the series that has this number in the file."""
     slots: list[_Slot | None] = [None] * span.count
     for part in _parts(connection, span):
@@ -134,7 +136,7 @@ def readings(
     The newest ones come one by one. A stretch in which nothing changed gives its first and last.
     """
     begin, end = seconds_of(since), seconds_of(until)
-    span = Span(floor(begin, FIVE_MINUTES), FIVE_MINUTES, (end - begin) // FIVE_MINUTES + 2)
+    span = CurveSpan(floor(begin, FIVE_MINUTES), FIVE_MINUTES, (end - begin) // FIVE_MINUTES + 2)
     for part in _parts(connection, span):
         for found in _stretches(connection, number, part):
             moments = {found.until} if not found.flat else {found.start, found.until}
@@ -149,7 +151,7 @@ def runs(
 ) -> Iterator[Run]:
     """The stretches of a span as they are kept, none finer than ``width`` where coarser is kept."""
     begin, end = seconds_of(since), seconds_of(until)
-    span = Span(floor(begin, width), width, (end - begin) // width + 2)
+    span = CurveSpan(floor(begin, width), width, (end - begin) // width + 2)
     for part in _parts(connection, span):
         for found in _stretches(connection, number, part):
             if found.start <= end:
@@ -163,7 +165,7 @@ def runs(
                 )
 
 
-def _parts(connection: sqlite3.Connection, span: Span) -> Iterator[_Part]:
+def _parts(connection: sqlite3.Connection, span: CurveSpan) -> Iterator[_Part]:
     """Which tier answers for which part of the span.
 
     The coarsest that is no coarser than the slots; where that has nothing (yet, or any more), the
@@ -205,7 +207,7 @@ def _stretches(connection: sqlite3.Connection, number: int, part: _Part) -> Iter
             yield Stretch.of(row)
 
 
-def _spread(slots: list[_Slot | None], found: Stretch, tier: int, span: Span) -> None:
+def _spread(slots: list[_Slot | None], found: Stretch, tier: int, span: CurveSpan) -> None:
     """Put a stretch into the slots it reaches over; its samples lie evenly in it."""
     width, begin = span.width, span.begin
     right = found.until if tier <= width else floor(found.until, tier) + tier - 1
@@ -240,7 +242,7 @@ def _share(found: Stretch, count: int) -> Decimal:
     return EXACT.multiply(mean_of(found.total, found.count), Decimal(count))
 
 
-def _points(slots: list[_Slot | None], span: Span, patience: int) -> Iterator[Point]:
+def _points(slots: list[_Slot | None], span: CurveSpan, patience: int) -> Iterator[Point]:
     before: _Slot | None = None
     for place, slot in enumerate(slots):
         start = span.begin + place * span.width

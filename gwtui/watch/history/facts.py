@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from gwtui.domain.diffs import ABSENT, changed_fields
 from gwtui.watch.history import model as kinds
-from gwtui.watch.history.model import Change, Fields, Observation, Subject, moment_of
+from gwtui.watch.history.model import Fields, Observation, RecordedChange, Subject, moment_of
 
 NAME = "name"
 """The field of a subject's facts that says what it is called."""
@@ -24,7 +24,7 @@ _DIGEST = 16
 
 def record(
     connection: sqlite3.Connection, seen: Observation, at: int, covered: int | None
-) -> tuple[Change, ...]:
+) -> tuple[RecordedChange, ...]:
     """Inside a transaction: bring the versions up to date; gives what changed.
 
     ``covered`` is when the source was last read. None: this is the first reading, which shows how
@@ -33,7 +33,7 @@ def record(
     if covered is not None and at <= covered:
         return ()
     present = _present(connection, seen)
-    found: list[Change] = []
+    found: list[RecordedChange] = []
     for subject, fields in seen.facts.items():
         known = present.pop(subject, None)
         if known is None:
@@ -108,23 +108,27 @@ def _begin(connection: sqlite3.Connection, subject: Subject, at: int, fields: Fi
     )
 
 
-def _whole(kind: str, subject: Subject, fields: Fields) -> Change:
-    return Change(0, moment_of(0), None, kind, subject, _name(fields, subject))
+def _whole(kind: str, subject: Subject, fields: Fields) -> RecordedChange:
+    return RecordedChange(0, moment_of(0), None, kind, subject, _name(fields, subject))
 
 
 def _field(
     subject: Subject, fields: Mapping[str, JsonValue], name: str, before: Any, after: Any
-) -> Change:
+) -> RecordedChange:
     was, now = (None if value is ABSENT else value for value in (before, after))
     kind = kinds.changed(subject.resource, name, now)
-    return Change(0, moment_of(0), None, kind, subject, _name(fields, subject), name, was, now)
+    return RecordedChange(
+        0, moment_of(0), None, kind, subject, _name(fields, subject), name, was, now
+    )
 
 
 def _name(fields: Fields, subject: Subject) -> str:
     return str(fields.get(NAME) or subject.identity)
 
 
-def _tell(connection: sqlite3.Connection, change: Change, at: int, covered: int) -> Change:
+def _tell(
+    connection: sqlite3.Connection, change: RecordedChange, at: int, covered: int
+) -> RecordedChange:
     made = connection.execute(
         "INSERT INTO changes (at, not_before, kind, resource, identity, name, field, before, after)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -139,7 +143,7 @@ def _tell(connection: sqlite3.Connection, change: Change, at: int, covered: int)
             json_of(change.after),
         ),
     )
-    return Change(
+    return RecordedChange(
         int(made.lastrowid or 0),
         moment_of(at),
         moment_of(covered),

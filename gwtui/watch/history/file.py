@@ -180,14 +180,14 @@ _SIDE_FILES = ("", "-wal", "-shm")
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedHistory:
     """A connection, and what a person should know about how it came to be; empty when nothing."""
 
     connection: sqlite3.Connection
     notice: str = ""
 
 
-def open_writable(path: Path, now: datetime, *, doubted: bool = False) -> Opened:
+def open_writable(path: Path, now: datetime, *, doubted: bool = False) -> OpenedHistory:
     """Open for reading and writing: created when absent, migrated when old.
 
     A damaged file is moved aside, beside the new one, and the notice says so. A file that is
@@ -200,7 +200,7 @@ def open_writable(path: Path, now: datetime, *, doubted: bool = False) -> Opened
     with _alone(path):
         _make_private(path)
         try:
-            return Opened(_opened(path, doubted=doubted))
+            return OpenedHistory(_opened(path, doubted=doubted))
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise HistoryUnusableError(f"Cannot use {path}: {error}.") from error
@@ -210,7 +210,7 @@ def open_writable(path: Path, now: datetime, *, doubted: bool = False) -> Opened
             connection = _opened(path)
         except sqlite3.Error as error:
             raise HistoryUnusableError(f"Cannot use {path}: {error}.") from error
-        return Opened(
+        return OpenedHistory(
             connection, f"The history was damaged; it was set aside as {aside} and begins anew."
         )
 

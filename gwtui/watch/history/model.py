@@ -85,7 +85,7 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RecordedChange:
     """A fact that changed. It was still ``before`` at ``not_before``, and ``after`` at ``at``.
 
     ``kind`` is ``RESOURCE.EVENT`` (see ``kinds``). ``field`` is empty for what came or went; then

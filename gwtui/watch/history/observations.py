@@ -91,7 +91,7 @@ _GUARDRAIL_OMITTED = frozenset({"id", "created_at", "updated_at", "description"}
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObservedReading:
     """When a reading was made, how often it is, and whether it lists all there is."""
 
     at: datetime
@@ -102,7 +102,7 @@ class Seen:
 class _Gathering:
     """The samples and facts of one reading."""
 
-    def __init__(self, resource: Resource, seen: Seen) -> None:
+    def __init__(self, resource: Resource, seen: ObservedReading) -> None:
         self._resource = resource
         self._seen = seen
         self._samples: list[Sample] = []
@@ -135,7 +135,7 @@ class _Gathering:
         )
 
 
-def credits_seen(credits: Credits, seen: Seen) -> Observation:
+def credits_seen(credits: Credits, seen: ObservedReading) -> Observation:
     """The account's balance."""
     gathering = _Gathering("credits", seen)
     gathering.add(
@@ -155,7 +155,9 @@ def endpoints_source(model_id: str) -> str:
     return f"endpoints:{model_id}"
 
 
-def endpoints_seen(model_id: str, rows: Sequence[EndpointRow], seen: Seen) -> Observation:
+def endpoints_seen(
+    model_id: str, rows: Sequence[EndpointRow], seen: ObservedReading
+) -> Observation:
     """The endpoints of a model; none when the model itself is gone."""
     gathering = _Gathering("endpoint", seen)
     for row in rows:
@@ -170,7 +172,7 @@ def endpoints_seen(model_id: str, rows: Sequence[EndpointRow], seen: Seen) -> Ob
     return gathering.observation(endpoints_source(model_id), endpoint_identity(model_id, ""))
 
 
-def keys_seen(rows: Sequence[KeyRow], seen: Seen) -> Observation:
+def keys_seen(rows: Sequence[KeyRow], seen: ObservedReading) -> Observation:
     """Every key of the account."""
     gathering = _Gathering("key", seen)
     for row in rows:
@@ -188,7 +190,7 @@ def keys_seen(rows: Sequence[KeyRow], seen: Seen) -> Observation:
     return gathering.observation("keys")
 
 
-def workspaces_seen(found: Mapping[str, Figures], seen: Seen) -> Observation:
+def workspaces_seen(found: Mapping[str, Figures], seen: ObservedReading) -> Observation:
     """Every workspace with its budgets and what is spent of them."""
     gathering = _Gathering("workspace", seen)
     for identity, parts in found.items():
@@ -213,7 +215,7 @@ def workspaces_seen(found: Mapping[str, Figures], seen: Seen) -> Observation:
     return gathering.observation("workspaces")
 
 
-def guardrails_seen(rows: Sequence[GuardrailRow], seen: Seen) -> Observation:
+def guardrails_seen(rows: Sequence[GuardrailRow], seen: ObservedReading) -> Observation:
     """Every guardrail that is made."""
     gathering = _Gathering("guardrail", seen)
     for row in rows:

@@ -14,10 +14,10 @@ from gwtui.watch.history import lease, watched
 from gwtui.watch.history.curves import MOST_POINTS, curve, readings, runs, span_of
 from gwtui.watch.history.model import (
     GAP,
-    Change,
     Curve,
     Fields,
     Reading,
+    RecordedChange,
     Run,
     Series,
     SeriesKey,
@@ -174,7 +174,7 @@ class HistoryReader:
         *,
         subject: Subject | None = None,
         limit: int = 1000,
-    ) -> tuple[Change, ...]:
+    ) -> tuple[RecordedChange, ...]:
         """What changed after ``since`` and up to ``until``, newest first.
 
         ``kinds`` are those of the module ``kinds``; a resource alone ("endpoint") means all of its
@@ -191,7 +191,7 @@ class HistoryReader:
         )
         return tuple(_change(row) for row in rows)
 
-    def changes_after(self, last_id: int, limit: int = 1000) -> tuple[Change, ...]:
+    def changes_after(self, last_id: int, limit: int = 1000) -> tuple[RecordedChange, ...]:
         """The changes written after the one with this id, oldest first: how to follow along."""
         rows = self._connection.execute(
             f"SELECT {_CHANGE} FROM changes WHERE id > ? ORDER BY id LIMIT ?",  # noqa: S608 - a constant
@@ -241,9 +241,9 @@ def _reading(found: Stretch, at: int | None = None) -> Reading:
     return Reading("null" if found.last is None else "value", found.last, measured)
 
 
-def _change(row: tuple[int, int, int | None, str, str, str, str, str, str, str]) -> Change:
+def _change(row: tuple[int, int, int | None, str, str, str, str, str, str, str]) -> RecordedChange:
     number, at, not_before, kind, resource, identity, name, field, before, after = row
-    return Change(
+    return RecordedChange(
         number,
         moment_of(at),
         None if not_before is None else moment_of(not_before),

@@ -20,11 +20,11 @@ from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.lease import BEAT
 from gwtui.watch.history.model import (
-    Change,
     HistoryDamagedError,
     HistoryError,
     LeaseLostError,
     Observation,
+    RecordedChange,
 )
 from gwtui.watch.history.sources import DEFAULT_PACES, Build, Paces, Sources
 from gwtui.watch.history.upkeep import step
@@ -68,7 +68,7 @@ class Recorded:
     """A reading that was written, and what changed with it."""
 
     observation: Observation
-    changes: tuple[Change, ...]
+    changes: tuple[RecordedChange, ...]
 
 
 class Recorder:

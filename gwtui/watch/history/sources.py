@@ -20,7 +20,7 @@ from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history.model import Observation
 from gwtui.watch.history.observations import (
-    Seen,
+    ObservedReading,
     credits_seen,
     endpoints_seen,
     endpoints_source,
@@ -59,7 +59,7 @@ class Paces:
 DEFAULT_PACES = Paces()
 
 Build = Callable[[], Observation]
-See = Callable[[Any, Seen], Observation]
+See = Callable[[Any, ObservedReading], Observation]
 Arrived = Callable[[str, Build], None]
 
 
@@ -105,7 +105,7 @@ class Source:
         if not self._is_due(at):
             return
         self._taken_at = at
-        seen = Seen(at, self._pace(), complete)
+        seen = ObservedReading(at, self._pace(), complete)
         self._arrived(self.name, lambda: self._see(value, seen))
 
     def _pace(self) -> int:

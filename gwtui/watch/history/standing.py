@@ -19,7 +19,7 @@ _BEFORE = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CreditsState:
     """The credits as of a moment; ``outlook`` is None when nothing can be said of the end."""
 
     balance: Reading
@@ -36,11 +36,11 @@ def used_totals(reader: HistoryReader, since: datetime, until: datetime) -> list
     ]
 
 
-def standing(reader: HistoryReader, now: datetime) -> Standing:
+def standing(reader: HistoryReader, now: datetime) -> CreditsState:
     """How the credits stood at a moment, from what was recorded up to then.
 
     Raises sqlite3.Error.
     """
     balance = reader.value_at(BALANCE, now)
     used = used_totals(reader, now - max(WINDOWS) - _BEFORE, now)
-    return Standing(balance, burns(used, now), outlook(balance.value, used, now))
+    return CreditsState(balance, burns(used, now), outlook(balance.value, used, now))

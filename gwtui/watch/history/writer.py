@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from gwtui.watch.history import facts
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import (
-    Change,
     LeaseLostError,
     Observation,
+    RecordedChange,
     Retention,
     Sample,
     Series,
@@ -88,7 +88,7 @@ class Written:
     samples: int = 0
     late: int = 0
     refused: int = 0
-    changes: tuple[Change, ...] = ()
+    changes: tuple[RecordedChange, ...] = ()
 
 
 def gap_after(every: int) -> int:

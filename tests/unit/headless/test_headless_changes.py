@@ -1,4 +1,4 @@
-"""gwtui RESOURCE create, update, delete and so on: every verb over the road of writes."""
+"""gwtui RESOURCE create, update, delete and so on: every verb over the executor of writes."""
 
 from __future__ import annotations
 

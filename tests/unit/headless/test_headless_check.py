@@ -14,15 +14,15 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from gwtui.cli.check.finding import Figure, Finding, Range, Severity, one_line, worst_of
+from gwtui.cli.check.finding import CheckedFigure, Finding, Range, Severity, one_line, worst_of
 from gwtui.cli.check.past import Past
-from gwtui.cli.check.sources import Look, look_at_everything
+from gwtui.cli.check.sources import CheckContext, look_at_everything
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.credits import Credits
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, ModelEndpoints
-from gwtui.domain.alerting import Standing
+from gwtui.domain.alerting import AlertState
 from gwtui.domain.clock import Clock
 from gwtui.local.profiles import CheckThresholds
 from gwtui.watch.alerts.model import Alert, AlertKey, Present
@@ -250,7 +250,7 @@ async def looked(
 ) -> tuple[Severity, str]:
     clock = Clock(now=lambda: NOW)
     hub = FeedHub(cast("GatewayClient", World(**given)), clock)
-    look = Look(hub, CheckThresholds.model_validate(wanted), past or Past(None))
+    look = CheckContext(hub, CheckThresholds.model_validate(wanted), past or Past(None))
     try:
         findings = await look_at_everything(look)
     finally:
@@ -344,9 +344,9 @@ def test_the_worst_decides_and_comes_first() -> None:
 
 def test_what_is_drawn_is_quoted_and_bounded() -> None:
     limits = Range(Decimal(50), None)
-    figure = Figure("it's|a=b\n", Decimal("1E+2"), limits, "%", "0", "100")
+    figure = CheckedFigure("it's|a=b\n", Decimal("1E+2"), limits, "%", "0", "100")
     assert figure.perfdata() == "'it_s_a_b␊'=100%;50:;;0;100"
-    assert Figure("x", None).perfdata() == "'x'=U"
+    assert CheckedFigure("x", None).perfdata() == "'x'=U"
     upper = Range(Decimal(1), Decimal(2), below=False)
     assert [upper.severity(Decimal(one)) for one in ("1", "1.5", "3")] == [0, 1, 2]
 
@@ -361,7 +361,7 @@ def test_thresholds_must_be_in_order() -> None:
 
 def alert(severity: Any = "warning", **more: Any) -> Alert:
     key = AlertKey("credits-low", Subject("credits", "account"))
-    return Alert(key, Standing("firing", NOW), severity, "Credits low", "credits", "$4", **more)
+    return Alert(key, AlertState("firing", NOW), severity, "Credits low", "credits", "$4", **more)
 
 
 ALONE = {"alerts": True, "credits_critical": None}

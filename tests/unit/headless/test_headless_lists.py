@@ -17,7 +17,7 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.lists.command import declaration
-from gwtui.cli.lists.lookup import Readings
+from gwtui.cli.lists.lookup import CommandReadings
 from gwtui.cli.lists.query import ListQuery
 from gwtui.cli.output import print_table
 from gwtui.cli.resources import RESOURCES
@@ -242,7 +242,7 @@ def test_a_reading_that_lacks_something_says_so_and_ends_so(
 
     async def read() -> int:
         hub = FeedHub(None)  # type: ignore[arg-type]
-        readings = Readings(hub)
+        readings = CommandReadings(hub)
         assert readings.exit_code == exits.OK
         for name in ("x", "what completes x"):
             assert await readings.value(hub.feed(name, fetch, cadence.KEYS)) == ("row",)

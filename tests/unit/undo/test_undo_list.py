@@ -1,4 +1,4 @@
-"""The list of what can be undone: its order, its time, its secrets, and the road it goes down."""
+"""The list of what can be undone: its order, its time, its secrets, and how it is executed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from fault_world import NOW, FaultWorld
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
-from gwtui.crud.executor import WriteRoad
-from gwtui.crud.plan import Applied, Consent, Plan
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.plan import Applied, Confirmation, Plan
 from gwtui.crud.undo import UndoList
 from gwtui.local.journal import Journal
 from plan_kit import byok_plans, key_plans
@@ -47,16 +47,16 @@ async def test_the_undo_goes_down_the_road_and_names_what_it_undoes(
     world: FaultWorld, tmp_path: Path
 ) -> None:
     async with client_of(world) as client:
-        road = WriteRoad(client, Journal(tmp_path / "journal.jsonl"))
+        executor = WriteExecutor(client, Journal(tmp_path / "journal.jsonl"))
         plan = RENAMED(world)
-        outcome = await road.carry_out(Consent(plan, "dialog"))
+        outcome = await executor.execute(Confirmation(plan, "dialog"))
         assert isinstance(outcome, Applied)
-        road.undo.add(plan, outcome.value)
-        done = road.undo.latest()
+        executor.undo.add(plan, outcome.value)
+        done = executor.undo.latest()
         assert done is not None
-        back = await road.undo.plan(client, done)
-        assert isinstance(await road.carry_out(Consent(back, "dialog")), Applied)
-        newest, first = road.books.audit.entries()
+        back = await executor.undo.plan(client, done)
+        assert isinstance(await executor.execute(Confirmation(back, "dialog")), Applied)
+        newest, first = executor.write_log.audit.entries()
         assert newest.undoes == first.id == plan.id
         assert first.undoes is None
         assert newest.title.startswith("Undo: ")

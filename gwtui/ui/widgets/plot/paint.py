@@ -15,7 +15,7 @@ from gwtui.crud.resource import Tone
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.times import local_preview, utc
 from gwtui.ui.tones import toned
-from gwtui.ui.widgets.plot.scale import Figure, Line, Scale, Window, scale_of, ticks_of
+from gwtui.ui.widgets.plot.scale import PlotFigure, PlotLine, PlotWindow, Scale, scale_of, ticks_of
 from gwtui.watch.history.model import Point
 
 _BRAILLE = 0x2800
@@ -81,7 +81,7 @@ class Raster:
         self._nulls = [False] * width
         self._drawn = 0
 
-    def draw(self, line: Line, window: Window, scale: Scale) -> None:
+    def draw(self, line: PlotLine, window: PlotWindow, scale: Scale) -> None:
         """Draw a curve: the means joined to a line, the lowest and the highest as dots beside it.
 
         Where a column holds many readings all between these would be a blot that hides the curve.
@@ -103,7 +103,7 @@ class Raster:
                 self._dot(x, y, line.tone, sign)
             before = middle
 
-    def _columns(self, line: Line, window: Window) -> Sequence[_Column | None]:
+    def _columns(self, line: PlotLine, window: PlotWindow) -> Sequence[_Column | None]:
         """The slots by the columns of dots that they reach over; a gap has none."""
         count = self.width * self._across
         columns: list[_Column | None] = [None] * count
@@ -140,7 +140,7 @@ class Raster:
         return EMPTY
 
 
-def column_of(moment: datetime, window: Window, count: int, *, end: bool = False) -> int:
+def column_of(moment: datetime, window: PlotWindow, count: int, *, end: bool = False) -> int:
     """The column, of ``count`` in all, that a moment falls into; ``end``: the one after it."""
     share = (moment - window.since).total_seconds() / window.seconds * count
     return min(count, max(0, round(share))) if end else min(count - 1, max(0, round(share)))
@@ -155,7 +155,7 @@ _TICK_ROOM = 9
 
 
 def plot_lines(
-    figure: Figure, width: int, height: int, cursor: datetime | None = None
+    figure: PlotFigure, width: int, height: int, cursor: datetime | None = None
 ) -> list[Content]:
     """The plot in ``width`` cells and ``height`` lines, three at least."""
     rows = max(1, height - 2)
@@ -182,7 +182,7 @@ def plot_lines(
     return lines
 
 
-def title_line(figure: Figure, cursor: datetime | None, width: int) -> Content:
+def title_line(figure: PlotFigure, cursor: datetime | None, width: int) -> Content:
     """What is drawn with the newest figures; with a cursor the moment and the figures there."""
     lines = tuple(enumerate(figure.lines))
     if cursor is None:
@@ -196,7 +196,7 @@ def title_line(figure: Figure, cursor: datetime | None, width: int) -> Content:
     return (roomy if roomy.cell_length <= width else dense).truncate(width, ellipsis=True)
 
 
-def _named(number: int, point: Point | None, figure: Figure) -> Content:
+def _named(number: int, point: Point | None, figure: PlotFigure) -> Content:
     """A line by its name; where it is drawn with a sign of its own by that, too."""
     line, words = figure.lines[number], in_words(point, figure)
     sign = f"({SIGNS_ASCII[number % len(SIGNS_ASCII)]})" if figure.ascii else ""
@@ -205,7 +205,7 @@ def _named(number: int, point: Point | None, figure: Figure) -> Content:
     )
 
 
-def in_words(point: Point | None, figure: Figure) -> str:
+def in_words(point: Point | None, figure: PlotFigure) -> str:
     """A slot of a curve in words, with its lowest and highest where they differ as read."""
     if point is None or point.state == "gap":
         return NOT_RECORDED
@@ -217,7 +217,7 @@ def in_words(point: Point | None, figure: Figure) -> str:
     return text if low == high else f"{text} ({low} to {high})"
 
 
-def _latest(line: Line, figure: Figure) -> Point | None:
+def _latest(line: PlotLine, figure: PlotFigure) -> Point | None:
     """The newest slot that holds anything, as the value it ended with."""
     for point in reversed(line.points(figure.window)):
         if point.state == "null":
@@ -228,7 +228,7 @@ def _latest(line: Line, figure: Figure) -> Point | None:
     return None
 
 
-def _scale(figure: Figure, rows: int) -> Scale:
+def _scale(figure: PlotFigure, rows: int) -> Scale:
     """The range of all lines, with steps that can be told apart in words."""
     lows: list[Decimal] = []
     highs: list[Decimal] = []
@@ -248,13 +248,13 @@ def _scale(figure: Figure, rows: int) -> Scale:
         finest = scale.step * 2
 
 
-def _is_empty(figure: Figure) -> bool:
+def _is_empty(figure: PlotFigure) -> bool:
     return all(
         point.state == "gap" for line in figure.lines for point in line.points(figure.window)
     )
 
 
-def _axis_figures(figure: Figure, scale: Scale, rows: int) -> Iterator[tuple[int, str]]:
+def _axis_figures(figure: PlotFigure, scale: Scale, rows: int) -> Iterator[tuple[int, str]]:
     """The round figures of the vertical axis by the line they stand on, top and bottom first."""
     yield 0, figure.words(scale.top)
     if rows == 1:
@@ -283,11 +283,11 @@ def _seen_tone(mark: Mark) -> Tone:
     return "plain" if mark.sign == " " else mark.tone
 
 
-def _zone(figure: Figure) -> str:
+def _zone(figure: PlotFigure) -> str:
     return "UTC" if figure.zone is None else "local"
 
 
-def _moments(figure: Figure, axis: int, room: int) -> str:
+def _moments(figure: PlotFigure, axis: int, room: int) -> str:
     """The labels beneath, each at its moment; the zone in the corner."""
     line = [" "] * (axis + 1 + room)
     zone = _zone(figure)

@@ -26,7 +26,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class PlotWindow:
     """From when to when a plot reaches, UTC."""
 
     since: datetime
@@ -47,12 +47,12 @@ SPANS: tuple[Span, ...] = (
 """What can be zoomed to, shortest first."""
 
 
-def window_at(span: Span, now: datetime) -> Window:
+def window_at(span: Span, now: datetime) -> PlotWindow:
     """The window of a span that holds ``now``: it ends at the next whole stride, UTC."""
     stride = int(span.stride.total_seconds())
     moment = int(now.timestamp())
     until = datetime.fromtimestamp((moment // stride + 1) * stride, UTC)
-    return Window(until - span.length - span.stride, until)
+    return PlotWindow(until - span.length - span.stride, until)
 
 
 _LINES_A_STEP = 3
@@ -154,7 +154,7 @@ class Tick:
     label: str
 
 
-def ticks_of(window: Window, zone: tzinfo | None, most: int) -> Iterator[Tick]:
+def ticks_of(window: PlotWindow, zone: tzinfo | None, most: int) -> Iterator[Tick]:
     """At most about ``most`` round moments of a window, named in ``zone`` (None: UTC)."""
     seconds = window.seconds
     step = next((one for one in _TIME_STEPS if seconds / one <= max(1, most)), _TIME_STEPS[-1])
@@ -172,14 +172,14 @@ def ticks_of(window: Window, zone: tzinfo | None, most: int) -> Iterator[Tick]:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlotLine:
     """One curve; ``name`` tells it from the others of the plot. None: nothing is recorded."""
 
     curve: Curve | None
     name: str = ""
     tone: Tone = "accent"
 
-    def points(self, window: Window) -> tuple[Point, ...]:
+    def points(self, window: PlotWindow) -> tuple[Point, ...]:
         """The points that lie in a window."""
         if self.curve is None:
             return ()
@@ -196,7 +196,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class PlotFigure:
     """A plot: ``words`` gives a figure with its unit; ``title`` must have passed ``safe_text``.
 
     ``floor`` and ``ceiling`` are figures that the vertical axis reaches at least. ``absent`` says
@@ -204,8 +204,8 @@ class Figure:
     """
 
     title: str
-    window: Window
-    lines: tuple[Line, ...]
+    window: PlotWindow
+    lines: tuple[PlotLine, ...]
     words: Callable[[Decimal], str]
     floor: Decimal | None = None
     ceiling: Decimal | None = None

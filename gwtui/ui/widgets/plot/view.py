@@ -11,7 +11,7 @@ from textual.message import Message
 
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.plot.paint import plot_lines
-from gwtui.ui.widgets.plot.scale import Figure
+from gwtui.ui.widgets.plot.scale import PlotFigure
 
 _STEPS = 60
 """Key presses from one end of the plot to the other."""
@@ -45,12 +45,12 @@ class PlotView(LinesView):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._figure: Figure | None = None
+        self._figure: PlotFigure | None = None
         self._cursor: datetime | None = None
         self._hover: datetime | None = None
 
     @property
-    def figure(self) -> Figure | None:
+    def figure(self) -> PlotFigure | None:
         """What is drawn."""
         return self._figure
 
@@ -59,7 +59,7 @@ class PlotView(LinesView):
         """The moment that is read out, None while it is the newest."""
         return self._hover or self._cursor
 
-    def draw(self, figure: Figure) -> None:
+    def draw(self, figure: PlotFigure) -> None:
         """Draw this; the cursor stays on its moment as long as that is in the window."""
         self._figure = figure
         self._cursor = self._within(self._cursor)

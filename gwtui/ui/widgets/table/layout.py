@@ -147,7 +147,7 @@ Frame = Sequence[Row | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class CellSpan:
     """Cells of one line that must be painted again."""
 
     line: int
@@ -155,27 +155,27 @@ class Span:
     width: int
 
 
-def changed(before: Frame, after: Frame, layout: Layout) -> list[Span]:
+def changed(before: Frame, after: Frame, layout: Layout) -> list[CellSpan]:
     """The spans that differ, when both frames were drawn in the same layout; one for each line.
 
     Identities do not count, only what is seen: two rows that look alike need no paint. Textual
     sends a line from its widget's left edge to the end of the span, so a second span on the same
     line would send the first part twice.
     """
-    spans: list[Span] = []
+    spans: list[CellSpan] = []
     for line in range(max(len(before), len(after))):
         old = before[line] if line < len(before) else None
         new = after[line] if line < len(after) else None
         if old is new:
             continue
         if old is None or new is None or old.cursor != new.cursor:
-            spans.append(Span(line, 0, layout.width))
+            spans.append(CellSpan(line, 0, layout.width))
         elif (span := _row_span(line, old, new, layout)) is not None:
             spans.append(span)
     return spans
 
 
-def _row_span(line: int, old: Row, new: Row, layout: Layout) -> Span | None:
+def _row_span(line: int, old: Row, new: Row, layout: Layout) -> CellSpan | None:
     ends = [
         (slot.x, slot.x + slot.width)
         for slot, was, now in zip(layout.slots, old.cells, new.cells, strict=True)
@@ -183,4 +183,4 @@ def _row_span(line: int, old: Row, new: Row, layout: Layout) -> Span | None:
     ]
     if old.marked != new.marked:
         ends.insert(0, (0, GUTTER))
-    return Span(line, ends[0][0], ends[-1][1] - ends[0][0]) if ends else None
+    return CellSpan(line, ends[0][0], ends[-1][1] - ends[0][0]) if ends else None

@@ -12,22 +12,22 @@ from gwtui.client.connection import Connection
 from gwtui.client.errors import NoAnswerError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.activity import FeedbackRequest
-from gwtui.crud.plan import Change, Consent, Plan
-from gwtui.crud.write_log import NOT_WRITTEN, Books, reason
+from gwtui.crud.plan import Change, Confirmation, Plan
+from gwtui.crud.write_log import NOT_WRITTEN, WriteLog, reason
 from gwtui.domain.clock import Clock
-from gwtui.local.journal import DIED, Entry, Journal
+from gwtui.local.journal import DIED, Journal, JournalEntry
 from gwtui.resources.generations import plans as generation_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 
 
-def books(folder: Path) -> Books:
+def write_log(folder: Path) -> WriteLog:
     connection = Connection("https://gateway.test", label="work")
-    return Books(connection, Journal(folder / "journal.jsonl"), None, Clock(now=lambda: NOW))
+    return WriteLog(connection, Journal(folder / "journal.jsonl"), None, Clock(now=lambda: NOW))
 
 
-def consent(**more: Any) -> Consent[None]:
-    return Consent(Plan("keys.edit", "Change key “ci”", "keys", "h", _never, **more), "dialog")
+def consent(**more: Any) -> Confirmation[None]:
+    return Confirmation(Plan("keys.edit", "Change key “ci”", "keys", "h", _never, **more), "dialog")
 
 
 async def _never(_client: GatewayClient) -> None:
@@ -35,7 +35,7 @@ async def _never(_client: GatewayClient) -> None:
 
 
 def test_what_a_dead_program_left_is_told_once(tmp_path: Path) -> None:
-    before = books(tmp_path)
+    before = write_log(tmp_path)
     agreed = consent(changes=(Change("Name", "ci", "laptop"),))
     before.announce(agreed)
     before.tidy()
@@ -43,9 +43,9 @@ def test_what_a_dead_program_left_is_told_once(tmp_path: Path) -> None:
     (line,) = before.journal.entries()
     gone = {**line.details, "process": {**line.details["process"], "began": "another life"}}  # type: ignore[dict-item]
     before.journal.path.unlink()
-    before.journal.record(Entry(line.id, "intent", NOW, gone))
+    before.journal.record(JournalEntry(line.id, "intent", NOW, gone))
     for _ in range(2):
-        books(tmp_path).tidy()
+        write_log(tmp_path).tidy()
     (told,) = before.audit.entries()
     assert (told.id, told.outcome, told.message) == (agreed.plan.id, "unknown", DIED)
     assert (told.title, told.profile, told.consent) == ("Change key “ci”", "work", "dialog")
@@ -56,7 +56,7 @@ def test_what_a_dead_program_left_is_told_once(tmp_path: Path) -> None:
 
 
 def test_a_person_closes_a_write_in_doubt(tmp_path: Path) -> None:
-    one = books(tmp_path)
+    one = write_log(tmp_path)
     agreed = consent()
     one.announce(agreed)
     one.unknown(agreed, NoAnswerError("lost"), None)
@@ -75,8 +75,8 @@ def test_a_private_change_is_not_written_down(tmp_path: Path) -> None:
     request = FeedbackRequest(generation_id="gen-1", category="incoherence", comment=said)
     plan = generation_plans.plan_feedback(request)
     assert any(change.after == said for change in plan.changes), "it is shown"
-    one = books(tmp_path)
-    agreed = Consent(plan, "form")
+    one = write_log(tmp_path)
+    agreed = Confirmation(plan, "form")
     one.announce(agreed)
     one.applied(agreed, None, "req-1")
     for path in (one.journal.path, one.audit.path):
@@ -88,7 +88,7 @@ def test_a_private_change_is_not_written_down(tmp_path: Path) -> None:
 def test_a_fault_is_known_until_the_next_line_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = books(tmp_path)
+    one = write_log(tmp_path)
     agreed = consent()
     one.announce(agreed)
 
@@ -107,7 +107,7 @@ def test_a_fault_is_known_until_the_next_line_is_written(
 
 def test_a_journal_that_cannot_be_tidied_is_known(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").mkdir()
-    one = books(tmp_path)
+    one = write_log(tmp_path)
     one.tidy()
     assert one.journal_fault is not None
 

@@ -1,4 +1,4 @@
-"""The road of writes: one request per plan, whatever goes wrong, and the journal knows."""
+"""The executor of writes: one request per plan, whatever goes wrong, and the journal knows."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.request import Problem
-from gwtui.crud.executor import WriteRoad
-from gwtui.crud.plan import Applied, Consent, Plan, Refused, Unknown, bundle
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.plan import Applied, Confirmation, Plan, Refused, Unknown, bundle
 from gwtui.domain.clock import Clock
-from gwtui.local.journal import Entry, Journal
+from gwtui.local.journal import Journal, JournalEntry
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW)
@@ -62,8 +62,10 @@ class Held:
         return "made"
 
 
-def road_to(client: ScriptedClient, folder: Path) -> WriteRoad:
-    return WriteRoad(cast("GatewayClient", client), Journal(folder / "j" / "journal.jsonl"), CLOCK)
+def executor_to(client: ScriptedClient, folder: Path) -> WriteExecutor:
+    return WriteExecutor(
+        cast("GatewayClient", client), Journal(folder / "j" / "journal.jsonl"), CLOCK
+    )
 
 
 def plan(identity: str | None = "h1", **more: Any) -> Plan[str]:
@@ -78,33 +80,33 @@ def plan(identity: str | None = "h1", **more: Any) -> Plan[str]:
     )
 
 
-def agreed(identity: str | None = "h1", **more: Any) -> Consent[str]:
-    return Consent(plan(identity, **more), "dialog")
+def agreed(identity: str | None = "h1", **more: Any) -> Confirmation[str]:
+    return Confirmation(plan(identity, **more), "dialog")
 
 
-def events(road: WriteRoad) -> list[str]:
-    return [entry.event for entry in road.journal.entries()]
+def events(executor: WriteExecutor) -> list[str]:
+    return [entry.event for entry in executor.journal.entries()]
 
 
 async def test_an_applied_write_is_journaled_before_and_after(tmp_path: Path) -> None:
     seen: list[list[str]] = []
 
     async def answer() -> str:
-        seen.append(events(road))
+        seen.append(events(executor))
         return "made"
 
     client = ScriptedClient(answer)
-    road = road_to(client, tmp_path)
-    outcome = await road.carry_out(agreed(identity=None, identify=lambda value: f"id of {value}"))
+    executor = executor_to(client, tmp_path)
+    outcome = await executor.execute(agreed(identity=None, identify=lambda value: f"id of {value}"))
     assert outcome == Applied("made")
     assert seen == [["intent"]], "the intent must be on the disk when the request leaves"
-    assert events(road) == ["intent", "applied"]
-    intent, applied = road.journal.entries()
+    assert events(executor) == ["intent", "applied"]
+    intent, applied = executor.journal.entries()
     assert intent.details["gateway"] == "http://localhost/api/v1"
     assert intent.details["summary"] == {"name": "ci"}
     assert intent.at == NOW
     assert applied.details["identity"] == "id of made"
-    assert road.in_flight == 0
+    assert executor.in_flight == 0
 
 
 FAULTS = [
@@ -133,57 +135,57 @@ async def test_every_fault_has_one_request_and_one_outcome(
     error: errors.GatewayError, expected: type, tmp_path: Path
 ) -> None:
     client = ScriptedClient(raising(error))
-    road = road_to(client, tmp_path)
-    outcome = await road.carry_out(agreed())
+    executor = executor_to(client, tmp_path)
+    outcome = await executor.execute(agreed())
     assert type(outcome) is expected
     assert cast("Refused | Unknown", outcome).error is error
     assert client.requests == 1, "a write is never tried again"
-    assert events(road) == ["intent", "refused" if expected is Refused else "unknown"]
-    assert len(road.journal.open_intents()) == (0 if expected is Refused else 1)
+    assert events(executor) == ["intent", "refused" if expected is Refused else "unknown"]
+    assert len(executor.journal.open_intents()) == (0 if expected is Refused else 1)
 
 
 async def test_a_defect_while_reading_the_answer_is_an_unknown_outcome(tmp_path: Path) -> None:
     client = ScriptedClient(raising(ZeroDivisionError("sk-secret-in-a-message")))
-    road = road_to(client, tmp_path)
-    outcome = await road.carry_out(agreed())
+    executor = executor_to(client, tmp_path)
+    outcome = await executor.execute(agreed())
     assert isinstance(outcome, Unknown)
     assert "ZeroDivisionError" in outcome.error.message
-    assert "sk-secret" not in road.journal.path.read_text()
-    assert events(road) == ["intent", "unknown"]
+    assert "sk-secret" not in executor.journal.path.read_text()
+    assert events(executor) == ["intent", "unknown"]
 
 
 async def test_cancelling_the_caller_does_not_cancel_the_request(tmp_path: Path) -> None:
     held = Held()
     client = ScriptedClient(held)
-    road = road_to(client, tmp_path)
-    caller = asyncio.create_task(road.carry_out(agreed()))
+    executor = executor_to(client, tmp_path)
+    caller = asyncio.create_task(executor.execute(agreed()))
     await held.asked.wait()
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
-    assert road.in_flight == 1
-    assert await road.settle(0.01) == 1
+    assert executor.in_flight == 1
+    assert await executor.settle(0.01) == 1
     held.let.set()
-    assert await road.settle(5) == 0
-    assert events(road) == ["intent", "applied"]
-    assert road.in_flight == 0
+    assert await executor.settle(5) == 0
+    assert events(executor) == ["intent", "applied"]
+    assert executor.in_flight == 0
 
 
 async def test_settling_with_nothing_under_way_returns_at_once(tmp_path: Path) -> None:
-    assert await road_to(ScriptedClient(_ok), tmp_path).settle(5) == 0
+    assert await executor_to(ScriptedClient(_ok), tmp_path).settle(5) == 0
 
 
 def test_a_loop_that_ends_in_the_middle_leaves_an_open_intent(tmp_path: Path) -> None:
-    road: list[WriteRoad] = []
+    executor: list[WriteExecutor] = []
 
     async def program() -> None:
         held = Held()
-        road.append(road_to(ScriptedClient(held), tmp_path))
-        asyncio.get_running_loop().create_task(road[0].carry_out(agreed()))
+        executor.append(executor_to(ScriptedClient(held), tmp_path))
+        asyncio.get_running_loop().create_task(executor[0].execute(agreed()))
         await held.asked.wait()
 
     asyncio.run(program())
-    (left,) = road[0].journal.open_intents()
+    (left,) = executor[0].journal.open_intents()
     assert left.answer_lost
     assert "ended before the answer" in left.message
 
@@ -191,18 +193,18 @@ def test_a_loop_that_ends_in_the_middle_leaves_an_open_intent(tmp_path: Path) ->
 async def test_what_cannot_be_journaled_is_not_sent(tmp_path: Path) -> None:
     (tmp_path / "j").write_text("a file where the directory should be")
     client = ScriptedClient(_ok)
-    road = road_to(client, tmp_path)
-    outcome = await road.carry_out(agreed())
+    executor = executor_to(client, tmp_path)
+    outcome = await executor.execute(agreed())
     assert isinstance(outcome, Refused)
     assert isinstance(outcome.error, errors.NotSentError)
     assert "journal" in outcome.error.message
     assert client.requests == 0
-    assert road.in_flight == 0
+    assert executor.in_flight == 0
 
 
 async def test_a_summary_that_is_not_json_is_not_sent(tmp_path: Path) -> None:
     client = ScriptedClient(_ok)
-    road = road_to(client, tmp_path)
+    executor = executor_to(client, tmp_path)
     strange = Plan(
         action="keys.edit",
         title="x",
@@ -211,57 +213,57 @@ async def test_a_summary_that_is_not_json_is_not_sent(tmp_path: Path) -> None:
         send=lambda client: cast("ScriptedClient", client).request(),
         summary=cast("Any", {"at": NOW}),
     )
-    assert isinstance(await road.carry_out(Consent(strange, "dialog")), Refused)
+    assert isinstance(await executor.execute(Confirmation(strange, "dialog")), Refused)
     assert client.requests == 0
-    assert road.journal.open_intents() == ()
+    assert executor.journal.open_intents() == ()
 
 
 async def test_an_outcome_that_cannot_be_written_leaves_the_intent_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = ScriptedClient(_ok)
-    road = road_to(client, tmp_path)
+    executor = executor_to(client, tmp_path)
     record = Journal.record
 
-    def full_after_the_intent(self: Journal, entry: Entry) -> None:
+    def full_after_the_intent(self: Journal, entry: JournalEntry) -> None:
         if entry.event != "intent":
             raise OSError(28, "No space left on device")
         record(self, entry)
 
     monkeypatch.setattr(Journal, "record", full_after_the_intent)
-    assert await road.carry_out(agreed()) == Applied("made")
-    assert len(road.journal.open_intents()) == 1
-    assert road.journal_fault == "No space left on device"
+    assert await executor.execute(agreed()) == Applied("made")
+    assert len(executor.journal.open_intents()) == 1
+    assert executor.journal_fault == "No space left on device"
 
 
 async def test_the_same_resource_is_changed_once_at_a_time(tmp_path: Path) -> None:
     held = Held()
     client = ScriptedClient(held)
-    road = road_to(client, tmp_path)
-    first = asyncio.create_task(road.carry_out(agreed("h1")))
+    executor = executor_to(client, tmp_path)
+    first = asyncio.create_task(executor.execute(agreed("h1")))
     await held.asked.wait()
-    second = await road.carry_out(agreed("h1"))
+    second = await executor.execute(agreed("h1"))
     assert isinstance(second, Refused)
     assert "under way" in second.error.message
     assert "Edit key h1" in second.error.message
     assert client.requests == 1
-    (tried,) = road.books.audit.entries()
+    (tried,) = executor.write_log.audit.entries()
     assert (tried.outcome, tried.message) == ("refused", second.error.message)
-    other = asyncio.create_task(road.carry_out(agreed("h2")))
+    other = asyncio.create_task(executor.execute(agreed("h2")))
     held.let.set()
     assert await first == Applied("made")
     assert await other == Applied("made")
-    assert await road.carry_out(agreed("h1")) == Applied("made")
+    assert await executor.execute(agreed("h1")) == Applied("made")
     assert client.requests == 3
 
 
 async def test_a_double_submit_of_a_creation_sends_one_request(tmp_path: Path) -> None:
     held = Held()
     client = ScriptedClient(held)
-    road = road_to(client, tmp_path)
-    first = asyncio.create_task(road.carry_out(agreed(None)))
+    executor = executor_to(client, tmp_path)
+    first = asyncio.create_task(executor.execute(agreed(None)))
     await held.asked.wait()
-    assert isinstance(await road.carry_out(agreed(None)), Refused)
+    assert isinstance(await executor.execute(agreed(None)), Refused)
     held.let.set()
     assert await first == Applied("made")
     assert client.requests == 1
@@ -275,10 +277,10 @@ async def test_a_plan_is_carried_out_at_most_once(
     answer: Callable[[], Awaitable[str]], tmp_path: Path
 ) -> None:
     client = ScriptedClient(answer)
-    road = road_to(client, tmp_path)
+    executor = executor_to(client, tmp_path)
     same = agreed()
-    await road.carry_out(same)
-    again = await road.carry_out(same)
+    await executor.execute(same)
+    again = await executor.execute(same)
     assert isinstance(again, Refused)
     assert "not sent twice" in again.error.message
     assert client.requests == 1
@@ -286,26 +288,26 @@ async def test_a_plan_is_carried_out_at_most_once(
 
 async def test_what_stands_in_the_way_is_only_in_the_audit_log(tmp_path: Path) -> None:
     client = ScriptedClient(_ok)
-    road = road_to(client, tmp_path)
+    executor = executor_to(client, tmp_path)
     first, second = plan("h1"), plan("h2", obstacles=("It is the last one.",))
-    refused = await road.carry_out(Consent(second, "dialog"))
+    refused = await executor.execute(Confirmation(second, "dialog"))
     assert isinstance(refused, Refused)
     both = bundle("Both", [first, second], action="a", resource="keys", identity=None)
-    await road.turn_away(Consent(both, "command line"), "It is the last one.")
-    tried = [(one.title, one.outcome, one.message) for one in road.books.audit.entries()]
+    await executor.turn_away(Confirmation(both, "command line"), "It is the last one.")
+    tried = [(one.title, one.outcome, one.message) for one in executor.write_log.audit.entries()]
     way = ("refused", "It is the last one.")
     assert tried == [("Edit key h2", *way), ("Edit key h1", *way), ("Edit key h2", *way)]
     assert client.requests == 0
-    assert not road.journal.path.exists()
+    assert not executor.journal.path.exists()
 
 
 async def test_a_plan_of_several_requests_is_sent_part_by_part_only(tmp_path: Path) -> None:
     client = ScriptedClient(_ok)
-    road = road_to(client, tmp_path)
+    executor = executor_to(client, tmp_path)
     parts = [plan("h1"), plan("h2")]
-    one = Consent(bundle("Both", parts, action="a", resource="keys", identity=None), "typed")
+    one = Confirmation(bundle("Both", parts, action="a", resource="keys", identity=None), "typed")
     with pytest.raises(ValueError, match="part by part"):
-        await road.carry_out(one)
+        await executor.execute(one)
     assert client.requests == 0
     assert [each.plan for each in one.each()] == parts
     assert {each.by for each in one.each()} == {"typed"}
@@ -314,7 +316,7 @@ async def test_a_plan_of_several_requests_is_sent_part_by_part_only(tmp_path: Pa
 
 
 def test_a_consent_is_made_only_where_a_person_is_asked() -> None:
-    """The road takes nothing else, so that no other module can send a write."""
+    """The executor takes nothing else, so that no other module can send a write."""
     package = Path(gwtui.__file__).parent
     makers = {
         str(source.relative_to(package))
@@ -322,7 +324,7 @@ def test_a_consent_is_made_only_where_a_person_is_asked() -> None:
         for node in ast.walk(ast.parse(source.read_text()))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
-        and node.func.id == "Consent"
+        and node.func.id == "Confirmation"
     }
     assert makers <= {"crud/plan.py", "ui/actions/writing.py", "cli/changes/execute.py"}
     assert "ui/actions/writing.py" in makers

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from gwtui.local.journal import Entry, Journal, may_run, this_process
+from gwtui.local.journal import Journal, JournalEntry, may_run, this_process
 from gwtui.local.jsonl import LineFile
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -26,15 +26,15 @@ def journal(tmp_path: Path) -> Journal:
     return Journal(tmp_path / "state" / "gwtui" / "journal.jsonl")
 
 
-def intent(identifier: str, **details: object) -> Entry:
+def intent(identifier: str, **details: object) -> JournalEntry:
     shown = {"action": "keys.create", "resource": "keys", "identity": None, **details}
-    return Entry(identifier, "intent", NOW, shown)  # type: ignore[arg-type]
+    return JournalEntry(identifier, "intent", NOW, shown)  # type: ignore[arg-type]
 
 
 def test_an_intent_is_open_until_it_is_closed(journal: Journal) -> None:
     journal.record(intent("a", summary={"name": "ci"}, gateway="http://g/api/v1"))
     journal.record(intent("b"))
-    journal.record(Entry("b", "applied", NOW + timedelta(seconds=1), {"identity": "h"}))
+    journal.record(JournalEntry("b", "applied", NOW + timedelta(seconds=1), {"identity": "h"}))
 
     (left,) = journal.open_intents()
 
@@ -47,17 +47,17 @@ def test_an_intent_is_open_until_it_is_closed(journal: Journal) -> None:
 @pytest.mark.parametrize(("event", "open_after"), [("applied", 0), ("refused", 0), ("resolved", 0)])
 def test_closing_events_close(journal: Journal, event: str, open_after: int) -> None:
     journal.record(intent("a"))
-    journal.record(Entry("a", event, NOW))  # type: ignore[arg-type]
+    journal.record(JournalEntry("a", event, NOW))  # type: ignore[arg-type]
     assert len(journal.open_intents()) == open_after
 
 
 def test_a_lost_answer_stays_open_until_it_is_resolved(journal: Journal) -> None:
     journal.record(intent("a"))
-    journal.record(Entry("a", "unknown", NOW, {"message": "time-out"}))
+    journal.record(JournalEntry("a", "unknown", NOW, {"message": "time-out"}))
     (left,) = journal.open_intents()
     assert left.answer_lost
     assert left.message == "time-out"
-    journal.record(Entry("a", "resolved", NOW))
+    journal.record(JournalEntry("a", "resolved", NOW))
     assert journal.open_intents() == ()
 
 
@@ -123,7 +123,7 @@ def test_foreign_lines_are_passed_over(journal: Journal, line: bytes) -> None:
 
 
 def test_an_outcome_written_before_its_intent_still_closes_it(journal: Journal) -> None:
-    journal.record(Entry("a", "refused", NOW))
+    journal.record(JournalEntry("a", "refused", NOW))
     journal.record(intent("a"))
     assert journal.open_intents() == ()
 
@@ -134,7 +134,7 @@ def test_nothing_was_ever_written(journal: Journal) -> None:
 
 def test_one_line_per_event(journal: Journal) -> None:
     journal.record(intent("a", summary={"name": "line\nbreak"}))
-    journal.record(Entry("a", "applied", NOW))
+    journal.record(JournalEntry("a", "applied", NOW))
     lines = journal.path.read_text().splitlines()
     assert [json.loads(line)["event"] for line in lines] == ["intent", "applied"]
 
@@ -258,13 +258,13 @@ OLD = NOW - timedelta(days=31)
 
 def test_only_old_and_closed_lines_are_taken_out(journal: Journal) -> None:
     old_intent = intent("old-closed")
-    journal.record(Entry("old-closed", "intent", OLD, old_intent.details))
-    journal.record(Entry("old-closed", "applied", OLD))
-    journal.record(Entry("old-open", "intent", OLD, old_intent.details))
-    journal.record(Entry("old-lost", "intent", OLD, old_intent.details))
-    journal.record(Entry("old-lost", "unknown", OLD))
-    journal.record(Entry("closed-late", "intent", OLD, old_intent.details))
-    journal.record(Entry("closed-late", "resolved", NOW))
+    journal.record(JournalEntry("old-closed", "intent", OLD, old_intent.details))
+    journal.record(JournalEntry("old-closed", "applied", OLD))
+    journal.record(JournalEntry("old-open", "intent", OLD, old_intent.details))
+    journal.record(JournalEntry("old-lost", "intent", OLD, old_intent.details))
+    journal.record(JournalEntry("old-lost", "unknown", OLD))
+    journal.record(JournalEntry("closed-late", "intent", OLD, old_intent.details))
+    journal.record(JournalEntry("closed-late", "resolved", NOW))
     journal.record(intent("new"))
     with journal.path.open("ab") as file:
         file.write(b'{"v":2,"id":"later","event":"intent"}\n{"v":1,"id":"torn\n')
@@ -294,8 +294,8 @@ def test_a_journal_with_nothing_to_take_out_is_left_alone(journal: Journal) -> N
 def test_a_compaction_that_fails_changes_nothing(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journal.record(Entry("a", "intent", OLD))
-    journal.record(Entry("a", "applied", OLD))
+    journal.record(JournalEntry("a", "intent", OLD))
+    journal.record(JournalEntry("a", "applied", OLD))
     journal.record(intent("b"))
     before = journal.path.read_bytes()
 
@@ -315,7 +315,7 @@ def _write_and_close(path: Path, name: str, number: int) -> None:
     for each in range(number):
         journal.record(intent(f"{name}{each}", summary={"padding": "x" * 200}))
         if each % 2:
-            journal.record(Entry(f"{name}{each}", "applied", NOW))
+            journal.record(JournalEntry(f"{name}{each}", "applied", NOW))
 
 
 def _compact_often(path: Path, done: Any) -> None:
@@ -366,7 +366,7 @@ def test_what_a_dead_program_left_is_unknown_once(journal: Journal) -> None:
     journal.record(intent("dead", process=dead, title="Create key “ci”", profile="work"))
     journal.record(intent("elsewhere", process={**mine, "host": "another.example"}))
     journal.record(intent("lost", process=dead))
-    journal.record(Entry("lost", "unknown", NOW))
+    journal.record(JournalEntry("lost", "unknown", NOW))
 
     (found,) = journal.give_up_dead(NOW)
 

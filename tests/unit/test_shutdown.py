@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from gwtui.ui import shutdown as departure
-from gwtui.ui.shutdown import Departure
+from gwtui.ui import shutdown
+from gwtui.ui.shutdown import Shutdown
 from gwtui.ui.terminal import give_back
 
 
@@ -19,7 +19,7 @@ from gwtui.ui.terminal import give_back
 def ended(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
     """What was done at the forced end, in order."""
     done: list[object] = []
-    monkeypatch.setattr(departure, "PATIENCE", 0.05)
+    monkeypatch.setattr(shutdown, "PATIENCE", 0.05)
     monkeypatch.setattr(os, "_exit", done.append)
     yield done
     for thread in threading.enumerate():
@@ -30,7 +30,7 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
 async def test_a_signal_is_a_demand_that_is_made_once(ended: list[object]) -> None:
     before = signal.getsignal(signal.SIGTERM)
     left: list[int] = []
-    it = Departure(left.append, lambda: ended.append("given back"))
+    it = Shutdown(left.append, lambda: ended.append("given back"))
     it.watch(terminal=False)
     try:
         assert it.status is None
@@ -51,7 +51,7 @@ async def test_a_terminal_that_cannot_be_given_back_ends_it_all_the_same(
     def broken() -> None:
         raise OSError("no terminal")
 
-    it = Departure(lambda _: None, broken)
+    it = Shutdown(lambda _: None, broken)
     it.watch(terminal=False)
     it.demand(129)
     it.unwatch()
@@ -61,7 +61,7 @@ async def test_a_terminal_that_cannot_be_given_back_ends_it_all_the_same(
 
 async def test_nothing_is_demanded_after_the_watch(ended: list[object]) -> None:
     left: list[int] = []
-    it = Departure(left.append, lambda: None)
+    it = Shutdown(left.append, lambda: None)
     it.demand(143)
     it.watch(terminal=False)
     it.unwatch()
@@ -72,7 +72,7 @@ async def test_nothing_is_demanded_after_the_watch(ended: list[object]) -> None:
 
 
 def test_the_very_end_is_quick_only_when_it_was_demanded(ended: list[object]) -> None:
-    it = Departure(lambda _: None, lambda: None)
+    it = Shutdown(lambda _: None, lambda: None)
     it.finish()
     assert ended == []
     it.status = 129
@@ -82,7 +82,7 @@ def test_the_very_end_is_quick_only_when_it_was_demanded(ended: list[object]) ->
 
 def test_outside_the_main_thread_there_are_no_signals_to_watch() -> None:
     async def watch() -> None:
-        it = Departure(lambda _: None, lambda: None)
+        it = Shutdown(lambda _: None, lambda: None)
         it.watch(terminal=False)
         it.unwatch()
 

@@ -13,8 +13,8 @@ import pytest
 
 from gwtui.client.connection import Connection
 from gwtui.client.errors import NoAnswerError
-from gwtui.crud.executor import WriteRoad
-from gwtui.crud.plan import Applied, Consent, Outcome, Plan
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
 from gwtui.local.seal import SealError
@@ -23,31 +23,31 @@ CLOCK = Clock(now=lambda: datetime(2026, 11, 21, 7, 0, tzinfo=UTC))
 
 
 @pytest.fixture
-def road(tmp_path: Path) -> WriteRoad:
+def executor(tmp_path: Path) -> WriteExecutor:
     client = SimpleNamespace(connection=Connection("http://localhost/api/v1"))
-    return WriteRoad(cast("Any", client), Journal(tmp_path / "j" / "journal.jsonl"), CLOCK)
+    return WriteExecutor(cast("Any", client), Journal(tmp_path / "j" / "journal.jsonl"), CLOCK)
 
 
 def consent(
     keep: Callable[[str], None], answer: Callable[[], str] = lambda: "gw-v1-sentinel"
-) -> Consent[str]:
+) -> Confirmation[str]:
     async def send(_client: object) -> str:
         return answer()
 
     plan = Plan("keys.create", "Create", "keys", None, send, keep=keep)
-    return Consent(plan, "form")
+    return Confirmation(plan, "form")
 
 
-def events(road: WriteRoad) -> list[str]:
-    return [entry.event for entry in road.journal.entries()]
+def events(executor: WriteExecutor) -> list[str]:
+    return [entry.event for entry in executor.journal.entries()]
 
 
-async def test_the_answer_is_kept_before_the_journal_says_applied(road: WriteRoad) -> None:
+async def test_the_answer_is_kept_before_the_journal_says_applied(executor: WriteExecutor) -> None:
     seen: list[Any] = []
-    outcome = await road.carry_out(consent(lambda value: seen.append((value, events(road)))))
+    outcome = await executor.execute(consent(lambda value: seen.append((value, events(executor)))))
     assert outcome == Applied("gw-v1-sentinel")
     assert seen == [("gw-v1-sentinel", ["intent"])]
-    assert events(road) == ["intent", "applied"]
+    assert events(executor) == ["intent", "applied"]
 
 
 @pytest.mark.parametrize(
@@ -58,29 +58,29 @@ async def test_the_answer_is_kept_before_the_journal_says_applied(road: WriteRoa
     ],
 )
 async def test_a_failure_to_keep_is_told_and_the_journal_is_still_right(
-    road: WriteRoad, fault: Exception, said: str
+    executor: WriteExecutor, fault: Exception, said: str
 ) -> None:
     def fail(_value: str) -> None:
         raise fault
 
-    outcome = await road.carry_out(consent(fail))
+    outcome = await executor.execute(consent(fail))
     assert outcome == Applied("gw-v1-sentinel", said)
-    assert events(road) == ["intent", "applied"]
-    assert "sentinel" not in road.journal.path.read_text()
+    assert events(executor) == ["intent", "applied"]
+    assert "sentinel" not in executor.journal.path.read_text()
 
 
-async def test_nothing_is_kept_of_a_lost_answer(road: WriteRoad) -> None:
+async def test_nothing_is_kept_of_a_lost_answer(executor: WriteExecutor) -> None:
     def lost() -> str:
         raise NoAnswerError("reset")
 
     kept: list[str] = []
-    outcome: Outcome[str] = await road.carry_out(consent(kept.append, lost))
+    outcome: Outcome[str] = await executor.execute(consent(kept.append, lost))
     assert kept == []
     assert not isinstance(outcome, Applied)
 
 
 async def test_a_torn_down_loop_still_keeps_the_answer_once(
-    road: WriteRoad, monkeypatch: pytest.MonkeyPatch
+    executor: WriteExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Cancelled after the answer, before the thread that keeps it has begun."""
     kept: list[str] = []
@@ -94,11 +94,11 @@ async def test_a_torn_down_loop_still_keeps_the_answer_once(
         return await plain(work, *given)
 
     monkeypatch.setattr(asyncio, "to_thread", to_thread)
-    waiting = asyncio.create_task(road.carry_out(consent(kept.append)))
+    waiting = asyncio.create_task(executor.execute(consent(kept.append)))
     await answered.wait()
-    for task in tuple(road._tasks):
+    for task in tuple(executor._tasks):
         task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert kept == ["gw-v1-sentinel"]
-    assert events(road) == ["intent", "applied"]
+    assert events(executor) == ["intent", "applied"]
