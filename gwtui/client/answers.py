@@ -29,6 +29,7 @@ from gwtui.client.errors import (
 )
 from gwtui.client.retry import retry_after_seconds
 from gwtui.contract.dialects import Dialect
+from gwtui.contract.scalars import decimal_of
 
 MAX_MESSAGE = 500
 """Characters of a gateway's message that are kept."""
@@ -190,7 +191,7 @@ def _too_much(answer: Any) -> str:
 
 def _number(text: str) -> Decimal | str:
     try:
-        return Decimal(text)
+        return decimal_of(text)
     except InvalidOperation:
         return text
 

@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from gwtui.client import request_log as reading_log
 from gwtui.client.call import Call, Caller, Query
 from gwtui.client.reading import ModelT, Rows, read_rows
+from gwtui.contract.response import ResponseModel
 
 T = TypeVar("T")
 
@@ -26,6 +28,9 @@ MAX_REQUESTS = 1_000
 """Bound of one listing: 100,000 rows in pages of 100."""
 MAX_IDLE_PAGES = 3
 """Pages in a row without a new one before the list is taken for a service that ignores offset."""
+
+_held: WeakValueDictionary[tuple[type[ResponseModel], str], ResponseModel] = WeakValueDictionary()
+"""The latest reading of each row that somebody still holds, by model and identifier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ class _Collected(Generic[ModelT]):
         before = len(self.items) + len(self.unreadable)
         for identity, row in zip(identities(rows, self.key), rows, strict=True):
             if isinstance(row, dict):
-                self.items[identity] = self.model.model_validate(row)
+                self.items[identity] = _read_row(self.model, identity, row)
             else:
                 self.unreadable.add(identity)
         return len(self.items) + len(self.unreadable) > before
@@ -68,6 +73,21 @@ class _Collected(Generic[ModelT]):
     def listing(self, total: int | None, *, complete: bool) -> Listing[ModelT]:
         reading_log.list_read(len(self.unreadable), complete=complete)
         return Listing(tuple(self.items.values()), total, complete, len(self.unreadable))
+
+
+def _read_row(model: type[ModelT], identity: object, row: dict[str, Any]) -> ModelT:
+    """The row as a model; the one that is held already where the answer is the same.
+
+    Several lists show the same rows and read them again and again, and few of them change: each
+    copy of a large account would cost tens of megabytes. Models of answers are never changed.
+    """
+    if not isinstance(identity, str):
+        return model.model_validate(row)
+    held = _held.get((model, identity))
+    # 1 equals true, and 1 equals 1.0: only their texts tell such answers apart.
+    if held is None or held.raw != row or repr(held.raw) != repr(row):
+        held = _held[model, identity] = model.model_validate(row)
+    return cast("ModelT", held)
 
 
 class Pager(Generic[ModelT]):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -55,11 +56,23 @@ def _sampling_rate(value: Any) -> Decimal:
     return rate
 
 
+def decimal_of(text: str) -> Decimal:
+    """The number that a text is. Equal short texts share one: lists repeat a few figures.
+
+    Raises InvalidOperation.
+    """
+    return _short_decimal(text) if len(text) <= _SHORT else Decimal(text)
+
+
+_SHORT = 24
+_short_decimal = lru_cache(maxsize=1024)(Decimal)
+
+
 def _loose_number(value: Any) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
         raise ValueError("expected a number")  # noqa: TRY004 - pydantic wants ValueError
     try:
-        number = Decimal(str(value))
+        number = value if isinstance(value, Decimal) else decimal_of(str(value))
     except InvalidOperation as error:
         raise ValueError("expected a number") from error
     if not number.is_finite():

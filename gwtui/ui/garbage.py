@@ -9,6 +9,7 @@ objects are new as there are: closed dialogs pile up to tens of megabytes before
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import time
@@ -43,6 +44,8 @@ class Garbage:
         self._monotonic = monotonic
         self._computed = computed
         self._begun = self._spared = False
+        self._rounds = 0
+        """Rounds of ``_NEW`` objects since everything was looked at."""
         self._touched_at = self._due = monotonic()
 
     def begin(self) -> None:
@@ -64,12 +67,16 @@ class Garbage:
         now = self._monotonic()
         if not self._begun or now < self._due:
             return False
-        rounds = gc.get_count()[1]
+        fresh = gc.get_count()[1]
+        rounds = self._rounds + fresh
         rest = now - self._touched_at
         if self._spared and rest >= _LONG_REST:
             self._spared = False
             gc.unfreeze()
         elif rounds < (1 if rest >= _REST else _MANY):
+            if fresh and not dialog:
+                self._rounds = rounds
+                self._collect_closed()
             return False
         self._collect()
         if not dialog and len(gc.get_objects()) >= _ROWS:
@@ -78,11 +85,27 @@ class Garbage:
             self._spared = True
         return True
 
+    def _collect_closed(self) -> None:
+        """Collect what was opened and closed since the last time: most of the garbage.
+
+        It is cheap to find, for nothing older is looked at.
+        """
+        release_closed()
+        gc.collect(1)
+
     def _collect(self) -> None:
+        self._rounds = 0
         started = self._computed()
         release_closed()
         gc.collect()
+        _give_back()
         self._due = self._monotonic() + (self._computed() - started) * _SHARE
+
+
+def _give_back() -> None:
+    """Let the system have the pages of the C library's heap that hold nothing any more."""
+    with contextlib.suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _use_one_heap() -> None:

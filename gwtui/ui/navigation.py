@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from gwtui.ui.screens.resource import ListSnapshot
 
 _HISTORY = 32
-_KEPT = 8
-"""Screens that are kept, as many as there are tabs: each is a megabyte."""
+_KEPT = 6
+"""Screens that are kept: each is a megabyte, and another list is made in a tenth of a second."""
 _SNAPSHOTS = 32
 _COVERED = "Close what is open first, then go there"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from collections.abc import Callable
 from typing import Any
@@ -132,6 +133,26 @@ async def test_the_newer_reading_of_a_row_wins_in_its_first_place() -> None:
     listing = await everything(PagedService(rows(12), page=10, between=rename))
     assert hashes(listing)[9] == "h9"
     assert listing.items[9].name == "newer"
+
+
+async def test_a_row_that_is_read_again_unchanged_is_held_once() -> None:
+    first = await everything(PagedService(rows(3), page=10))
+    service = PagedService([*rows(2), {"hash": "h2", "disabled": 1}], page=10)
+    second = await everything(service)
+    same = [one is other for one, other in zip(first.items, second.items, strict=True)]
+    assert same == [True, True, False]
+    service.rows[2] = {"hash": "h2", "disabled": True}
+    third = await everything(service)
+    assert repr([each.items[2].raw["disabled"] for each in (second, third)]) == "[1, True]"
+
+
+async def test_rows_that_nobody_holds_are_let_go() -> None:
+    before = len(paging._held)
+    listing = await everything(PagedService([{"hash": f"gone-{n}"} for n in range(5)], page=10))
+    assert len(paging._held) == before + 5
+    del listing
+    gc.collect()
+    assert len(paging._held) <= before
 
 
 async def test_a_service_that_ignores_offset_cannot_hold_the_reader() -> None:

@@ -21,9 +21,14 @@ class Collector:
     now: float = 1_000.0
     computed: float = 0.0
     done: int = 0
+    young: int = 0
+    """Collections of what is new since the last one."""
     frozen: int = 0
 
-    def collect(self) -> int:
+    def collect(self, generation: int = 2) -> int:
+        if generation < 2:
+            self.rounds, self.young = 0, self.young + 1
+            return 0
         self.done += 1
         self.computed += self.cost
         self.rounds = 0
@@ -72,6 +77,19 @@ def test_a_few_new_objects_wait_for_a_rest_many_do_not(collector: Collector) -> 
     collector.now += 10
     garbage.touched()
     assert garbage.tick()
+
+
+def test_what_was_closed_meanwhile_is_collected_while_somebody_types(collector: Collector) -> None:
+    garbage = garbage_of(collector)
+    collector.rounds = 1
+    assert not garbage.tick(dialog=True)
+    assert collector.young == 0, "an open one would be old before it is closed"
+    assert not garbage.tick()
+    assert (collector.young, collector.done) == (1, 0)
+    assert not garbage.tick()
+    assert collector.young == 1, "nothing is new"
+    collector.rounds = 2
+    assert garbage.tick(), "together they are many"
 
 
 def test_without_new_objects_there_is_nothing_to_do(collector: Collector) -> None:

@@ -1,0 +1,104 @@
+"""Resident memory of the dashboard while it is used: seeded keys over every screen.
+
+    python benchmarks/memory.py [--presses 7200] [--every 0.5] [--keys 986] [--seed 1]
+
+7,200 presses half a second apart are an hour of use. Prints a line of figures every 600 presses:
+minutes since the first rows, presses, resident MiB. The gateway runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from large_account import key_name, make  # noqa: E402 - the path is set above
+from pty_terminal import PtyTerminal, pty_terminal  # noqa: E402
+
+GWTUI = [sys.executable, "-m", "gwtui"]
+EVERY = 600
+MOVES = ["j", "k", "\x1b[B", "\x1b[A", "\x1b[6~", "\x1b[5~", "G", "g"]
+SCREENS = [*"1234567890", "!", "\r", "d", "v", "?", "s", "w", "m", "o", "n", "e", "a", "u", "\x10"]
+PATHS = ["keys", "providers", "zdr", "organization", "models/northwind/atlas-large", "generation"]
+
+
+def resident_mib(pid: int) -> float:
+    """Resident memory of a process, in MiB."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def presses(chance: random.Random) -> Iterator[str]:
+    """Keys without end: mostly moves and screens, now and then a filter or a path, often Escape."""
+    while True:
+        kind = chance.random()
+        if kind < 0.4:
+            yield chance.choice(MOVES)
+        elif kind < 0.75:
+            yield chance.choice(SCREENS)
+        elif kind < 0.93:
+            yield "\x1b"
+        elif kind < 0.96:
+            yield from ["/", *chance.choice(("prod", "state:disabled", "a")), "\r", "\x1b"]
+        else:
+            yield from ["\x1b", "\x1b", ":", *chance.choice(PATHS), "\r"]
+
+
+def use(terminal: PtyTerminal, count: int, every: float, seed: int) -> None:
+    """Press keys and print what they leave behind."""
+    begun = time.monotonic()
+    keys = presses(random.Random(seed))  # noqa: S311 - seeded, to be repeated
+    for number in range(1, count + 1):
+        terminal.send(next(keys))
+        terminal.pump(every)
+        terminal.raw.clear()
+        if terminal.process.poll() is not None:
+            raise SystemExit(f"ended after {number} presses:\n{terminal.text}")
+        if number % EVERY == 0 or number in (60, 120, 300):
+            minutes = (time.monotonic() - begun) / 60
+            resident = resident_mib(terminal.process.pid)
+            print(f"{minutes:6.1f} min {number:6} presses {resident:7.1f} MiB", flush=True)
+
+
+def main() -> None:
+    """Make an account, serve it, and use the dashboard on it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--presses", type=int, default=7200)
+    parser.add_argument("--every", type=float, default=0.5)
+    parser.add_argument("--keys", type=int, default=986)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder, "account.sqlite3")
+        make(database, options.keys)
+        issue = [*GWTUI, "gateway", "issue-key", "--management", "--database", str(database)]
+        key = subprocess.run(issue, capture_output=True, text=True, check=True).stdout.strip()
+        serve = [*GWTUI, "gateway", "serve", "--port", "0", "--database", str(database)]
+        with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as process:
+            address = process.stdout.readline().strip() if process.stdout else ""
+            environment = {
+                **os.environ,
+                "HOME": folder,
+                "XDG_RUNTIME_DIR": folder,
+                "TERM": "xterm-256color",
+                "GWTUI_BASE_URL": address,
+                "GWTUI_TOKEN": key,
+            }
+            command = [*GWTUI, "--read-only", "keys"]
+            with pty_terminal(command, columns=120, rows=40, environment=environment) as terminal:
+                terminal.wait_for(key_name(0), 60)
+                use(terminal, options.presses, options.every, options.seed)
+            process.terminate()
+
+
+if __name__ == "__main__":
+    main()
