@@ -26,10 +26,13 @@ MOMENTS = (
     datetime(2028, 2, 29, 23, 59, 59, tzinfo=UTC),
 )
 
-CATALOG = ""
-ANSWERS = ""
-WORLDS = ("", "")
-DATABASE = ""
+CATALOG = "136a71c9ed5f4ab80adf1bda80be7e192d1f3da5e7d6e3b49ceb5c39d88f0c0b"
+ANSWERS = "c68f7b6b23860e9d68aa5db190c4a9bd094a7d89f407d79d5d8f8caf8bf89e9d"
+WORLDS = (
+    "644023cbd13b5203a3251c67482b577530be08950e15729d8df643966e12ef5a",
+    "bfe5d68295cb4406d6b8df46d1c7ae802b56f87be5814d20520b9c86d16c051d",
+)
+DATABASE = "29e170935ddc4283538f4a01098367ae2c6279b600a1d197ba24528fb1650df4"
 
 
 def digest(values: Iterator[Any]) -> str:
@@ -42,7 +45,7 @@ def test_the_catalog() -> None:
         catalog = build_catalog(1)
         yield catalog.providers
         for model in catalog.models:
-            rank = traits.standing_of(model)
+            rank = traits.rank_of(model)
             yield model.wire
             yield {**asdict(rank), "categories": sorted(rank.categories)}
             yield [traits.popularity(model), traits.is_distillable(model)]

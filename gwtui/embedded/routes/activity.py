@@ -12,7 +12,7 @@ from gwtui.embedded import queries, wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import invalid, many, not_found
 from gwtui.embedded.simulator import Catalog
-from gwtui.embedded.simulator.tokens import cached_tokens, reasoning_tokens
+from gwtui.embedded.simulator.traits import cached_tokens, reasoning_tokens
 from gwtui.embedded.store import activity, keys, workspaces
 from gwtui.embedded.store.activity import ActivityFilter, ActivitySum
 from gwtui.embedded.store.columns import from_pico, to_day

@@ -15,7 +15,7 @@ from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one, plain, record
 from gwtui.embedded.simulator import Catalog, CatalogEndpoint, live_figures
 from gwtui.embedded.simulator.chance import between, fraction, hex_text, pick
-from gwtui.embedded.simulator.tokens import cached_tokens, reasoning_tokens
+from gwtui.embedded.simulator.traits import cached_tokens, reasoning_tokens
 from gwtui.embedded.store import generations, keys, workspaces
 from gwtui.embedded.store.columns import from_pico
 from gwtui.embedded.store.generations import Feedback, GenerationRecord

@@ -10,8 +10,8 @@ from typing import Any
 
 from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint
 from gwtui.embedded.simulator.chance import between, fraction, smooth
-from gwtui.embedded.simulator.rhythm import rate_now
-from gwtui.embedded.simulator.seeds import Condition, Workload
+from gwtui.embedded.simulator.seed_data import Condition, Workload
+from gwtui.embedded.simulator.usage import rate_now
 
 MINUTE = 60
 DAY = 86_400
