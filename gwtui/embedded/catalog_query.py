@@ -21,7 +21,7 @@ from gwtui.embedded.simulator.traits import (
     rank_of,
     regions_of,
 )
-from gwtui.embedded.store.assignments import Binding
+from gwtui.embedded.store.guardrails import Binding
 
 ANY_OUTPUT = "all"
 _DAY_SECONDS = 86_400

@@ -15,7 +15,7 @@ from gwtui.embedded.simulator import Catalog
 from gwtui.embedded.simulator.traits import cached_tokens, reasoning_tokens
 from gwtui.embedded.store import activity, keys, workspaces
 from gwtui.embedded.store.activity import ActivityFilter, ActivitySum
-from gwtui.embedded.store.columns import from_pico, to_day
+from gwtui.embedded.store.table import from_pico, to_day
 
 _BY_WORKSPACE = "workspace"
 

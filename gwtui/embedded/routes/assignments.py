@@ -19,8 +19,8 @@ from gwtui.contract.response import ResponseModel
 from gwtui.embedded import queries, wire
 from gwtui.embedded.operations import Access, Handler, Operation, OperationRequest
 from gwtui.embedded.responses import ResponseSchema, not_found, page, reference, refuse_unknown
-from gwtui.embedded.store import account, assignments, guardrails, keys, organization
-from gwtui.embedded.store.assignments import Assigner, KeyAssignmentRecord, MemberAssignmentRecord
+from gwtui.embedded.store import account, guardrails, keys, organization
+from gwtui.embedded.store.guardrails import Assigner, KeyAssignmentRecord, MemberAssignmentRecord
 
 
 def _key_data(assignment: KeyAssignmentRecord) -> JsonValue:
@@ -47,45 +47,45 @@ def _member_data(assignment: MemberAssignmentRecord, organization_id: str) -> Js
 
 
 def _keys_page(call: OperationRequest, guardrail_id: str | None) -> JsonValue:
-    found = assignments.keys_listed(
+    found = guardrails.bound_keys(
         call.db, guardrail_id, offset=call.query["offset"], limit=call.query["limit"]
     )
     return {
         "data": [_key_data(assignment) for assignment in found],
-        "total_count": assignments.count_keys(call.db, guardrail_id),
+        "total_count": guardrails.count_bound(call.db, "keys", guardrail_id),
     }
 
 
 def _members_page(call: OperationRequest, guardrail_id: str | None) -> JsonValue:
     organization_id = account.get(call.db).organization_id or ""
-    found = assignments.members_listed(
+    found = guardrails.bound_members(
         call.db, guardrail_id, offset=call.query["offset"], limit=call.query["limit"]
     )
     return {
         "data": [_member_data(assignment, organization_id) for assignment in found],
-        "total_count": assignments.count_members(call.db, guardrail_id),
+        "total_count": guardrails.count_bound(call.db, "members", guardrail_id),
     }
 
 
 def _assign_keys(call: OperationRequest, guardrail_id: str) -> JsonValue:
     key_ids = _key_ids(call)
-    assignments.assign_keys(call.db, guardrail_id, key_ids, _assigner(call))
+    guardrails.assign(call.db, "keys", guardrail_id, key_ids, _assigner(call))
     return {"assigned_count": len(key_ids)}
 
 
 def _unassign_keys(call: OperationRequest, guardrail_id: str) -> JsonValue:
-    taken = assignments.unassign_keys(call.db, guardrail_id, _key_ids(call))
+    taken = guardrails.unassign(call.db, "keys", guardrail_id, _key_ids(call))
     return {"unassigned_count": taken}
 
 
 def _assign_members(call: OperationRequest, guardrail_id: str) -> JsonValue:
     user_ids = _user_ids(call)
-    assignments.assign_members(call.db, guardrail_id, user_ids, _assigner(call))
+    guardrails.assign(call.db, "members", guardrail_id, user_ids, _assigner(call))
     return {"assigned_count": len(user_ids)}
 
 
 def _unassign_members(call: OperationRequest, guardrail_id: str) -> JsonValue:
-    taken = assignments.unassign_members(call.db, guardrail_id, _user_ids(call))
+    taken = guardrails.unassign(call.db, "members", guardrail_id, _user_ids(call))
     return {"unassigned_count": taken}
 
 

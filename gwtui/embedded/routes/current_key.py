@@ -17,10 +17,9 @@ from gwtui.embedded import wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one
 from gwtui.embedded.store import account, activity, budgets, keys, usage, workspaces
-from gwtui.embedded.store.assignments import Binding, of_key
-from gwtui.embedded.store.columns import to_day
-from gwtui.embedded.store.guardrails import GuardrailRecord
+from gwtui.embedded.store.guardrails import Binding, GuardrailRecord, binding_of
 from gwtui.embedded.store.keys import KeyRecord
+from gwtui.embedded.store.table import to_day
 from gwtui.embedded.store.usage import UsageWindows
 
 
@@ -136,7 +135,7 @@ def _get(call: OperationRequest) -> JsonValue:
     if key is None:
         raise not_found()
     owner = account.get(call.db)
-    binding = of_key(call.db, key)
+    binding = binding_of(call.db, key)
     found = layers(call.db, key, binding, call.now)
     deciding = effective(found)
     return {

@@ -17,8 +17,8 @@ from gwtui.embedded.simulator import Catalog, CatalogEndpoint, live_figures
 from gwtui.embedded.simulator.chance import between, fraction, hex_text, pick
 from gwtui.embedded.simulator.traits import cached_tokens, reasoning_tokens
 from gwtui.embedded.store import generations, keys, workspaces
-from gwtui.embedded.store.columns import from_pico
 from gwtui.embedded.store.generations import Feedback, GenerationRecord
+from gwtui.embedded.store.table import from_pico
 
 _API_TYPES: Mapping[str, str] = {
     "text_generation": "completions",

@@ -143,12 +143,12 @@ def _changes(
         value = getattr(request, name)
         if name in _MODEL_LISTS and value is not None:
             # Two slugs of one model are one entry.
-            value = dict.fromkeys(call.site.catalog.canonical_slug(slug) for slug in value)
+            value = list(dict.fromkeys(map(call.site.catalog.canonical_slug, value)))
         elif name == "content_filters":
             value = _custom(value)
         elif name == "content_filter_builtins":
             value = _builtins(value)
-        changes[name] = tuple(value) if name in guardrails.LISTS and value is not None else value
+        changes[name] = tuple(value) if isinstance(value, list) else value
     return {**_copies_of_zdr(call, request), **changes}
 
 

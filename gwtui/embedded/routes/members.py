@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from pydantic import JsonValue
 
 from gwtui.contract.organization import (
@@ -25,8 +27,8 @@ from gwtui.embedded.responses import (
     reference,
 )
 from gwtui.embedded.routes.scope import workspace_in_path
-from gwtui.embedded.store import keys, members, organization
-from gwtui.embedded.store.members import Member
+from gwtui.embedded.store import keys, organization
+from gwtui.embedded.store.organization import Member
 
 
 def member_data(member: Member) -> dict[str, JsonValue]:
@@ -43,10 +45,10 @@ def member_data(member: Member) -> dict[str, JsonValue]:
 def _list(call: OperationRequest) -> JsonValue:
     workspace = workspace_in_path(call)
     offset, limit = call.query["offset"], call.query["limit"]
-    found = members.listed(call.db, workspace, offset=offset, limit=limit)
+    found = organization.members_of(call.db, workspace, offset=offset, limit=limit)
     return {
         "data": [member_data(member) for member in found],
-        "total_count": members.count(call.db, workspace),
+        "total_count": organization.count_members(call.db, workspace),
     }
 
 
@@ -59,8 +61,9 @@ def _add(call: OperationRequest) -> JsonValue:
         message = f"not members of the organization: {named(strangers)}"
         raise invalid([Problem("user_ids", message)])
     if not workspace.is_default:
-        members.add(call.db, workspace.id, user_ids, call.now)
-    added = members.some(call.db, workspace, user_ids)
+        joining = {str(uuid.uuid4()): user_id for user_id in user_ids}
+        organization.join(call.db, workspace.id, joining, call.now)
+    added = organization.memberships(call.db, workspace, user_ids)
     return {"added_count": len(added), "data": [member_data(member) for member in added]}
 
 
@@ -74,13 +77,13 @@ def _remove(call: OperationRequest) -> JsonValue:
             "Every member of the organization belongs to the default workspace; "
             "nobody can be removed from it",
         )
-    leaving = [member.user_id for member in members.some(call.db, workspace, user_ids)]
+    leaving = [member.user_id for member in organization.memberships(call.db, workspace, user_ids)]
     creators = keys.active_creators(call.db, workspace.id, call.now)
     held = [user_id for user_id in leaving if user_id in creators]
     if held:
         message = f"still have active API keys in the workspace: {named(held)}"
         raise invalid([Problem("user_ids", message)])
-    return {"removed_count": members.remove(call.db, workspace.id, leaving)}
+    return {"removed_count": organization.leave(call.db, workspace.id, leaving)}
 
 
 _ADDED = ResponseSchema(

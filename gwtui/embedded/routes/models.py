@@ -13,8 +13,7 @@ from gwtui.embedded.catalog_query import usable_models
 from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal
 from gwtui.embedded.responses import not_found, one, page, record
 from gwtui.embedded.simulator import CatalogModel
-from gwtui.embedded.store import assignments as binding
-from gwtui.embedded.store import keys, organization
+from gwtui.embedded.store import guardrails, keys, organization
 
 _PATH = "/api/v1/models"
 _OUTPUTS = queries.names(
@@ -51,7 +50,7 @@ def _left(
     key = keys.find(call.db, caller.key_hash, call.now)
     if key is None:
         return found
-    left = usable_models(call.site, binding.of_key(call.db, key))
+    left = usable_models(call.site, guardrails.binding_of(call.db, key))
     return [model for model in found if model.id in left]
 
 

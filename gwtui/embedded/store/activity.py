@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from gwtui.contract.activity import ACTIVITY_DAYS
 from gwtui.embedded.simulator import UsageSlice, World, accrued_by_day
-from gwtui.embedded.store.columns import to_day, to_pico
+from gwtui.embedded.store.table import to_day, to_pico
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,8 @@ def book(db: sqlite3.Connection, actor: Actor, slices: Iterable[UsageSlice]) -> 
     )
 
 
-def remember(db: sqlite3.Connection, world: World) -> None:
-    """Book what the simulated keys did before the founding."""
+def add_past(db: sqlite3.Connection, world: World) -> None:
+    """Book what the simulated keys did before the world's moment."""
     today = world.moment.replace(hour=0, minute=0, second=0, microsecond=0)
     since = today - timedelta(days=ACTIVITY_DAYS)
     for key in world.keys:
