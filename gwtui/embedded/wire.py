@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
+
+from pydantic import JsonValue
 
 from gwtui.contract.scalars import timestamp_text
 from gwtui.embedded.store.usage import UsageWindows
@@ -22,6 +26,20 @@ def number_or_none(amount: Decimal | None) -> float | None:
 def timestamp_or_none(moment: datetime | None) -> str | None:
     """ISO 8601 UTC; None is null."""
     return None if moment is None else timestamp_text(moment)
+
+
+def data(record: Any, *names: str) -> dict[str, JsonValue]:
+    """Fields of a stored record by name, all of them when none are named, as JSON values."""
+    wanted = names or tuple(field.name for field in fields(record))
+    return {name: _value(getattr(record, name)) for name in wanted}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return timestamp_text(value)
+    if isinstance(value, Decimal):
+        return number(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def usage_figures(usage: UsageWindows) -> dict[str, float]:

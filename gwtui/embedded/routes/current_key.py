@@ -106,7 +106,7 @@ def _of_workspace(db: sqlite3.Connection, key: KeyRecord, now: datetime) -> Iter
     for budget in budgets.of_workspace(db, workspace.id).values():
         yield Layer(
             scope="workspace",
-            limit=budget.limit,
+            limit=budget.limit_usd,
             spend=spent.of(budget.reset_interval).counted(include_byok=with_byok),
             reset_interval=budget.reset_interval,
             include_byok=with_byok,

@@ -173,7 +173,7 @@ class _Organization:
             id=uuid_text(self.seed, "budget", *what),
             workspace_id=workspace.id,
             interval=interval,
-            limit=Decimal(limit),
+            limit_usd=Decimal(limit),
             created_at=made,
             updated_at=changed.replace(microsecond=0) if revised else made,
         )

@@ -21,7 +21,7 @@ class BudgetRecord:
     id: str
     workspace_id: str
     interval: BudgetInterval
-    limit: Decimal
+    limit_usd: Decimal
     created_at: datetime
     updated_at: datetime
 
@@ -31,7 +31,7 @@ class BudgetRecord:
         return None if self.interval == "lifetime" else self.interval
 
 
-BUDGETS = Table("workspace_budgets", BudgetRecord, renamed={"limit": "limit_usd"})
+BUDGETS = Table("workspace_budgets", BudgetRecord)
 
 
 def of_workspace(db: sqlite3.Connection, workspace_id: str) -> dict[BudgetInterval, BudgetRecord]:
@@ -52,8 +52,8 @@ def put(
     current = of_workspace(db, workspace_id).get(interval)
     if current is None:
         add(db, BudgetRecord(str(uuid.uuid4()), workspace_id, interval, limit, at, at))
-    elif current.limit != limit:
-        BUDGETS.update(db, {"limit": limit, "updated_at": at}, "id = ?", current.id)
+    elif current.limit_usd != limit:
+        BUDGETS.update(db, {"limit_usd": limit, "updated_at": at}, "id = ?", current.id)
 
 
 def add(db: sqlite3.Connection, budget: BudgetRecord) -> None:

@@ -122,6 +122,7 @@ class MemberAssignmentRecord:
     id: str
     guardrail_id: str
     user_id: str
+    organization_id: str
     assigned_by: str | None
     created_at: datetime
 
@@ -145,7 +146,11 @@ _KEYS = Table(
     "FROM guardrail_keys AS a JOIN api_keys AS k ON k.id = a.key_id)",
     KeyAssignmentRecord,
 )
-_MEMBERS = Table("guardrail_members", MemberAssignmentRecord)
+_MEMBERS = Table(
+    "(SELECT m.*, coalesce(account.organization_id, '') AS organization_id "
+    "FROM guardrail_members AS m, account)",
+    MemberAssignmentRecord,
+)
 _OF_GUARDRAIL = "(?1 IS NULL OR guardrail_id = ?1)"
 _PAGE = f"{_OF_GUARDRAIL} ORDER BY number LIMIT ?2 OFFSET ?3"
 
@@ -164,7 +169,7 @@ def bound_members(
     return _MEMBERS.select(db, _PAGE, (guardrail_id, limit, offset))
 
 
-def count_bound(db: sqlite3.Connection, bound: Bound, guardrail_id: str | None) -> int:
+def count_bound(db: sqlite3.Connection, guardrail_id: str | None, *, bound: Bound) -> int:
     """How many assignments of keys or of members there are."""
     table = _KEYS if bound == "keys" else _MEMBERS
     return table.count(db, _OF_GUARDRAIL, (guardrail_id,))

@@ -102,7 +102,7 @@ class Caps:
         with_byok = workspace is not None and workspace.include_byok_in_budgets
         booked = partial(budgets.spent_since, self._db, workspace_id)
         for budget in budgets.of_workspace(self._db, workspace_id).values():
-            yield Allowance(budget.limit, budget.reset_interval, booked, with_byok=with_byok)
+            yield Allowance(budget.limit_usd, budget.reset_interval, booked, with_byok=with_byok)
 
     def _of_guardrails(self, key: sqlite3.Row) -> Iterator[Allowance]:
         workspace_id, user_id = key["workspace_id"], key["creator_user_id"]

@@ -17,22 +17,21 @@ class SlugTakenError(ValueError):
     """Another workspace goes by this name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceRecord:
-    """A stored workspace."""
+    """A stored workspace; the fields stand in the order of the contract's object."""
 
     id: str
-    slug: str
     name: str
+    slug: str
     description: str | None
-    is_default: bool
     created_at: datetime
     created_by: str | None
     updated_at: datetime | None
-    default_guardrail_id: str
     default_image_model: str | None
     default_text_model: str | None
     default_provider_sort: str | None
+    default_guardrail_id: str
     io_logging_api_key_ids: tuple[int, ...] | None
     io_logging_sampling_rate: Decimal
     is_data_discount_logging_enabled: bool
@@ -41,6 +40,7 @@ class WorkspaceRecord:
     disabled_server_tools: tuple[str, ...] | None = None
     include_byok_in_budgets: bool = False
     """For all budgets of the workspace; written with them."""
+    is_default: bool
 
 
 WORKSPACES = Table("workspaces", WorkspaceRecord)
