@@ -52,7 +52,7 @@ def select(catalog: Catalog, query: Mapping[str, Any], now: datetime) -> list[Ca
     found = [
         model
         for model in catalog.models
-        if _passes(model.wire, query) and _offers(model, query, now) and _stands(model, query)
+        if _passes(model.wire, query) and _offers(model, query, now) and _suits(model, query)
     ]
     order = query.get("sort")
     if order is None:
@@ -97,7 +97,7 @@ def _offers(model: CatalogModel, query: Mapping[str, Any], now: datetime) -> boo
     )
 
 
-def _stands(model: CatalogModel, query: Mapping[str, Any]) -> bool:
+def _suits(model: CatalogModel, query: Mapping[str, Any]) -> bool:
     """The filters on what a model is for, how it scores and where it is served."""
     rank, region, distillable = rank_of(model), query.get("region"), query.get("distillable")
     category = query.get("category")

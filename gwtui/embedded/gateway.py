@@ -75,7 +75,7 @@ class EmbeddedGateway:
                 origin = seed_database(db, seed, clock.now(), content)
                 if account.setting(db, "dialect") != dialect.name:
                     origin.relabel(db, dialect)
-                    account.remember(db, "dialect", dialect.name)
+                    account.change_setting(db, "dialect", dialect.name)
             site = Site(
                 dialect=dialect,
                 clock=clock,

@@ -17,7 +17,7 @@ from gwtui.embedded import wire
 from gwtui.embedded.operations import Operation, OperationRequest
 from gwtui.embedded.queries import PAGING
 from gwtui.embedded.responses import not_found, one, page
-from gwtui.embedded.routes.crud import Paged
+from gwtui.embedded.routes.crud import PagedList
 from gwtui.embedded.store import account, organization
 from gwtui.embedded.store.organization import Person
 
@@ -37,7 +37,7 @@ def _members(call: OperationRequest) -> JsonValue:
     return _PEOPLE.answer(call)
 
 
-_PEOPLE: Paged[Person] = Paged(
+_PEOPLE: PagedList[Person] = PagedList(
     organization.listed, organization.count, lambda _call, person: wire.data(person)
 )
 

@@ -18,7 +18,7 @@ from gwtui.embedded import queries, wire
 from gwtui.embedded.auth import masked
 from gwtui.embedded.operations import OperationRequest
 from gwtui.embedded.responses import invalid, refuse_unknown
-from gwtui.embedded.routes.crud import Resource, changes_in, workspace_of
+from gwtui.embedded.routes.crud import CrudRoutes, changes_in, workspace_of
 from gwtui.embedded.store import byok, keys
 from gwtui.embedded.store.byok import CredentialRecord, NewCredential, Terms
 
@@ -28,7 +28,7 @@ def _show(_call: OperationRequest, credential: CredentialRecord) -> dict[str, Js
     return {**wire.data(credential, *own), **wire.data(credential.terms)}
 
 
-CREDENTIALS = Resource(
+CREDENTIALS = CrudRoutes(
     path="/byok/{id}",
     name="Byok",
     plural="Byok",

@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
-class Paged(Generic[R]):
+class PagedList(Generic[R]):
     """A list that comes in pages.
 
     ``rows`` and ``count`` are functions of the store: both take the database and then ``scope``,
@@ -48,7 +48,7 @@ class Paged(Generic[R]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resource(Generic[R]):
+class CrudRoutes(Generic[R]):
     """A kind of record that can be listed, created, read, changed and deleted."""
 
     path: str
@@ -87,14 +87,14 @@ class Resource(Generic[R]):
         scope: Callable[[OperationRequest], Sequence[Any]] = lambda _call: (),
         query: tuple[QueryParameter, ...] = (),
     ) -> Operation:
-        """The list, page by page, as ``Paged`` takes it."""
+        """The list, page by page, as ``PagedList`` takes it."""
         return Operation(
             method="GET",
             path=self.path.rpartition("/")[0],
             operation_id=f"list{self.plural}",
             summary=summary,
             tag=self.tag,
-            handler=Paged(rows, count, self.show, scope).answer,
+            handler=PagedList(rows, count, self.show, scope).answer,
             answer=page(self.model),
             query=(*PAGING, *query),
             refusals=self.refusals,

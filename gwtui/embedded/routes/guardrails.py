@@ -46,7 +46,7 @@ from gwtui.embedded.responses import (
     reference,
     refuse_unknown,
 )
-from gwtui.embedded.routes.crud import Paged, Resource, workspace_of
+from gwtui.embedded.routes.crud import CrudRoutes, PagedList, workspace_of
 from gwtui.embedded.store import guardrails, keys, organization, workspaces
 from gwtui.embedded.store.guardrails import Assigner, Bound, GuardrailRecord, Policy
 
@@ -60,7 +60,7 @@ def _show(call: OperationRequest, guardrail: GuardrailRecord) -> dict[str, JsonV
     return {name: value for name, value in data.items() if name not in absent}
 
 
-GUARDRAILS = Resource(
+GUARDRAILS = CrudRoutes(
     path="/guardrails/{id}",
     name="Guardrail",
     plural="Guardrails",
@@ -181,7 +181,7 @@ def _keys_to_bind(call: OperationRequest) -> list[int]:
 def _members_to_bind(call: OperationRequest) -> list[str]:
     """Ids of the users that the body names. Raises a 400 for one that is not a member."""
     user_ids = list(dict.fromkeys(call.body_as(AssignMembersRequest).member_user_ids))
-    refuse_unknown("member_user_ids", organization.strangers(call.db, user_ids))
+    refuse_unknown("member_user_ids", organization.not_members(call.db, user_ids))
     return user_ids
 
 
@@ -208,7 +208,7 @@ def _assignments(
 
     def of_guardrails(scope: Callable[[OperationRequest], tuple[str | None]]) -> Handler:
         count = partial(guardrails.count_bound, bound=bound)
-        return Paged(rows, count, lambda _call, record: wire.data(record), scope).answer
+        return PagedList(rows, count, lambda _call, record: wire.data(record), scope).answer
 
     return (
         Operation(

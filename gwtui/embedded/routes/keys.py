@@ -21,7 +21,7 @@ from gwtui.embedded.responses import (
     reference,
     refuse_unknown,
 )
-from gwtui.embedded.routes.crud import Resource, changes_in, default_workspace, workspace_of
+from gwtui.embedded.routes.crud import CrudRoutes, changes_in, default_workspace, workspace_of
 from gwtui.embedded.store import keys, organization, workspaces
 from gwtui.embedded.store.keys import KeyRecord
 
@@ -42,7 +42,7 @@ def _find(call: OperationRequest, key_hash: str) -> KeyRecord | None:
     return None if key is None or key.is_management else key
 
 
-KEYS = Resource(
+KEYS = CrudRoutes(
     path="/keys/{hash}",
     name="Key",
     plural="Keys",
@@ -74,8 +74,8 @@ def _create(call: OperationRequest) -> JsonValue:
     request = call.body_as(CreateKeyRequest)
     workspace = workspace_of(call, request.workspace_id)
     if request.creator_user_id is not None:
-        strangers = organization.strangers(call.db, [request.creator_user_id])
-        refuse_unknown("creator_user_id", strangers)
+        outsiders = organization.not_members(call.db, [request.creator_user_id])
+        refuse_unknown("creator_user_id", outsiders)
     minted = mint(call.site.dialect, management=False)
     keys.add(
         call.db,

@@ -30,7 +30,7 @@ from gwtui.embedded.responses import (
     record,
     reference,
 )
-from gwtui.embedded.routes.crud import Paged, Resource, workspace_in_path
+from gwtui.embedded.routes.crud import CrudRoutes, PagedList, workspace_in_path
 from gwtui.embedded.store import keys, organization, workspaces
 from gwtui.embedded.store.organization import Member
 from gwtui.embedded.store.workspaces import SlugTakenError, WorkspaceRecord
@@ -44,7 +44,7 @@ def _show(_call: OperationRequest, workspace: WorkspaceRecord) -> dict[str, Json
     return data
 
 
-WORKSPACES = Resource(
+WORKSPACES = CrudRoutes(
     path="/workspaces/{id}",
     name="Workspace",
     plural="Workspaces",
@@ -128,9 +128,9 @@ def _add_members(call: OperationRequest) -> JsonValue:
     """Whoever is a member already counts as updated: the role is the organization's anyway."""
     workspace = workspace_in_path(call)
     user_ids = call.body_as(ChangeMembersRequest).user_ids
-    strangers = organization.strangers(call.db, user_ids)
-    if strangers:
-        message = f"not members of the organization: {named(strangers)}"
+    outsiders = organization.not_members(call.db, user_ids)
+    if outsiders:
+        message = f"not members of the organization: {named(outsiders)}"
         raise invalid([Problem("user_ids", message)])
     if not workspace.is_default:
         joining = {str(uuid.uuid4()): user_id for user_id in user_ids}
@@ -158,7 +158,7 @@ def _remove_members(call: OperationRequest) -> JsonValue:
     return {"removed_count": organization.leave(call.db, workspace.id, leaving)}
 
 
-_MEMBERS: Paged[Member] = Paged(
+_MEMBERS: PagedList[Member] = PagedList(
     organization.members_of,
     organization.count_members,
     lambda _call, member: wire.data(member),

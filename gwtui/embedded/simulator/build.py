@@ -14,12 +14,12 @@ from gwtui.embedded.simulator.catalog import Catalog, build_catalog
 from gwtui.embedded.simulator.chance import between, fraction, hex_text, uuid_text
 from gwtui.embedded.simulator.keys import KeyBuilder
 from gwtui.embedded.simulator.seed_data import (
-    CredentialSeed,
-    GuardrailSeed,
-    KeySeed,
-    UserSeed,
-    WorkspaceSeed,
-    seeds,
+    CredentialEntry,
+    GuardrailEntry,
+    KeyEntry,
+    UserEntry,
+    WorkspaceEntry,
+    entries,
     with_tuples,
 )
 from gwtui.embedded.simulator.world import (
@@ -54,7 +54,7 @@ def build_world(seed: int, now: datetime) -> World:
     workspaces = _workspaces(seed, now, people)
     catalog = build_catalog(seed)
     keys = KeyBuilder(seed, now, catalog, people, workspaces)
-    made = sorted(map(keys.build, seeds(KeySeed)), key=lambda key: key.created_at)
+    made = sorted(map(keys.build, entries(KeyEntry)), key=lambda key: key.created_at)
     spent = sum((key.usage.all_time.usd for key in made), Decimal(0))
     purchases, retired = _account(seed, now, spent)
     organization = _Organization(seed, now, catalog, people, workspaces)
@@ -94,7 +94,7 @@ def _people(seed: int) -> Mapping[str, SeedUser]:
             last_name=person.last_name,
             role=person.role,
         )
-        for index, person in enumerate(seeds(UserSeed))
+        for index, person in enumerate(entries(UserEntry))
     }
 
 
@@ -102,11 +102,11 @@ def _workspaces(
     seed: int, now: datetime, people: Mapping[str, SeedUser]
 ) -> Mapping[str, SeedWorkspace]:
     """The workspaces by slug, the default one first."""
-    return {row.slug: _workspace(seed, now, people, row) for row in seeds(WorkspaceSeed)}
+    return {row.slug: _workspace(seed, now, people, row) for row in entries(WorkspaceEntry)}
 
 
 def _workspace(
-    seed: int, now: datetime, people: Mapping[str, SeedUser], row: WorkspaceSeed
+    seed: int, now: datetime, people: Mapping[str, SeedUser], row: WorkspaceEntry
 ) -> SeedWorkspace:
     jitter = between(0, 36_000, seed, "workspace age", row.slug)
     settings = with_tuples(row.settings)
@@ -142,7 +142,7 @@ class _Organization:
         numbers = {handle: number for number, handle in enumerate(self.people)}
         members = [
             self._member(self.workspaces[row.slug], self.people[handle], numbers[handle])
-            for row in seeds(WorkspaceSeed)
+            for row in entries(WorkspaceEntry)
             for handle in row.members
         ]
         return tuple(sorted(members, key=lambda member: member.created_at))
@@ -160,7 +160,7 @@ class _Organization:
         """The budgets of each workspace that has any."""
         return tuple(
             self._budget(self.workspaces[row.slug], interval, limit)
-            for row in seeds(WorkspaceSeed)
+            for row in entries(WorkspaceEntry)
             for interval, limit in row.budgets.items()
         )
 
@@ -185,10 +185,10 @@ class _Organization:
 
     def guardrails(self) -> tuple[SeedGuardrail, ...]:
         """The guardrails, oldest first."""
-        made = map(self._guardrail, seeds(GuardrailSeed))
+        made = map(self._guardrail, entries(GuardrailEntry))
         return tuple(sorted(made, key=lambda guardrail: guardrail.created_at))
 
-    def _guardrail(self, row: GuardrailSeed) -> SeedGuardrail:
+    def _guardrail(self, row: GuardrailEntry) -> SeedGuardrail:
         workspace = self.workspaces[row.workspace]
         is_default = not row.name
         created_at = self._born(row.age, "rail", row.name)
@@ -209,7 +209,7 @@ class _Organization:
             assigned_at=created_at + timedelta(minutes=7),
         )
 
-    def _settings(self, row: GuardrailSeed) -> dict[str, Any]:
+    def _settings(self, row: GuardrailEntry) -> dict[str, Any]:
         """Fields of the contract: amounts, lasting names of models, filters with their labels."""
         settings = with_tuples(row.settings)
         for name in settings.keys() & _MODEL_LISTS:
@@ -231,10 +231,10 @@ class _Organization:
 
     def credentials(self) -> tuple[SeedCredential, ...]:
         """The BYOK credentials, oldest first."""
-        made = map(self._credential, seeds(CredentialSeed))
+        made = map(self._credential, entries(CredentialEntry))
         return tuple(sorted(made, key=lambda credential: credential.created_at))
 
-    def _credential(self, row: CredentialSeed) -> SeedCredential:
+    def _credential(self, row: CredentialEntry) -> SeedCredential:
         identity = ("credential", row.workspace, row.provider, row.name)
         return SeedCredential(
             id=uuid_text(self.seed, *identity),

@@ -17,12 +17,12 @@ from gwtui.contract.values import TOOL_CHOICES
 from gwtui.embedded.simulator.chance import uuid_text
 from gwtui.embedded.simulator.seed_data import (
     Condition,
-    EndpointSeed,
-    ModelSeed,
-    ProviderSeed,
+    EndpointEntry,
+    ModelEntry,
+    ProviderEntry,
     Workload,
+    entries,
     parameter_groups,
-    seeds,
 )
 
 _DEFAULTS = (
@@ -147,11 +147,11 @@ def build_catalog(seed: int) -> Catalog:
 
 @cache
 def _models() -> tuple[CatalogModel, ...]:
-    models = map(_model, seeds(ModelSeed))
+    models = map(_model, entries(ModelEntry))
     return tuple(sorted(models, key=lambda model: (-int(model.wire["created"]), model.id)))
 
 
-def _model(row: ModelSeed) -> CatalogModel:
+def _model(row: ModelEntry) -> CatalogModel:
     offers = row.endpoints
     prices = [_pricing(offer) for offer in offers]
     cheapest = min(zip(offers, prices, strict=True), key=lambda pair: _expense(*pair))[1]
@@ -161,7 +161,7 @@ def _model(row: ModelSeed) -> CatalogModel:
     )
 
 
-def _endpoint(row: ModelSeed, offer: EndpointSeed, pricing: WireObject) -> CatalogEndpoint:
+def _endpoint(row: ModelEntry, offer: EndpointEntry, pricing: WireObject) -> CatalogEndpoint:
     wire = _endpoint_object(row, offer, pricing)
     return CatalogEndpoint(
         key=f"{row.id}|{wire['tag']}",
@@ -178,15 +178,15 @@ def _endpoint(row: ModelSeed, offer: EndpointSeed, pricing: WireObject) -> Catal
 
 @cache
 def _providers() -> tuple[WireObject, ...]:
-    return tuple(map(_provider_object, seeds(ProviderSeed)))
+    return tuple(map(_provider_object, entries(ProviderEntry)))
 
 
 @cache
 def _provider_names() -> Mapping[str, str]:
-    return {provider.slug: provider.name for provider in seeds(ProviderSeed)}
+    return {provider.slug: provider.name for provider in entries(ProviderEntry)}
 
 
-def _provider_object(row: ProviderSeed) -> WireObject:
+def _provider_object(row: ProviderEntry) -> WireObject:
     """The provider object of GET /providers."""
     site = f"https://{row.slug}.example"
     policies = "policies" not in row.no_pages
@@ -203,12 +203,12 @@ def _provider_object(row: ProviderSeed) -> WireObject:
     }
 
 
-def _permaslug(row: ModelSeed) -> str:
+def _permaslug(row: ModelEntry) -> str:
     """The model's lasting name: its identifier without variant, with the day of release."""
     return f"{row.id.split(':')[0]}-{row.created.replace('-', '')}"
 
 
-def _model_object(row: ModelSeed, first: EndpointSeed, pricing: WireObject) -> WireObject:
+def _model_object(row: ModelEntry, first: EndpointEntry, pricing: WireObject) -> WireObject:
     """The model object of GET /models (extended contract section 7)."""
     wire: dict[str, Any] = {
         "id": row.id,
@@ -238,7 +238,7 @@ def _model_object(row: ModelSeed, first: EndpointSeed, pricing: WireObject) -> W
     return wire
 
 
-def _architecture_object(row: ModelSeed) -> dict[str, Any]:
+def _architecture_object(row: ModelEntry) -> dict[str, Any]:
     """The architecture object, all five fields."""
     return {
         "modality": f"{'+'.join(row.inputs)}->{'+'.join(row.outputs)}",
@@ -249,7 +249,7 @@ def _architecture_object(row: ModelSeed) -> dict[str, Any]:
     }
 
 
-def _endpoint_object(row: ModelSeed, offer: EndpointSeed, pricing: WireObject) -> WireObject:
+def _endpoint_object(row: ModelEntry, offer: EndpointEntry, pricing: WireObject) -> WireObject:
     """The endpoint object without its live figures."""
     parameters = row.parameters if offer.parameters is None else offer.parameters
     return {
@@ -280,7 +280,7 @@ def _endpoint_object(row: ModelSeed, offer: EndpointSeed, pricing: WireObject) -
     }
 
 
-def _expense(offer: EndpointSeed, pricing: WireObject) -> tuple[bool, Decimal, Decimal]:
+def _expense(offer: EndpointEntry, pricing: WireObject) -> tuple[bool, Decimal, Decimal]:
     """Order of the default routes: working standard endpoints first, then by price."""
     prices = {key: Decimal(value) for key, value in pricing.items() if isinstance(value, str)}
     share = 1 - Decimal(str(pricing["discount"]))
@@ -289,20 +289,20 @@ def _expense(offer: EndpointSeed, pricing: WireObject) -> tuple[bool, Decimal, D
     return off_route, tokens * share, sum(prices.values(), Decimal(0)) * share
 
 
-def _request_limits(row: ModelSeed) -> dict[str, int] | None:
+def _request_limits(row: ModelEntry) -> dict[str, int] | None:
     if row.request_limits is None:
         return None
     prompt, completion = row.request_limits
     return {"prompt_tokens": prompt, "completion_tokens": completion}
 
 
-def _default_parameters(row: ModelSeed) -> dict[str, float | None] | None:
+def _default_parameters(row: ModelEntry) -> dict[str, float | None] | None:
     if row.defaults is None:
         return None
     return {name: row.defaults.get(name) for name in _DEFAULTS}
 
 
-def _pricing(offer: EndpointSeed) -> WireObject:
+def _pricing(offer: EndpointEntry) -> WireObject:
     """The pricing object: wire prices of the quoted ones."""
     quoted = {"prompt": "0", "completion": "0", **offer.price}
     discount = quoted.pop("discount", 0)

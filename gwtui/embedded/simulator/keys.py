@@ -12,7 +12,7 @@ from gwtui.contract.values import LimitReset
 from gwtui.domain.resets import window_start
 from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint
 from gwtui.embedded.simulator.chance import between, hex_text
-from gwtui.embedded.simulator.seed_data import KeySeed, Work, WorkKind
+from gwtui.embedded.simulator.seed_data import KeyEntry, Work, WorkKind
 from gwtui.embedded.simulator.usage import (
     PICO,
     UsageProfile,
@@ -43,7 +43,7 @@ class KeyBuilder:
     workspaces: Mapping[str, SeedWorkspace]
     """By slug."""
 
-    def build(self, row: KeySeed) -> SeedKey:
+    def build(self, row: KeyEntry) -> SeedKey:
         """The key with what it used until now."""
         profile = self._profile(row)
         usage = self._counters(profile)
@@ -70,21 +70,21 @@ class KeyBuilder:
     def _days_ago(self, days: float) -> datetime:
         return (self.now - timedelta(days=days)).replace(microsecond=0)
 
-    def _created_at(self, row: KeySeed) -> datetime:
+    def _created_at(self, row: KeyEntry) -> datetime:
         # Nobody makes keys at the same second of the day.
         return self._days_ago(row.age - 0.3 * between(0, 1, self.seed, "age", row.name))
 
-    def _changed_at(self, row: KeySeed) -> datetime | None:
+    def _changed_at(self, row: KeyEntry) -> datetime | None:
         days = row.disabled if row.disabled is not None else row.changed
         return None if days is None else self._days_ago(days)
 
-    def _expires_at(self, row: KeySeed) -> datetime | None:
+    def _expires_at(self, row: KeyEntry) -> datetime | None:
         if row.expires is None:
             return None
         moment = self._days_ago(-row.expires)
         return moment if abs(row.expires) < _DELIBERATE else _since("daily", moment)
 
-    def _profile(self, row: KeySeed) -> UsageProfile:
+    def _profile(self, row: KeyEntry) -> UsageProfile:
         profile = UsageProfile(
             seed=self.seed,
             identity=hex_text(64, self.seed, "key", row.name),
@@ -96,7 +96,7 @@ class KeyBuilder:
         )
         return profile if row.used is None else self._scaled(profile, row, row.used)
 
-    def _stopped_at(self, row: KeySeed) -> datetime | None:
+    def _stopped_at(self, row: KeyEntry) -> datetime | None:
         ends = []
         expires_at = self._expires_at(row)
         if expires_at is not None and expires_at <= self.now:
@@ -107,7 +107,7 @@ class KeyBuilder:
             ends.append(self.now - _LIMIT_REACHED)
         return min(ends, default=None)
 
-    def _streams(self, row: KeySeed) -> tuple[UsageStream, ...]:
+    def _streams(self, row: KeyEntry) -> tuple[UsageStream, ...]:
         streams = []
         for entry in row.work:
             work = Work(**entry)
@@ -118,7 +118,7 @@ class KeyBuilder:
             streams.append(replace(one, requests_per_day=wanted / price if price else wanted))
         return tuple(streams)
 
-    def _scaled(self, profile: UsageProfile, row: KeySeed, used: float) -> UsageProfile:
+    def _scaled(self, profile: UsageProfile, row: KeyEntry, used: float) -> UsageProfile:
         """The profile, as busy as it takes to have used that share of the limit by now."""
         target = float(Decimal(row.limit or "0")) * used
         start = profile.active_from
@@ -151,7 +151,7 @@ _SCALING_STEPS = 2
 """The second step takes out what rounding to whole requests left of the first."""
 
 
-def _counted(totals: UsageTotals, row: KeySeed) -> Decimal:
+def _counted(totals: UsageTotals, row: KeyEntry) -> Decimal:
     return totals.usd + (totals.byok_usd if row.counts_byok else Decimal(0))
 
 

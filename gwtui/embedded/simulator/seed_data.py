@@ -36,7 +36,7 @@ WorkKind = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderSeed:
+class ProviderEntry:
     """A provider."""
 
     slug: str
@@ -50,7 +50,7 @@ class ProviderSeed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndpointSeed:
+class EndpointEntry:
     """One provider's offer of a model. None means: as the model has it."""
 
     provider: str
@@ -83,7 +83,7 @@ class EndpointSeed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSeed:
+class ModelEntry:
     """A model and who serves it."""
 
     id: str
@@ -92,7 +92,7 @@ class ModelSeed:
     """Day of release, YYYY-MM-DD."""
     description: str
     endpoint: tuple[Mapping[str, Any], ...]
-    """Fields of ``EndpointSeed``."""
+    """Fields of ``EndpointEntry``."""
     context: int | None = None
     inputs: tuple[str, ...] = ("text",)
     outputs: tuple[str, ...] = ("text",)
@@ -115,13 +115,13 @@ class ModelSeed:
     """Fields of ``ModelRank``."""
 
     @property
-    def endpoints(self) -> tuple[EndpointSeed, ...]:
+    def endpoints(self) -> tuple[EndpointEntry, ...]:
         """The offers, the first being the model's own default."""
-        return tuple(EndpointSeed(**with_tuples(offer)) for offer in self.endpoint)
+        return tuple(EndpointEntry(**with_tuples(offer)) for offer in self.endpoint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UserSeed:
+class UserEntry:
     """A person of the organization."""
 
     handle: str
@@ -131,7 +131,7 @@ class UserSeed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkspaceSeed:
+class WorkspaceEntry:
     """A workspace with its members and budgets."""
 
     slug: str
@@ -158,7 +158,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeySeed:
+class KeyEntry:
     """An API key and what its clients do."""
 
     name: str
@@ -186,7 +186,7 @@ class KeySeed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuardrailSeed:
+class GuardrailEntry:
     """A guardrail and whom it binds."""
 
     workspace: str
@@ -203,7 +203,7 @@ class GuardrailSeed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CredentialSeed:
+class CredentialEntry:
     """A BYOK credential."""
 
     workspace: str
@@ -220,18 +220,18 @@ class CredentialSeed:
 
 
 _KINDS = {
-    "provider": ProviderSeed,
-    "model": ModelSeed,
-    "user": UserSeed,
-    "workspace": WorkspaceSeed,
-    "key": KeySeed,
-    "guardrail": GuardrailSeed,
-    "credential": CredentialSeed,
+    "provider": ProviderEntry,
+    "model": ModelEntry,
+    "user": UserEntry,
+    "workspace": WorkspaceEntry,
+    "key": KeyEntry,
+    "guardrail": GuardrailEntry,
+    "credential": CredentialEntry,
 }
 
 
 @cache
-def seeds(kind: type[T]) -> tuple[T, ...]:
+def entries(kind: type[T]) -> tuple[T, ...]:
     """The entries of a kind in the order of its file. Raises TypeError for an unknown field."""
     name = next(name for name, known in _KINDS.items() if known is kind)
     return tuple(kind(**with_tuples(entry)) for entry in _read(f"{name}s")[name])

@@ -14,7 +14,7 @@ from typing import Any
 from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint, CatalogModel
 from gwtui.embedded.simulator.chance import between
 from gwtui.embedded.simulator.figures import live_figures
-from gwtui.embedded.simulator.seed_data import ModelSeed, ProviderSeed, seeds
+from gwtui.embedded.simulator.seed_data import ModelEntry, ProviderEntry, entries
 
 _REASONING_SHARE = (0.35, 0.8)
 _CACHED_SHARE = (0.15, 0.6)
@@ -43,16 +43,16 @@ def rank_of(model: CatalogModel) -> ModelRank:
 def _ranks() -> Mapping[str, ModelRank]:
     return {
         model.id: ModelRank(categories=frozenset(model.categories), **model.rank)
-        for model in seeds(ModelSeed)
+        for model in entries(ModelEntry)
     }
 
 
 @cache
-def _providers() -> Mapping[str, ProviderSeed]:
-    return {provider.slug: provider for provider in seeds(ProviderSeed)}
+def _providers() -> Mapping[str, ProviderEntry]:
+    return {provider.slug: provider for provider in entries(ProviderEntry)}
 
 
-def _provider_of(endpoint: CatalogEndpoint) -> ProviderSeed:
+def _provider_of(endpoint: CatalogEndpoint) -> ProviderEntry:
     return _providers()[str(endpoint.wire["tag"]).partition("/")[0]]
 
 

@@ -78,12 +78,12 @@ def rate_now(rhythm: RhythmName, hour: float) -> float:
 @cache
 def day_weights(rhythm: RhythmName, variant: int) -> tuple[int, ...]:
     """25 running sums of the hours' parts, from 0 to DAY_SHARES; every hour has at least one."""
-    wanted = [
+    shares = [
         hour * between(0.6, 1.4, variant, rhythm, index)
         for index, hour in enumerate(RHYTHMS[rhythm].hours)
     ]
-    scale = (DAY_SHARES - HOURS) / sum(wanted)
-    sums = [0, *accumulate(1 + int(share * scale) for share in wanted)]
+    scale = (DAY_SHARES - HOURS) / sum(shares)
+    sums = [0, *accumulate(1 + int(share * scale) for share in shares)]
     sums[-1] = DAY_SHARES
     return tuple(sums)
 

@@ -71,6 +71,6 @@ def setting(db: sqlite3.Connection, name: str) -> str | None:
     return None if row is None else str(row["value"])
 
 
-def remember(db: sqlite3.Connection, name: str, value: str) -> None:
+def change_setting(db: sqlite3.Connection, name: str, value: str) -> None:
     """Write a setting."""
     db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))

@@ -175,7 +175,7 @@ class Ledger:
             usage = self._used(db, account.get(db).accrued_until, now)
             add_usage(db, usage)
             account.book(db, sum(day.usage_pico for day in usage), now)
-            activity.forget(db, to_day(now))
+            activity.delete_old(db, to_day(now))
             if usage:
                 account.top_up(db, below=_TOP_UP_BELOW, by=_TOP_UP)
         self._booked_until = now

@@ -50,7 +50,7 @@ def count(db: sqlite3.Connection) -> int:
     return _PEOPLE.count(db)
 
 
-def strangers(db: sqlite3.Connection, user_ids: Iterable[str]) -> list[str]:
+def not_members(db: sqlite3.Connection, user_ids: Iterable[str]) -> list[str]:
     """Those of the ids that are not members, each once, in the order given."""
     given = list(dict.fromkeys(user_ids))
     rows = db.execute(
@@ -68,7 +68,7 @@ def filtered_catalog(db: sqlite3.Connection) -> bool:
 
 def filter_catalog(db: sqlite3.Connection, *, enabled: bool) -> None:
     """Change what ``filtered_catalog`` says."""
-    account.remember(db, _FILTERED_CATALOG, "true" if enabled else "false")
+    account.change_setting(db, _FILTERED_CATALOG, "true" if enabled else "false")
 
 
 _ROLE = "CASE p.role WHEN 'org:admin' THEN 'admin' ELSE 'member' END AS role"

@@ -49,7 +49,7 @@ def _add_missing(db: sqlite3.Connection, world: World, *, simulated: bool) -> No
         if account.setting(db, _DONE.format(name)) is None:
             if simulated or name in _ALWAYS:
                 step(db, world)
-            account.remember(db, _DONE.format(name), "yes")
+            account.change_setting(db, _DONE.format(name), "yes")
 
 
 def _people(db: sqlite3.Connection, world: World) -> None:
@@ -172,9 +172,9 @@ def seed_database(db: sqlite3.Connection, seed: int, now: datetime, content: Con
 
 def _seed(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Origin:
     origin = Origin(seed, from_micros(to_micros(now)), content)
-    account.remember(db, "seed", str(seed))
-    account.remember(db, "founded_at", str(to_micros(now)))
-    account.remember(db, "content", content)
+    account.change_setting(db, "seed", str(seed))
+    account.change_setting(db, "founded_at", str(to_micros(now)))
+    account.change_setting(db, "content", content)
     world = _world(seed, origin.moment)
     if content == "empty":
         _seed_empty(db, world)

@@ -88,7 +88,7 @@ _PLAIN = Codec()
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class _StoredColumn:
     name: str
     field: str
     part: str | None
@@ -129,7 +129,7 @@ class Table(Generic[R]):
             (part, *entry) for part, kind in self._parts.items() for entry in _types(kind).items()
         ]
         self._columns = {
-            field: _Column(
+            field: _StoredColumn(
                 name=(renamed or {}).get(field, field),
                 field=field,
                 part=part,
