@@ -23,13 +23,7 @@ from gwtui.embedded.store.organization import Person
 
 
 def _credits(call: OperationRequest) -> JsonValue:
-    found = account.get(call.db)
-    return {
-        "data": {
-            "total_credits": wire.number(found.total_credits),
-            "total_usage": wire.number(found.total_usage),
-        }
-    }
+    return {"data": wire.data(account.get(call.db), "total_credits", "total_usage")}
 
 
 def _members(call: OperationRequest) -> JsonValue:

@@ -56,11 +56,11 @@ def layer_data(layer: Layer, now: datetime) -> dict[str, JsonValue]:
     """The wire form of a budget layer."""
     return {
         "scope": layer.scope,
-        "limit_usd": wire.number(layer.limit),
-        "spend_usd": wire.number(layer.spend),
-        "remaining_usd": wire.number(layer.remaining),
+        "limit_usd": wire.value(layer.limit),
+        "spend_usd": wire.value(layer.spend),
+        "remaining_usd": wire.value(layer.remaining),
         "reset_interval": layer.reset_interval,
-        "resets_at": wire.timestamp_or_none(next_reset(layer.reset_interval, now)),
+        "resets_at": wire.value(next_reset(layer.reset_interval, now)),
         "include_byok": layer.include_byok,
         "budget_id": layer.budget_id,
         "guardrail_id": layer.guardrail_id,
@@ -140,13 +140,8 @@ def _get(call: OperationRequest) -> JsonValue:
     deciding = effective(found)
     return {
         "data": {
-            "label": key.label,
-            "limit": wire.number_or_none(key.limit),
-            "limit_remaining": wire.number_or_none(key.limit_remaining),
-            "limit_reset": key.limit_reset,
-            "include_byok_in_limit": key.include_byok_in_limit,
-            "expires_at": wire.timestamp_or_none(key.expires_at),
-            "creator_user_id": key.creator_user_id,
+            **wire.data(key, "label", "limit", "limit_remaining", "limit_reset"),
+            **wire.data(key, "include_byok_in_limit", "expires_at", "creator_user_id"),
             **wire.usage_figures(key.usage),
             "is_free_tier": owner.total_credits == 0,
             "is_management_key": key.is_management,

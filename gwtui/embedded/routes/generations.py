@@ -92,7 +92,7 @@ def generation_data(
     """The metadata. Amounts are USD, times milliseconds."""
     request, stream = record.request, record.request.stream
     run = _Run(catalog, record, catalog.endpoint(stream.endpoint_key))
-    cost = wire.number(from_pico(request.cost))
+    cost = wire.value(from_pico(request.cost))
     upstream_id = f"up-{hex_text(16, catalog.seed, request.id, 'upstream')}"
     return {
         "id": request.id,

@@ -101,14 +101,6 @@ def find(db: sqlite3.Connection, credential_id: str) -> CredentialRecord | None:
     return _IN_ORDER.find(db, "id = ?", (credential_id,))
 
 
-def sealed_key(db: sqlite3.Connection, credential: CredentialRecord) -> bytes | None:
-    """The sealed key, None where there is none."""
-    row = db.execute(
-        "SELECT sealed FROM byok_material WHERE credential = ?", (credential.number,)
-    ).fetchone()
-    return None if row is None else bytes(row["sealed"])
-
-
 def change(db: sqlite3.Connection, credential: CredentialRecord, terms: Terms) -> None:
     """Give a credential other terms."""
     CREDENTIALS.update(db, shallow(terms), "number = ?", credential.number)
