@@ -18,7 +18,7 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.store.seed import Content, Founding, found_or_recall
+from gwtui.embedded.store.seed import Content, Origin, seed_database
 
 _MOST = 8
 """Worlds that are kept; tests begin at few moments."""
@@ -34,7 +34,7 @@ def open_gateway(
     faults: Switchboard | None = None,
 ) -> EmbeddedGateway:
     """As ``EmbeddedGateway.open`` in memory."""
-    with patch("gwtui.embedded.gateway.found_or_recall", _found_or_copied):
+    with patch("gwtui.embedded.gateway.seed_database", _found_or_copied):
         return EmbeddedGateway.open(
             None, dialect=dialect, content=content, clock=clock, faults=faults
         )
@@ -51,21 +51,19 @@ def no_chance() -> Iterator[None]:
         yield
 
 
-def _found_or_copied(
-    db: sqlite3.Connection, seed: int, now: datetime, content: Content
-) -> Founding:
+def _found_or_copied(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Origin:
     kept = _kept.get((seed, now, content))
     if kept is not None:
         _copy(kept, db)
-        return found_or_recall(db, seed, now, content)
+        return seed_database(db, seed, now, content)
     with no_chance():
-        founding = found_or_recall(db, seed, now, content)
+        origin = seed_database(db, seed, now, content)
     while len(_kept) >= _MOST:
         _kept.pop(next(iter(_kept))).close()
     # The gateways of one process may live in threads of their own, one after the other.
     kept = _kept[seed, now, content] = sqlite3.connect(":memory:", check_same_thread=False)
     _copy(db, kept)
-    return founding
+    return origin
 
 
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.store.columns import to_micros
+from gwtui.embedded.store.table import to_micros
 
 _MADE = datetime(2026, 11, 1, tzinfo=UTC)
 _ADD_KEY = """

@@ -46,17 +46,17 @@ def build_app(
     site: Site, database: Database, ledger: Ledger, operations: Sequence[Operation]
 ) -> Starlette:
     """The application. Anything that it does not expect becomes a documented 500 and a log line."""
-    desk = _Desk(site, database, ledger)
+    endpoints = _Endpoints(site, database, ledger)
     by_path: dict[str, dict[str, Operation]] = {}
     for operation in operations:
         by_path.setdefault(operation.path, {})[operation.method] = operation
     app = Starlette(
         routes=[
-            Route(PREFIX + path, desk.endpoint(methods), methods=list(methods))
+            Route(PREFIX + path, endpoints.endpoint(methods), methods=list(methods))
             for path, methods in sorted(by_path.items(), key=lambda item: literal_first(item[0]))
         ],
         middleware=[Middleware(RequestMarks, clock=site.clock)],
-        exception_handlers={HTTPException: desk.unrouted},
+        exception_handlers={HTTPException: endpoints.unrouted},
     )
     app.router.redirect_slashes = False
     return app
@@ -67,7 +67,7 @@ def literal_first(path: str) -> list[tuple[bool, str]]:
     return [(segment.startswith("{"), segment) for segment in path.split("/")]
 
 
-class _Desk:
+class _Endpoints:
     """Takes requests through authentication, validation and one transaction to an answer."""
 
     def __init__(self, site: Site, database: Database, ledger: Ledger) -> None:
@@ -98,7 +98,7 @@ class _Desk:
             caller = self._admit(operation, request)
             query = read_query(operation.query, request.query_params.multi_items())
             body = await self._body(operation, request)
-            content = await self._in_turn(operation, request, caller, query, body)
+            content = await self._execute_when_free(operation, request, caller, query, body)
             if operation.erases:
                 await self._until(lambda: self._database.is_erased, _ERASE_SECONDS)
             return self._respond(operation.status, content)
@@ -129,7 +129,7 @@ class _Desk:
         content_type = request.headers.get("content-type")
         return bodies.parse(raw, content_type, operation.body, self._site.dialect)
 
-    async def _in_turn(
+    async def _execute_when_free(
         self,
         operation: Operation,
         request: Request,
@@ -137,15 +137,15 @@ class _Desk:
         query: Mapping[str, Any],
         body: RequestModel | None,
     ) -> JsonValue:
-        """Carry out, waiting while another process is writing; others are served meanwhile.
+        """Run the handler, waiting while another process is writing; others are served meanwhile.
 
-        Raises DatabaseBusyError when that takes too long. Nothing was carried out before.
+        Raises DatabaseBusyError, with nothing done, when that takes too long.
         """
         clock = self._site.clock
         until = clock.monotonic() + BUSY_SECONDS
         while True:
             try:
-                return self._carry_out(operation, request, caller, query, body)
+                return self._execute(operation, request, caller, query, body)
             except DatabaseBusyError:
                 if clock.monotonic() >= until:
                     raise
@@ -158,7 +158,7 @@ class _Desk:
         while not holds() and clock.monotonic() < until:
             await clock.sleep(_PAUSE_SECONDS)
 
-    def _carry_out(
+    def _execute(
         self,
         operation: Operation,
         request: Request,

@@ -18,10 +18,10 @@ from gwtui.embedded.simulator.traits import (
     is_distillable,
     is_zero_retention,
     popularity,
+    rank_of,
     regions_of,
-    standing_of,
 )
-from gwtui.embedded.store.assignments import Binding
+from gwtui.embedded.store.guardrails import Binding
 
 ANY_OUTPUT = "all"
 _DAY_SECONDS = 86_400
@@ -52,7 +52,7 @@ def select(catalog: Catalog, query: Mapping[str, Any], now: datetime) -> list[Ca
     found = [
         model
         for model in catalog.models
-        if _passes(model.wire, query) and _offers(model, query, now) and _stands(model, query)
+        if _passes(model.wire, query) and _offers(model, query, now) and _suits(model, query)
     ]
     order = query.get("sort")
     if order is None:
@@ -97,31 +97,27 @@ def _offers(model: CatalogModel, query: Mapping[str, Any], now: datetime) -> boo
     )
 
 
-def _stands(model: CatalogModel, query: Mapping[str, Any]) -> bool:
+def _suits(model: CatalogModel, query: Mapping[str, Any]) -> bool:
     """The filters on what a model is for, how it scores and where it is served."""
-    standing, region, distillable = (
-        standing_of(model),
-        query.get("region"),
-        query.get("distillable"),
-    )
+    rank, region, distillable = rank_of(model), query.get("region"), query.get("distillable")
     category = query.get("category")
     return (
-        (not category or category.casefold() in standing.categories)
+        (not category or category.casefold() in rank.categories)
         and (distillable is None or is_distillable(model) is (distillable == "true"))
         and (region is None or any(region in regions_of(one) for one in model.endpoints))
         and all(
-            _within(_index(standing, name), query.get(f"min_{name}"), query.get(f"max_{name}"))
+            _within(_index(rank, name), query.get(f"min_{name}"), query.get(f"max_{name}"))
             for name in INDICES
         )
     )
 
 
-def _index(standing: ModelRank, name: str) -> Decimal | None:
+def _index(rank: ModelRank, name: str) -> Decimal | None:
     value = {
-        "intelligence_index": standing.intelligence,
-        "coding_index": standing.coding,
-        "agentic_index": standing.agentic,
-        "tool_success_rate": standing.tool_success,
+        "intelligence_index": rank.intelligence,
+        "coding_index": rank.coding,
+        "agentic_index": rank.agentic,
+        "tool_success_rate": rank.tool_success,
     }[name]
     return None if value is None else Decimal(str(value))
 
@@ -179,19 +175,19 @@ def _order(catalog: Catalog, order: str, now: datetime) -> tuple[_Figure, bool]:
             return best(medians) if medians else None
 
         return median, descending
-    standing: Mapping[str, tuple[_Figure, bool]] = {
+    rank: Mapping[str, tuple[_Figure, bool]] = {
         "newest": (lambda model: model.wire["created"], True),
         "pricing-low-to-high": (_price, False),
         "pricing-high-to-low": (_price, True),
         "context-high-to-low": (lambda model: model.wire["context_length"], True),
         "most-popular": (popularity, True),
         "top-weekly": (popularity, True),
-        "intelligence-high-to-low": (lambda model: standing_of(model).intelligence, True),
-        "coding-high-to-low": (lambda model: standing_of(model).coding, True),
-        "agentic-high-to-low": (lambda model: standing_of(model).agentic, True),
-        "design-arena-elo-high-to-low": (lambda model: standing_of(model).arena, True),
+        "intelligence-high-to-low": (lambda model: rank_of(model).intelligence, True),
+        "coding-high-to-low": (lambda model: rank_of(model).coding, True),
+        "agentic-high-to-low": (lambda model: rank_of(model).agentic, True),
+        "design-arena-elo-high-to-low": (lambda model: rank_of(model).arena, True),
     }
-    return standing[order]
+    return rank[order]
 
 
 def _price(model: CatalogModel) -> Decimal:

@@ -68,7 +68,7 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
     Raises GatewayStartError.
     """
     try:
-        # Once: what is erased and founded anew is the same file, also where the name is a link.
+        # Once: what is erased and begun anew is the same file, also where the name is a link.
         database = database_path(data_dir / DATABASE_NAME)
         if fresh:
             erase(database)

@@ -20,7 +20,7 @@ from gwtui.embedded.simulator import build_catalog
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.ledger import Ledger
-from gwtui.embedded.store.seed import Content, Founding, found_or_recall
+from gwtui.embedded.store.seed import Content, Origin, seed_database
 from gwtui.embedded.store.vault import Vault
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class EmbeddedGateway:
         self,
         database: Database,
         site: Site,
-        founding: Founding,
+        origin: Origin,
         faults: Switchboard | None = None,
     ) -> None:
         with database.read() as db:
@@ -43,7 +43,7 @@ class EmbeddedGateway:
         ledger.catch_up(site.clock.now())
         self._database = database
         self._site = site
-        self.founding = founding
+        self.origin = origin
         self.faults = faults
         """What goes wrong here on demand; None when nothing ever does."""
         app = build_app(site, database, ledger, OPERATIONS)
@@ -60,10 +60,10 @@ class EmbeddedGateway:
         clock: Clock = SYSTEM_CLOCK,
         faults: Switchboard | None = None,
     ) -> EmbeddedGateway:
-        """Open or found a gateway; ``None`` is a private one in memory.
+        """Open a gateway, or begin one; ``None`` is a private one in memory.
 
-        ``seed`` and ``content`` count only for a database that is founded now; an existing one
-        keeps what it began with (``founding``). "empty" is a new account: the catalog, one
+        ``seed`` and ``content`` count only for a database that is seeded now; an existing one
+        keeps what it began with (``origin``). "empty" is a new account: the catalog, one
         workspace, no keys and no credits. ``faults`` lets things go wrong.
         Raises DatabaseInUseError while another process serves the file, DatabaseUnusableError when
         it is not ours, from a newer version, or the key file beside it is damaged.
@@ -72,19 +72,19 @@ class EmbeddedGateway:
         clock = clock if faults is None else faults.skewed(clock)
         try:
             with opened.write() as db:
-                founding = found_or_recall(db, seed, clock.now(), content)
+                origin = seed_database(db, seed, clock.now(), content)
                 if account.setting(db, "dialect") != dialect.name:
-                    founding.speak(db, dialect)
-                    account.remember(db, "dialect", dialect.name)
+                    origin.relabel(db, dialect)
+                    account.change_setting(db, "dialect", dialect.name)
             site = Site(
                 dialect=dialect,
                 clock=clock,
-                catalog=build_catalog(founding.seed),
+                catalog=build_catalog(origin.seed),
                 vault=Vault.of(opened.path),
                 description=partial(_description, dialect),
-                profiles=founding.profiles(),
+                profiles=origin.profiles(),
             )
-            return cls(opened, site, founding, faults)
+            return cls(opened, site, origin, faults)
         except BaseException:
             opened.close()
             raise

@@ -98,7 +98,7 @@ class OperationRequest:
 Handler = Callable[[OperationRequest], JsonValue]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """One method on one path below /api/v1."""
 
@@ -107,7 +107,7 @@ class Operation:
     operation_id: str
     summary: str
     tag: str
-    access: Access
+    access: Access = Access.MANAGEMENT
     handler: Handler
     answer: ResponseSchema
     status: int = 200

@@ -14,7 +14,7 @@ from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.errors import DatabaseMissingError
 from gwtui.embedded.store import account, generations, keys
 from gwtui.embedded.store.database import Database
-from gwtui.embedded.store.seed import recall
+from gwtui.embedded.store.seed import read_origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[R
                 raise DatabaseMissingError(f"{database} was never served, so it is still empty.")
             now = clock.now()
             until = min(now, found.accrued_until)
-            records = generations.latest(db, recall(db).profiles(), until)
+            records = generations.latest(db, read_origin(db).profiles(), until)
             names = {
                 record.actor.key_hash: keys.find(db, record.actor.key_hash, now)
                 for record in records

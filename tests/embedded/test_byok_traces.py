@@ -178,7 +178,7 @@ import asyncio, os, sqlite3, sys
 from pathlib import Path
 sys.path[:0] = sys.argv[2:]
 from gateway_bench import bench
-from gwtui.embedded.store.log_cleaner import LogCleaner
+from gwtui.embedded.store.database import LogCleaner
 
 async def main():
     path = Path(sys.argv[1])

@@ -246,5 +246,5 @@ async def test_the_demo_runs_on_a_database_that_is_kept_elsewhere(tmp_path: Path
             EmbeddedGateway.open(elsewhere)
     assert alias.is_symlink()
     content = EmbeddedGateway.open(elsewhere)
-    assert content.founding.content == ("simulated" if fresh else "empty")
+    assert content.origin.content == ("simulated" if fresh else "empty")
     content.close()

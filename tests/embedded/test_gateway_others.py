@@ -20,8 +20,7 @@ from gwtui.embedded import app
 from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.issuing import issue_key
-from gwtui.embedded.store.database import BUSY_SECONDS, CLOSE_SECONDS
-from gwtui.embedded.store.log_cleaner import LONGEST_PAUSE, LogCleaner
+from gwtui.embedded.store.database import BUSY_SECONDS, CLOSE_SECONDS, LONGEST_PAUSE, LogCleaner
 
 STALL = 1.0
 """Seconds: far above what a slow machine needs, far below what a stranger used to cost."""

@@ -9,8 +9,8 @@ import pytest
 from gateway_bench import Bench, bench
 
 from gwtui.contract.dialects import OPENROUTER
+from gwtui.embedded import wire
 from gwtui.embedded.bodies import MAX_BODY_BYTES
-from gwtui.embedded.routes import keys as routes
 from gwtui.embedded.store import account
 
 JSON = {"Content-Type": "application/json"}
@@ -141,7 +141,7 @@ async def test_a_handler_that_fails_half_way_leaves_nothing(
     def broken(key: object) -> None:
         raise RuntimeError("after the insert")
 
-    monkeypatch.setattr(routes, "key_data", broken)
+    monkeypatch.setattr(wire, "usage_figures", broken)
     await gate.refused(500, "POST", "/keys", json={"name": "never"})
     monkeypatch.undo()
     assert await gate.data("GET", "/keys") == []

@@ -76,9 +76,9 @@ async def test_everything_is_kept_between_runs(database: Path):
         data, key = await gate.create(name="kept", limit=5)
         clock.forward(hours=1)
         credits = await gate.data("GET", "/credits")
-        founding = gate.gateway.founding
+        origin = gate.gateway.origin
     async with bench(database, clock=clock, content="empty") as gate:
-        assert gate.gateway.founding == founding, "an existing database stays what it was"
+        assert gate.gateway.origin == origin, "an existing database stays what it was"
         assert await gate.data("GET", f"/keys/{data['hash']}") == data
         assert await gate.data("GET", "/credits") == credits
         await gate.call("GET", "/key", token=key, expect=200)
@@ -210,7 +210,7 @@ def test_erasing_removes_what_was_there(database: Path):
     erase(database)
     assert not database.exists()
     fresh = EmbeddedGateway.open(database, seed=4)
-    assert fresh.founding.seed == 4
+    assert fresh.origin.seed == 4
     fresh.close()
 
 

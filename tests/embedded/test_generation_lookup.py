@@ -15,7 +15,7 @@ from gwtui.embedded.recent import recent_generations
 from gwtui.embedded.simulator import accrued, build_world
 from gwtui.embedded.simulator.generations import find_request, latest_requests
 from gwtui.embedded.store import generations
-from gwtui.embedded.store.columns import from_pico
+from gwtui.embedded.store.table import from_pico
 
 WORLD = build_world(1, START)
 PROFILES = {key.hash: key.profile for key in WORLD.keys}

@@ -87,6 +87,9 @@ def test_sdist_and_wheel_hold_the_style_sheets(dist: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         inside = set(archive.namelist())
     assert {f"gwtui/styles/{sheet}" for sheet in sheets} <= inside
+    world = {str(file.relative_to(ROOT)) for file in (ROOT / "gwtui/embedded/world").iterdir()}
+    assert world
+    assert world <= inside
     assert not [name for name in inside if name.startswith(("tests/", "styles/"))]
     sdist = next(dist.glob("*.tar.gz"))
     with tarfile.open(sdist) as archive:

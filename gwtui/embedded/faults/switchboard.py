@@ -85,11 +85,11 @@ class Switchboard:
             if scope["type"] != "http" or not self._armed:
                 await app(scope, receive, send)
             else:
-                await self._meet(Exchange(app, scope, receive, send, clock), operation_of(scope))
+                await self._apply(Exchange(app, scope, receive, send, clock), operation_of(scope))
 
         return guarded
 
-    async def _meet(self, exchange: Exchange, operation: str | None) -> None:
+    async def _apply(self, exchange: Exchange, operation: str | None) -> None:
         for armed in self._armed:
             kind = armed.fault.kind
             if kind.act is None or not armed.strikes(operation):

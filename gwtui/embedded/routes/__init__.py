@@ -2,43 +2,55 @@
 
 from __future__ import annotations
 
-from gwtui.embedded.operations import Operation
+from pydantic import JsonValue
+
+from gwtui.embedded.operations import Access, Operation, OperationRequest
+from gwtui.embedded.responses import plain
 from gwtui.embedded.routes import (
+    account,
     activity,
-    assignments,
     budgets,
     byok,
-    credits,
+    catalog,
     current_key,
-    description,
-    endpoints,
     generations,
     guardrails,
     keys,
-    members,
-    models,
-    organization,
-    providers,
     workspaces,
-    zdr,
 )
+
+
+def _describe(call: OperationRequest) -> JsonValue:
+    return dict(call.site.description())
+
 
 OPERATIONS: tuple[Operation, ...] = (
     *keys.OPERATIONS,
     *current_key.OPERATIONS,
-    *credits.OPERATIONS,
+    *account.OPERATIONS,
     *activity.OPERATIONS,
     *generations.OPERATIONS,
-    *models.OPERATIONS,
-    *endpoints.OPERATIONS,
-    *zdr.OPERATIONS,
-    *providers.OPERATIONS,
+    *catalog.OPERATIONS,
     *workspaces.OPERATIONS,
-    *members.OPERATIONS,
     *budgets.OPERATIONS,
-    *organization.OPERATIONS,
     *guardrails.OPERATIONS,
-    *assignments.OPERATIONS,
     *byok.OPERATIONS,
-    *description.OPERATIONS,
+    Operation(
+        method="GET",
+        path="/openapi.json",
+        operation_id="getDescription",
+        summary="This document",
+        tag="Description",
+        access=Access.PUBLIC,
+        handler=_describe,
+        answer=plain(
+            "OpenAPI 3.1 document",
+            {
+                "openapi": {"type": "string"},
+                "info": {"type": "object"},
+                "paths": {"type": "object"},
+                "components": {"type": "object"},
+            },
+        ),
+    ),
 )

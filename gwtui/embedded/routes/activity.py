@@ -12,25 +12,25 @@ from gwtui.embedded import queries, wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import invalid, many, not_found
 from gwtui.embedded.simulator import Catalog
-from gwtui.embedded.simulator.tokens import cached_tokens, reasoning_tokens
+from gwtui.embedded.simulator.traits import cached_tokens, reasoning_tokens
 from gwtui.embedded.store import activity, keys, workspaces
 from gwtui.embedded.store.activity import ActivityFilter, ActivitySum
-from gwtui.embedded.store.columns import from_pico, to_day
+from gwtui.embedded.store.table import from_pico, to_day
 
 _BY_WORKSPACE = "workspace"
 
 
 def _list(call: OperationRequest) -> JsonValue:
     first, last = _days(call)
-    wanted = ActivityFilter(
+    matching = ActivityFilter(
         first_day=first,
         last_day=last,
         key_hash=call.query["api_key_hash"],
         user_id=call.query["user_id"],
         workspace_id=call.query["workspace_id"],
     )
-    _demand_known(call, wanted)
-    found = activity.sums(call.db, wanted, by_workspace=call.query["group_by"] == _BY_WORKSPACE)
+    _refuse_unknown(call, matching)
+    found = activity.sums(call.db, matching, by_workspace=call.query["group_by"] == _BY_WORKSPACE)
     return {"data": [_row(call.site.catalog, row) for row in found]}
 
 
@@ -38,19 +38,19 @@ def _days(call: OperationRequest) -> tuple[int, int]:
     """The first and the last day that are asked for. Today is not over, so it is not shown."""
     last = to_day(call.now) - 1
     first = last - ACTIVITY_DAYS + 1
-    wanted: date | None = call.query["date"]
-    if wanted is None:
+    day: date | None = call.query["date"]
+    if day is None:
         return first, last
-    if not first <= wanted.toordinal() <= last:
+    if not first <= day.toordinal() <= last:
         span = f"{date.fromordinal(first)} to {date.fromordinal(last)}"
         message = f"must be one of the last {ACTIVITY_DAYS} completed UTC days, {span}"
         raise invalid([Problem("date", message)])
-    return wanted.toordinal(), wanted.toordinal()
+    return day.toordinal(), day.toordinal()
 
 
-def _demand_known(call: OperationRequest, wanted: ActivityFilter) -> None:
+def _refuse_unknown(call: OperationRequest, matching: ActivityFilter) -> None:
     """Refuse an unknown workspace, and a key that never was: a deleted one has its history."""
-    key, workspace = wanted.key_hash, wanted.workspace_id
+    key, workspace = matching.key_hash, matching.workspace_id
     if key and keys.find_credential(call.db, key) is None and not activity.knows_key(call.db, key):
         raise not_found()
     if workspace and workspaces.get(call.db, workspace) is None:
@@ -66,8 +66,8 @@ def _row(catalog: Catalog, row: ActivitySum) -> dict[str, JsonValue]:
         "endpoint_id": endpoint.id,
         "provider_name": str(endpoint.wire["provider_name"]),
         "requests": row.requests,
-        "usage": wire.number(from_pico(row.usage_pico)),
-        "byok_usage_inference": wire.number(from_pico(row.byok_usage_pico)),
+        "usage": wire.value(from_pico(row.usage_pico)),
+        "byok_usage_inference": wire.value(from_pico(row.byok_usage_pico)),
         "prompt_tokens": row.prompt_tokens,
         "completion_tokens": row.completion_tokens,
         "reasoning_tokens": reasoning_tokens(catalog, endpoint, row.completion_tokens),

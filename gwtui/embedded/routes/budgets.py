@@ -15,32 +15,24 @@ from gwtui.contract.budgets import (
 )
 from gwtui.contract.request import Problem
 from gwtui.embedded import wire
-from gwtui.embedded.operations import Access, Operation, OperationRequest
+from gwtui.embedded.operations import Operation, OperationRequest
 from gwtui.embedded.responses import DELETED, invalid, many, not_found, one
-from gwtui.embedded.routes.scope import workspace_in_path
+from gwtui.embedded.routes.crud import workspace_in_path
 from gwtui.embedded.store import budgets, workspaces
 from gwtui.embedded.store.budgets import BudgetRecord
 
 _BYOK = "include_byok_in_budgets"
 
 
-def budget_data(budget: BudgetRecord) -> dict[str, JsonValue]:
-    """The wire form of a budget."""
-    return {
-        "id": budget.id,
-        "workspace_id": budget.workspace_id,
-        "limit_usd": wire.number(budget.limit),
-        "reset_interval": budget.reset_interval,
-        "created_at": wire.timestamp_or_none(budget.created_at),
-        "updated_at": wire.timestamp_or_none(budget.updated_at),
-    }
+def _show(budget: BudgetRecord) -> dict[str, JsonValue]:
+    return wire.data(budget, *Budget.model_fields)
 
 
 def _list(call: OperationRequest) -> JsonValue:
     workspace = workspace_in_path(call)
     found = budgets.of_workspace(call.db, workspace.id)
     return {
-        "data": [budget_data(budget) for budget in found.values()],
+        "data": [_show(budget) for budget in found.values()],
         _BYOK: workspace.include_byok_in_budgets,
     }
 
@@ -51,7 +43,7 @@ def _get(call: OperationRequest) -> JsonValue:
     budget = budgets.of_workspace(call.db, workspace.id).get(interval)
     if budget is None:
         raise not_found()
-    return {"data": budget_data(budget), _BYOK: workspace.include_byok_in_budgets}
+    return {"data": _show(budget), _BYOK: workspace.include_byok_in_budgets}
 
 
 def _put(call: OperationRequest) -> JsonValue:
@@ -59,7 +51,8 @@ def _put(call: OperationRequest) -> JsonValue:
     interval = _interval(call)
     workspace = workspace_in_path(call)
     limits: dict[str, Decimal] = {
-        other: budget.limit for other, budget in budgets.of_workspace(call.db, workspace.id).items()
+        other: budget.limit_usd
+        for other, budget in budgets.of_workspace(call.db, workspace.id).items()
     }
     conflict = budget_conflict({**limits, interval: request.limit_usd})
     if conflict:
@@ -95,7 +88,6 @@ OPERATIONS = (
         operation_id="listWorkspaceBudgets",
         summary="List the budgets of a workspace, the shortest interval first",
         tag="Workspaces",
-        access=Access.MANAGEMENT,
         handler=_list,
         answer=many(Budget, _BESIDE),
     ),
@@ -105,7 +97,6 @@ OPERATIONS = (
         operation_id="getWorkspaceBudget",
         summary="Get the budget of an interval: daily, weekly, monthly or lifetime",
         tag="Workspaces",
-        access=Access.MANAGEMENT,
         handler=_get,
         answer=one(Budget, _BESIDE),
         refusals=(400,),
@@ -116,7 +107,6 @@ OPERATIONS = (
         operation_id="putWorkspaceBudget",
         summary="Create or replace the budget of an interval",
         tag="Workspaces",
-        access=Access.MANAGEMENT,
         handler=_put,
         answer=one(Budget, _BESIDE),
         body=PutBudgetRequest,
@@ -127,7 +117,6 @@ OPERATIONS = (
         operation_id="deleteWorkspaceBudget",
         summary="Delete the budget of an interval; no error when there is none",
         tag="Workspaces",
-        access=Access.MANAGEMENT,
         handler=_delete,
         answer=DELETED,
         refusals=(400,),

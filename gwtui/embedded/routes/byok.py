@@ -16,51 +16,39 @@ from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokReq
 from gwtui.contract.request import Problem
 from gwtui.embedded import queries, wire
 from gwtui.embedded.auth import masked
-from gwtui.embedded.operations import Access, Operation, OperationRequest
-from gwtui.embedded.responses import DELETED, invalid, not_found, one, page, refuse_unknown
-from gwtui.embedded.routes.scope import workspace_of
+from gwtui.embedded.operations import OperationRequest
+from gwtui.embedded.responses import invalid, refuse_unknown
+from gwtui.embedded.routes.crud import CrudRoutes, changes_in, workspace_of
 from gwtui.embedded.store import byok, keys
 from gwtui.embedded.store.byok import CredentialRecord, NewCredential, Terms
 
-_OTHER_FIELDS = frozenset({"key", "provider", "workspace_id"})
+
+def _show(_call: OperationRequest, credential: CredentialRecord) -> dict[str, JsonValue]:
+    own = ("id", "workspace_id", "provider", "label", "sort_order", "created_at")
+    return {**wire.data(credential, *own), **wire.data(credential.terms)}
 
 
-def credential_data(credential: CredentialRecord) -> dict[str, JsonValue]:
-    """The wire form of a credential."""
-    data: dict[str, JsonValue] = {
-        "id": credential.id,
-        "workspace_id": credential.workspace_id,
-        "provider": credential.provider,
-        "label": credential.label,
-        "sort_order": credential.sort_order,
-        "created_at": wire.timestamp_or_none(credential.created_at),
-    }
-    for name in Terms.__dataclass_fields__:
-        value = getattr(credential.terms, name)
-        data[name] = list(value) if isinstance(value, tuple) else value
-    return data
+CREDENTIALS = CrudRoutes(
+    path="/byok/{id}",
+    name="Byok",
+    plural="Byok",
+    tag="BYOK",
+    model=ByokCredential,
+    find=lambda call, credential_id: byok.find(call.db, credential_id.lower()),
+    show=_show,
+)
 
 
-def _list(call: OperationRequest) -> JsonValue:
-    workspace, provider = workspace_of(call, call.query["workspace_id"]), call.query["provider"]
-    found = byok.listed(
-        call.db,
-        workspace.id,
-        provider,
-        offset=call.query["offset"],
-        limit=call.query["limit"],
-    )
-    return {
-        "data": [credential_data(credential) for credential in found],
-        "total_count": byok.count(call.db, workspace.id, provider),
-    }
+def _listed(call: OperationRequest) -> tuple[str, str | None]:
+    """The workspace and the provider, None for all."""
+    return workspace_of(call, call.query["workspace_id"]).id, call.query["provider"]
 
 
-def _create(call: OperationRequest) -> JsonValue:
+def _create(call: OperationRequest) -> str:
     request = call.body_as(CreateByokRequest)
     if not call.site.catalog.has_provider(request.provider):
         raise invalid([Problem("provider", "is not a provider of this gateway")])
-    terms = replace(Terms(), **_changes(request))
+    terms = Terms(**_changes(request))
     _check_hashes(call, terms, known=())
     credential_id, secret = str(uuid.uuid4()), request.key.get_secret_value()
     made = NewCredential(
@@ -71,18 +59,13 @@ def _create(call: OperationRequest) -> JsonValue:
         terms=terms,
         created_at=call.now,
     )
-    sealed = call.site.vault.seal(secret, byok.material_row(credential_id))
-    byok.add(call.db, made, sealed)
-    return {"data": credential_data(_found(call, credential_id))}
+    byok.add(call.db, made, call.site.vault.seal(secret, byok.material_row(credential_id)))
+    return credential_id
 
 
-def _get(call: OperationRequest) -> JsonValue:
-    return {"data": credential_data(_found(call, call.path["id"]))}
-
-
-def _update(call: OperationRequest) -> JsonValue:
+def _update(call: OperationRequest) -> str:
     request = call.body_as(UpdateByokRequest)
-    credential = _found(call, call.path["id"])
+    credential = CREDENTIALS.found(call)
     changes = _changes(request)
     terms = replace(credential.terms, **changes)
     _check_roles(terms, changes)
@@ -92,28 +75,16 @@ def _update(call: OperationRequest) -> JsonValue:
         secret = request.key.get_secret_value()
         sealed = call.site.vault.seal(secret, byok.material_row(credential.id))
         byok.rotate(call.db, credential, masked(secret), sealed)
-    return {"data": credential_data(_found(call, credential.id))}
+    return credential.id
 
 
-def _delete(call: OperationRequest) -> JsonValue:
-    byok.remove(call.db, _found(call, call.path["id"]), call.now)
-    return {"deleted": True}
-
-
-def _found(call: OperationRequest, credential_id: str) -> CredentialRecord:
-    credential = byok.find(call.db, credential_id.lower())
-    if credential is None:
-        raise not_found()
-    return credential
+def _delete(call: OperationRequest, credential: CredentialRecord) -> None:
+    byok.remove(call.db, credential, call.now)
 
 
 def _changes(request: CreateByokRequest | UpdateByokRequest) -> dict[str, Any]:
     """The terms that a request sets."""
-    return {
-        name: tuple(value) if isinstance(value, list) else value
-        for name in request.model_fields_set - _OTHER_FIELDS
-        for value in [getattr(request, name)]
-    }
+    return changes_in(request, "key", "provider", "workspace_id")
 
 
 def _check_roles(terms: Terms, changes: Mapping[str, Any]) -> None:
@@ -130,68 +101,25 @@ def _check_hashes(call: OperationRequest, terms: Terms, known: tuple[str, ...]) 
     refuse_unknown("allowed_api_key_hashes", [item for item in new if item not in found])
 
 
-_TAG = "BYOK"
-
 OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/byok",
-        operation_id="listByok",
-        summary="List provider credentials of a workspace, in the order they are tried",
-        tag=_TAG,
-        access=Access.MANAGEMENT,
-        handler=_list,
-        answer=page(ByokCredential),
+    CREDENTIALS.list(
+        "List provider credentials of a workspace, in the order they are tried",
+        byok.listed,
+        byok.count,
+        scope=_listed,
         query=(
-            *queries.PAGING,
             queries.WORKSPACE,
             queries.text("provider", "only of this provider, by its identifier"),
         ),
     ),
-    Operation(
-        method="POST",
-        path="/byok",
-        operation_id="createByok",
-        summary="Store a provider credential",
-        tag=_TAG,
-        access=Access.MANAGEMENT,
-        handler=_create,
-        answer=one(ByokCredential),
-        status=201,
-        body=CreateByokRequest,
-    ),
-    Operation(
-        method="GET",
-        path="/byok/{id}",
-        operation_id="getByok",
-        summary="Get a provider credential",
-        tag=_TAG,
-        access=Access.MANAGEMENT,
-        handler=_get,
-        answer=one(ByokCredential),
-    ),
-    Operation(
-        method="PATCH",
-        path="/byok/{id}",
-        operation_id="updateByok",
-        summary="Update a provider credential; a key given overwrites the one stored",
-        tag=_TAG,
-        access=Access.MANAGEMENT,
-        handler=_update,
-        answer=one(ByokCredential),
-        body=UpdateByokRequest,
+    CREDENTIALS.create("Store a provider credential", CreateByokRequest, _create),
+    CREDENTIALS.get("Get a provider credential"),
+    CREDENTIALS.update(
+        "Update a provider credential; a key given overwrites the one stored",
+        UpdateByokRequest,
+        _update,
         refusals=(409,),
         erases=True,
     ),
-    Operation(
-        method="DELETE",
-        path="/byok/{id}",
-        operation_id="deleteByok",
-        summary="Delete a provider credential and wipe its key",
-        tag=_TAG,
-        access=Access.MANAGEMENT,
-        handler=_delete,
-        answer=DELETED,
-        erases=True,
-    ),
+    CREDENTIALS.delete("Delete a provider credential and wipe its key", _delete, erases=True),
 )

@@ -17,10 +17,9 @@ from gwtui.embedded import wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one
 from gwtui.embedded.store import account, activity, budgets, keys, usage, workspaces
-from gwtui.embedded.store.assignments import Binding, of_key
-from gwtui.embedded.store.columns import to_day
-from gwtui.embedded.store.guardrails import GuardrailRecord
+from gwtui.embedded.store.guardrails import Binding, GuardrailRecord, binding_of
 from gwtui.embedded.store.keys import KeyRecord
+from gwtui.embedded.store.table import to_day
 from gwtui.embedded.store.usage import UsageWindows
 
 
@@ -57,11 +56,11 @@ def layer_data(layer: Layer, now: datetime) -> dict[str, JsonValue]:
     """The wire form of a budget layer."""
     return {
         "scope": layer.scope,
-        "limit_usd": wire.number(layer.limit),
-        "spend_usd": wire.number(layer.spend),
-        "remaining_usd": wire.number(layer.remaining),
+        "limit_usd": wire.value(layer.limit),
+        "spend_usd": wire.value(layer.spend),
+        "remaining_usd": wire.value(layer.remaining),
         "reset_interval": layer.reset_interval,
-        "resets_at": wire.timestamp_or_none(next_reset(layer.reset_interval, now)),
+        "resets_at": wire.value(next_reset(layer.reset_interval, now)),
         "include_byok": layer.include_byok,
         "budget_id": layer.budget_id,
         "guardrail_id": layer.guardrail_id,
@@ -107,7 +106,7 @@ def _of_workspace(db: sqlite3.Connection, key: KeyRecord, now: datetime) -> Iter
     for budget in budgets.of_workspace(db, workspace.id).values():
         yield Layer(
             scope="workspace",
-            limit=budget.limit,
+            limit=budget.limit_usd,
             spend=spent.of(budget.reset_interval).counted(include_byok=with_byok),
             reset_interval=budget.reset_interval,
             include_byok=with_byok,
@@ -136,18 +135,13 @@ def _get(call: OperationRequest) -> JsonValue:
     if key is None:
         raise not_found()
     owner = account.get(call.db)
-    binding = of_key(call.db, key)
+    binding = binding_of(call.db, key)
     found = layers(call.db, key, binding, call.now)
     deciding = effective(found)
     return {
         "data": {
-            "label": key.label,
-            "limit": wire.number_or_none(key.limit),
-            "limit_remaining": wire.number_or_none(key.limit_remaining),
-            "limit_reset": key.limit_reset,
-            "include_byok_in_limit": key.include_byok_in_limit,
-            "expires_at": wire.timestamp_or_none(key.expires_at),
-            "creator_user_id": key.creator_user_id,
+            **wire.data(key, "label", "limit", "limit_remaining", "limit_reset"),
+            **wire.data(key, "include_byok_in_limit", "expires_at", "creator_user_id"),
             **wire.usage_figures(key.usage),
             "is_free_tier": owner.total_credits == 0,
             "is_management_key": key.is_management,

@@ -15,10 +15,10 @@ from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one, plain, record
 from gwtui.embedded.simulator import Catalog, CatalogEndpoint, live_figures
 from gwtui.embedded.simulator.chance import between, fraction, hex_text, pick
-from gwtui.embedded.simulator.tokens import cached_tokens, reasoning_tokens
+from gwtui.embedded.simulator.traits import cached_tokens, reasoning_tokens
 from gwtui.embedded.store import generations, keys, workspaces
-from gwtui.embedded.store.columns import from_pico
 from gwtui.embedded.store.generations import Feedback, GenerationRecord
+from gwtui.embedded.store.table import from_pico
 
 _API_TYPES: Mapping[str, str] = {
     "text_generation": "completions",
@@ -92,7 +92,7 @@ def generation_data(
     """The metadata. Amounts are USD, times milliseconds."""
     request, stream = record.request, record.request.stream
     run = _Run(catalog, record, catalog.endpoint(stream.endpoint_key))
-    cost = wire.number(from_pico(request.cost))
+    cost = wire.value(from_pico(request.cost))
     upstream_id = f"up-{hex_text(16, catalog.seed, request.id, 'upstream')}"
     return {
         "id": request.id,

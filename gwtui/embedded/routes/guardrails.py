@@ -1,4 +1,6 @@
-"""Guardrails: create, list, get, update, delete. Contract "POST /guardrails", extended section 5.
+"""Guardrails, and the keys and members that they bind.
+
+Contract "POST /guardrails", extended section 5.
 
 A workspace's default guardrail has an id from the start and comes to exist with its first PATCH.
 """
@@ -6,8 +8,9 @@ A workspace's default guardrail has an id from the start and comes to exist with
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pydantic import JsonValue
@@ -18,41 +21,54 @@ from gwtui.contract.content_filters import (
     BuiltinFilterRequest,
     CustomFilterRequest,
 )
-from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrail_rules import guardrail_problems
 from gwtui.contract.guardrails import (
     ZDR_FIELDS,
+    AssignedCount,
+    AssignKeysRequest,
+    AssignMembersRequest,
     CreateGuardrailRequest,
     Guardrail,
+    KeyAssignment,
+    MemberAssignment,
+    UnassignedCount,
     UpdateGuardrailRequest,
 )
-from gwtui.contract.request import Problem
+from gwtui.contract.request import Problem, RequestModel
+from gwtui.contract.response import ResponseModel
 from gwtui.embedded import queries, wire
-from gwtui.embedded.operations import Access, Operation, OperationRequest
-from gwtui.embedded.responses import DELETED, invalid, not_found, one, page
-from gwtui.embedded.routes.scope import workspace_of
-from gwtui.embedded.store import guardrails, workspaces
-from gwtui.embedded.store.guardrails import GuardrailRecord, Policy
+from gwtui.embedded.operations import Handler, Operation, OperationRequest
+from gwtui.embedded.responses import (
+    ResponseSchema,
+    invalid,
+    not_found,
+    page,
+    reference,
+    refuse_unknown,
+)
+from gwtui.embedded.routes.crud import CrudRoutes, PagedList, workspace_of
+from gwtui.embedded.store import guardrails, keys, organization, workspaces
+from gwtui.embedded.store.guardrails import Assigner, Bound, GuardrailRecord, Policy
 
 _MODEL_LISTS = frozenset({"allowed_models", "ignored_models"})
 
 
-def guardrail_data(guardrail: GuardrailRecord, dialect: Dialect) -> dict[str, JsonValue]:
-    """The wire form of a guardrail."""
-    policy = guardrail.policy
-    data: dict[str, JsonValue] = {
-        "id": guardrail.id,
-        "workspace_id": guardrail.workspace_id,
-        "created_at": wire.timestamp_or_none(guardrail.created_at),
-        "updated_at": wire.timestamp_or_none(guardrail.updated_at),
-    }
-    for name in Policy.__dataclass_fields__:
-        value = getattr(policy, name)
-        if name == "limit_usd":
-            value = wire.number_or_none(value)
-        data[name] = list(value) if isinstance(value, tuple) else value
-    absent = dialect.absent_fields.get(Guardrail.__name__, frozenset())
+def _show(call: OperationRequest, guardrail: GuardrailRecord) -> dict[str, JsonValue]:
+    own = wire.data(guardrail, "id", "workspace_id", "created_at", "updated_at")
+    data = {**own, **wire.data(guardrail.policy)}
+    absent = call.site.dialect.absent_fields.get(Guardrail.__name__, frozenset())
     return {name: value for name, value in data.items() if name not in absent}
+
+
+GUARDRAILS = CrudRoutes(
+    path="/guardrails/{id}",
+    name="Guardrail",
+    plural="Guardrails",
+    tag="Guardrails",
+    model=Guardrail,
+    find=lambda call, guardrail_id: guardrails.find(call.db, guardrail_id.lower()),
+    show=_show,
+)
 
 
 def default_name(workspace_id: str) -> str:
@@ -60,18 +76,7 @@ def default_name(workspace_id: str) -> str:
     return f"Workspace {workspace_id} Default"
 
 
-def _list(call: OperationRequest) -> JsonValue:
-    workspace = workspace_of(call, call.query["workspace_id"])
-    found = guardrails.listed(
-        call.db, workspace.id, offset=call.query["offset"], limit=call.query["limit"]
-    )
-    return {
-        "data": [guardrail_data(guardrail, call.site.dialect) for guardrail in found],
-        "total_count": guardrails.count(call.db, workspace.id),
-    }
-
-
-def _create(call: OperationRequest) -> JsonValue:
+def _create(call: OperationRequest) -> str:
     request = call.body_as(CreateGuardrailRequest)
     _check(call, request)
     made = GuardrailRecord(
@@ -81,14 +86,10 @@ def _create(call: OperationRequest) -> JsonValue:
         created_at=call.now,
     )
     guardrails.add(call.db, made)
-    return _answer(call, made.id)
+    return made.id
 
 
-def _get(call: OperationRequest) -> JsonValue:
-    return _answer(call, call.path["id"].lower())
-
-
-def _update(call: OperationRequest) -> JsonValue:
+def _update(call: OperationRequest) -> str:
     request = call.body_as(UpdateGuardrailRequest)
     guardrail_id = call.path["id"].lower()
     stored = guardrails.find(call.db, guardrail_id)
@@ -108,22 +109,7 @@ def _update(call: OperationRequest) -> JsonValue:
             guardrails.add(call.db, GuardrailRecord(guardrail_id, workspace.id, policy, call.now))
     if stored is not None:
         guardrails.change(call.db, stored, replace(stored.policy, **changes), call.now)
-    return _answer(call, guardrail_id)
-
-
-def _delete(call: OperationRequest) -> JsonValue:
-    guardrail_id = call.path["id"].lower()
-    if guardrails.find(call.db, guardrail_id) is None:
-        raise not_found()
-    guardrails.remove(call.db, guardrail_id)
-    return {"deleted": True}
-
-
-def _answer(call: OperationRequest, guardrail_id: str) -> JsonValue:
-    guardrail = guardrails.find(call.db, guardrail_id)
-    if guardrail is None:
-        raise not_found()
-    return {"data": guardrail_data(guardrail, call.site.dialect)}
+    return guardrail_id
 
 
 def _check(
@@ -143,12 +129,12 @@ def _changes(
         value = getattr(request, name)
         if name in _MODEL_LISTS and value is not None:
             # Two slugs of one model are one entry.
-            value = dict.fromkeys(call.site.catalog.canonical_slug(slug) for slug in value)
+            value = list(dict.fromkeys(map(call.site.catalog.canonical_slug, value)))
         elif name == "content_filters":
             value = _custom(value)
         elif name == "content_filter_builtins":
             value = _builtins(value)
-        changes[name] = tuple(value) if name in guardrails.LISTS and value is not None else value
+        changes[name] = tuple(value) if isinstance(value, list) else value
     return {**_copies_of_zdr(call, request), **changes}
 
 
@@ -184,65 +170,117 @@ def _builtins(filters: Sequence[BuiltinFilterRequest] | None) -> list[JsonValue]
     return found
 
 
-_TAG = "Guardrails"
+def _keys_to_bind(call: OperationRequest) -> list[int]:
+    """Row ids of the keys that the body names. Raises a 400 for one that is not there."""
+    hashes = list(dict.fromkeys(call.body_as(AssignKeysRequest).key_hashes))
+    known = keys.ids_of(call.db, hashes)
+    refuse_unknown("key_hashes", [item for item in hashes if item not in known])
+    return [known[item] for item in hashes]
+
+
+def _members_to_bind(call: OperationRequest) -> list[str]:
+    """Ids of the users that the body names. Raises a 400 for one that is not a member."""
+    user_ids = list(dict.fromkeys(call.body_as(AssignMembersRequest).member_user_ids))
+    refuse_unknown("member_user_ids", organization.not_members(call.db, user_ids))
+    return user_ids
+
+
+def _assignments(
+    bound: Bound,
+    rows: Callable[..., Sequence[object]],
+    model: type[ResponseModel],
+    body: type[RequestModel],
+    holders: Callable[[OperationRequest], list[int] | list[str]],
+) -> tuple[Operation, ...]:
+    """The operations on what guardrails bind: list of one and of all, bind, free."""
+    path, title = f"/assignments/{bound}", bound.capitalize()
+
+    def assign(call: OperationRequest) -> JsonValue:
+        guardrail = GUARDRAILS.found(call)
+        given, by = holders(call), Assigner(call.known_caller.user_id, call.now)
+        guardrails.assign(call.db, bound, guardrail.id, given, by)
+        return {"assigned_count": len(given)}
+
+    def unassign(call: OperationRequest) -> JsonValue:
+        guardrail = GUARDRAILS.found(call)
+        freed = guardrails.unassign(call.db, bound, guardrail.id, holders(call))
+        return {"unassigned_count": freed}
+
+    def of_guardrails(scope: Callable[[OperationRequest], tuple[str | None]]) -> Handler:
+        count = partial(guardrails.count_bound, bound=bound)
+        return PagedList(rows, count, lambda _call, record: wire.data(record), scope).answer
+
+    return (
+        Operation(
+            method="GET",
+            path=f"{GUARDRAILS.path}{path}",
+            operation_id=f"listGuardrail{title}",
+            summary=f"List the {bound} that a guardrail binds",
+            tag=GUARDRAILS.tag,
+            handler=of_guardrails(lambda call: (GUARDRAILS.found(call).id,)),
+            answer=page(model),
+            query=queries.PAGING,
+        ),
+        Operation(
+            method="GET",
+            path=f"/guardrails{path}",
+            operation_id=f"listAllGuardrail{title}",
+            summary=f"List the {bound} that any guardrail binds",
+            tag=GUARDRAILS.tag,
+            handler=of_guardrails(lambda _call: (None,)),
+            answer=page(model),
+            query=queries.PAGING,
+            refusals=(404,),
+        ),
+        Operation(
+            method="POST",
+            path=f"{GUARDRAILS.path}{path}",
+            operation_id=f"assignGuardrail{title}",
+            summary=f"Bind {bound}; replaces the guardrail that bound them before",
+            tag=GUARDRAILS.tag,
+            handler=assign,
+            answer=ResponseSchema("Assigned", reference(AssignedCount), (AssignedCount,)),
+            body=body,
+        ),
+        Operation(
+            method="POST",
+            path=f"{GUARDRAILS.path}{path}/remove",
+            operation_id=f"unassignGuardrail{title}",
+            summary=f"Free {bound} of a guardrail",
+            tag=GUARDRAILS.tag,
+            handler=unassign,
+            answer=ResponseSchema("Unassigned", reference(UnassignedCount), (UnassignedCount,)),
+            body=body,
+        ),
+    )
+
 
 OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/guardrails",
-        operation_id="listGuardrails",
-        summary="List the guardrails of a workspace",
-        tag=_TAG,
-        access=Access.MANAGEMENT,
-        handler=_list,
-        answer=page(Guardrail),
-        query=(
-            *queries.PAGING,
-            queries.WORKSPACE,
-        ),
+    GUARDRAILS.list(
+        "List the guardrails of a workspace",
+        guardrails.listed,
+        guardrails.count,
+        scope=lambda call: (workspace_of(call, call.query["workspace_id"]).id,),
+        query=(queries.WORKSPACE,),
     ),
-    Operation(
-        method="POST",
-        path="/guardrails",
-        operation_id="createGuardrail",
-        summary="Create a guardrail",
-        tag=_TAG,
-        access=Access.MANAGEMENT,
-        handler=_create,
-        answer=one(Guardrail),
-        status=201,
-        body=CreateGuardrailRequest,
-    ),
-    Operation(
-        method="GET",
-        path="/guardrails/{id}",
-        operation_id="getGuardrail",
-        summary="Get a guardrail",
-        tag=_TAG,
-        access=Access.MANAGEMENT,
-        handler=_get,
-        answer=one(Guardrail),
-    ),
-    Operation(
-        method="PATCH",
-        path="/guardrails/{id}",
-        operation_id="updateGuardrail",
-        summary="Update a guardrail; brings a default guardrail into being",
-        tag=_TAG,
-        access=Access.MANAGEMENT,
-        handler=_update,
-        answer=one(Guardrail),
-        body=UpdateGuardrailRequest,
+    GUARDRAILS.create("Create a guardrail", CreateGuardrailRequest, _create),
+    GUARDRAILS.get("Get a guardrail"),
+    GUARDRAILS.update(
+        "Update a guardrail; brings a default guardrail into being",
+        UpdateGuardrailRequest,
+        _update,
         refusals=(409,),
     ),
-    Operation(
-        method="DELETE",
-        path="/guardrails/{id}",
-        operation_id="deleteGuardrail",
-        summary="Delete a guardrail with its assignments",
-        tag=_TAG,
-        access=Access.MANAGEMENT,
-        handler=_delete,
-        answer=DELETED,
+    GUARDRAILS.delete(
+        "Delete a guardrail with its assignments",
+        lambda call, guardrail: guardrails.remove(call.db, guardrail.id),
+    ),
+    *_assignments("keys", guardrails.bound_keys, KeyAssignment, AssignKeysRequest, _keys_to_bind),
+    *_assignments(
+        "members",
+        guardrails.bound_members,
+        MemberAssignment,
+        AssignMembersRequest,
+        _members_to_bind,
     ),
 )

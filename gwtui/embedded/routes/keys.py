@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import JsonValue
 
 from gwtui.contract.keys import (
@@ -14,42 +12,46 @@ from gwtui.contract.keys import (
 )
 from gwtui.embedded import queries, wire
 from gwtui.embedded.auth import key_hash, mint
-from gwtui.embedded.operations import Access, Operation, OperationRequest
+from gwtui.embedded.operations import Operation, OperationRequest
 from gwtui.embedded.responses import (
-    DELETED,
     ResponseSchema,
     many,
     not_found,
-    one,
     record,
     reference,
     refuse_unknown,
 )
-from gwtui.embedded.routes.scope import default_workspace, workspace_of
+from gwtui.embedded.routes.crud import CrudRoutes, changes_in, default_workspace, workspace_of
 from gwtui.embedded.store import keys, organization, workspaces
 from gwtui.embedded.store.keys import KeyRecord
 
 
-def key_data(key: KeyRecord) -> dict[str, JsonValue]:
-    """The wire form of a key."""
+def _show(_call: OperationRequest, key: KeyRecord) -> dict[str, JsonValue]:
+    limit = ("limit", "limit_remaining", "limit_reset", "include_byok_in_limit")
+    moments = ("created_at", "updated_at", "expires_at", "last_used_at")
     return {
-        "hash": key.hash,
-        "name": key.name,
-        "label": key.label,
-        "disabled": key.disabled,
-        "limit": wire.number_or_none(key.limit),
-        "limit_remaining": wire.number_or_none(key.limit_remaining),
-        "limit_reset": key.limit_reset,
-        "include_byok_in_limit": key.include_byok_in_limit,
+        **wire.data(key, "hash", "name", "label", "disabled", *limit),
         **wire.usage_figures(key.usage),
-        "created_at": wire.timestamp_or_none(key.created_at),
-        "updated_at": wire.timestamp_or_none(key.updated_at),
-        "expires_at": wire.timestamp_or_none(key.expires_at),
-        "last_used_at": wire.timestamp_or_none(key.last_used_at),
-        "creator_user_id": key.creator_user_id,
-        "workspace_id": key.workspace_id,
-        "external_user": key.external_user,
+        **wire.data(key, *moments, "creator_user_id", "workspace_id", "external_user"),
     }
+
+
+def _find(call: OperationRequest, key_hash: str) -> KeyRecord | None:
+    """An ordinary key; management keys are not resources of this API."""
+    key = keys.find(call.db, key_hash, call.now)
+    return None if key is None or key.is_management else key
+
+
+KEYS = CrudRoutes(
+    path="/keys/{hash}",
+    name="Key",
+    plural="Keys",
+    tag="API keys",
+    model=ApiKey,
+    find=_find,
+    show=_show,
+    refusals=(429,),
+)
 
 
 def _list(call: OperationRequest) -> JsonValue:
@@ -65,15 +67,15 @@ def _list(call: OperationRequest) -> JsonValue:
         include_disabled=call.query["include_disabled"],
         include_expired=call.query["include_expired"],
     )
-    return {"data": [key_data(key) for key in found]}
+    return {"data": [_show(call, key) for key in found]}
 
 
 def _create(call: OperationRequest) -> JsonValue:
     request = call.body_as(CreateKeyRequest)
     workspace = workspace_of(call, request.workspace_id)
     if request.creator_user_id is not None:
-        strangers = organization.strangers(call.db, [request.creator_user_id])
-        refuse_unknown("creator_user_id", strangers)
+        outsiders = organization.not_members(call.db, [request.creator_user_id])
+        refuse_unknown("creator_user_id", outsiders)
     minted = mint(call.site.dialect, management=False)
     keys.add(
         call.db,
@@ -92,7 +94,7 @@ def _create(call: OperationRequest) -> JsonValue:
             external_key_hash=_external_key_hash(request.external),
         ),
     )
-    return {"data": key_data(_found(call, minted.hash)), "key": minted.secret}
+    return {**KEYS.data(call, minted.hash), "key": minted.secret}
 
 
 def _external_key_hash(external: ExternalUserRequest | None) -> str | None:
@@ -101,31 +103,14 @@ def _external_key_hash(external: ExternalUserRequest | None) -> str | None:
     return key_hash(secret) if secret else None
 
 
-def _get(call: OperationRequest) -> JsonValue:
-    return {"data": key_data(_found(call, call.path["hash"]))}
-
-
-def _update(call: OperationRequest) -> JsonValue:
+def _update(call: OperationRequest) -> str:
     request = call.body_as(UpdateKeyRequest)
-    key = _found(call, call.path["hash"])
-    changes: dict[str, Any] = {name: getattr(request, name) for name in request.model_fields_set}
+    key = KEYS.found(call)
+    changes = changes_in(request)
     if "workspace_id" in changes:
         changes["workspace_id"] = workspace_of(call, changes["workspace_id"]).id
     keys.change(call.db, key, changes, call.now)
-    return {"data": key_data(_found(call, key.hash))}
-
-
-def _delete(call: OperationRequest) -> JsonValue:
-    keys.remove(call.db, _found(call, call.path["hash"]).id)
-    return {"deleted": True}
-
-
-def _found(call: OperationRequest, key_hash: str) -> KeyRecord:
-    """An ordinary key; management keys are not resources of this API."""
-    key = keys.find(call.db, key_hash, call.now)
-    if key is None or key.is_management:
-        raise not_found()
-    return key
+    return key.hash
 
 
 _CREATED = ResponseSchema(
@@ -141,7 +126,6 @@ OPERATIONS = (
         operation_id="listKeys",
         summary="List API keys of a workspace, newest first, 100 to a page",
         tag="API keys",
-        access=Access.MANAGEMENT,
         handler=_list,
         answer=many(ApiKey),
         query=(
@@ -158,45 +142,13 @@ OPERATIONS = (
         operation_id="createKey",
         summary="Create an API key",
         tag="API keys",
-        access=Access.MANAGEMENT,
         handler=_create,
         answer=_CREATED,
         status=201,
         body=CreateKeyRequest,
         refusals=(429,),
     ),
-    Operation(
-        method="GET",
-        path="/keys/{hash}",
-        operation_id="getKey",
-        summary="Get a single API key",
-        tag="API keys",
-        access=Access.MANAGEMENT,
-        handler=_get,
-        answer=one(ApiKey),
-        refusals=(429,),
-    ),
-    Operation(
-        method="PATCH",
-        path="/keys/{hash}",
-        operation_id="updateKey",
-        summary="Update an API key",
-        tag="API keys",
-        access=Access.MANAGEMENT,
-        handler=_update,
-        answer=one(ApiKey),
-        body=UpdateKeyRequest,
-        refusals=(409, 429),
-    ),
-    Operation(
-        method="DELETE",
-        path="/keys/{hash}",
-        operation_id="deleteKey",
-        summary="Delete an API key",
-        tag="API keys",
-        access=Access.MANAGEMENT,
-        handler=_delete,
-        answer=DELETED,
-        refusals=(429,),
-    ),
+    KEYS.get("Get a single API key"),
+    KEYS.update("Update an API key", UpdateKeyRequest, _update, refusals=(409,)),
+    KEYS.delete("Delete an API key", lambda call, key: keys.remove(call.db, key.id)),
 )

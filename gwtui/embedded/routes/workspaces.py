@@ -1,4 +1,4 @@
-"""Workspaces: create, list, get, update, delete. Extended contract section 2."""
+"""Workspaces and their members. Extended contract section 2."""
 
 from __future__ import annotations
 
@@ -9,54 +9,53 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from gwtui.contract.organization import (
+    ChangeMembersRequest,
+    MembersAdded,
+    MembersRemoved,
+    WorkspaceMember,
+)
 from gwtui.contract.request import Problem
 from gwtui.contract.values import SERVER_TOOLS
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.embedded import queries, wire
-from gwtui.embedded.operations import Access, Operation, OperationRequest
-from gwtui.embedded.queries import PAGING
-from gwtui.embedded.responses import DELETED, Refusal, invalid, not_found, one, page
-from gwtui.embedded.routes.scope import workspace_in_path
-from gwtui.embedded.store import keys, workspaces
+from gwtui.embedded.operations import Operation, OperationRequest
+from gwtui.embedded.responses import (
+    Refusal,
+    ResponseSchema,
+    invalid,
+    named,
+    page,
+    plain,
+    record,
+    reference,
+)
+from gwtui.embedded.routes.crud import CrudRoutes, PagedList, workspace_in_path
+from gwtui.embedded.store import keys, organization, workspaces
+from gwtui.embedded.store.organization import Member
 from gwtui.embedded.store.workspaces import SlugTakenError, WorkspaceRecord
 
 _CONFIRM = "confirm_default_workspace_deletion"
 
 
-def workspace_data(workspace: WorkspaceRecord) -> dict[str, JsonValue]:
-    """The wire form of a workspace."""
-    key_ids, tools = workspace.io_logging_api_key_ids, workspace.disabled_server_tools
-    return {
-        "id": workspace.id,
-        "name": workspace.name,
-        "slug": workspace.slug,
-        "description": workspace.description,
-        "created_at": wire.timestamp_or_none(workspace.created_at),
-        "created_by": workspace.created_by,
-        "updated_at": wire.timestamp_or_none(workspace.updated_at),
-        "default_image_model": workspace.default_image_model,
-        "default_text_model": workspace.default_text_model,
-        "default_provider_sort": workspace.default_provider_sort,
-        "default_guardrail_id": workspace.default_guardrail_id,
-        "io_logging_api_key_ids": None if key_ids is None else list(key_ids),
-        "io_logging_sampling_rate": wire.number(workspace.io_logging_sampling_rate),
-        "is_data_discount_logging_enabled": workspace.is_data_discount_logging_enabled,
-        "is_observability_broadcast_enabled": workspace.is_observability_broadcast_enabled,
-        "is_observability_io_logging_enabled": workspace.is_observability_io_logging_enabled,
-        "disabled_server_tools": None if tools is None else list(tools),
-        "include_byok_in_budgets": workspace.include_byok_in_budgets,
-    }
+def _show(_call: OperationRequest, workspace: WorkspaceRecord) -> dict[str, JsonValue]:
+    data = wire.data(workspace)
+    del data["is_default"]
+    return data
 
 
-def _list(call: OperationRequest) -> JsonValue:
-    found = workspaces.listed(call.db, offset=call.query["offset"], limit=call.query["limit"])
-    return {
-        "data": [workspace_data(workspace) for workspace in found],
-        "total_count": workspaces.count(call.db),
-    }
+WORKSPACES = CrudRoutes(
+    path="/workspaces/{id}",
+    name="Workspace",
+    plural="Workspaces",
+    tag="Workspaces",
+    model=Workspace,
+    find=lambda call, id_or_slug: workspaces.find(call.db, id_or_slug),
+    show=_show,
+)
 
 
-def _create(call: OperationRequest) -> JsonValue:
+def _create(call: OperationRequest) -> str:
     request = call.body_as(CreateWorkspaceRequest)
     workspace_id = str(uuid.uuid4())
     _refuse_unknown_tools(request)
@@ -74,25 +73,20 @@ def _create(call: OperationRequest) -> JsonValue:
                 **made,
             ),
         )
-    return _answer(call, workspace_id)
+    return workspace_id
 
 
-def _get(call: OperationRequest) -> JsonValue:
-    return {"data": workspace_data(workspace_in_path(call))}
-
-
-def _update(call: OperationRequest) -> JsonValue:
+def _update(call: OperationRequest) -> str:
     request = call.body_as(UpdateWorkspaceRequest)
-    workspace = workspace_in_path(call)
+    workspace = WORKSPACES.found(call)
     _refuse_unknown_tools(request)
     changes = {name: _stored(request, name) for name in request.model_fields_set}
     with _slug_refused():
         workspaces.change(call.db, workspace, changes, call.now)
-    return _answer(call, workspace.id)
+    return workspace.id
 
 
-def _delete(call: OperationRequest) -> JsonValue:
-    workspace = workspace_in_path(call)
+def _delete(call: OperationRequest, workspace: WorkspaceRecord) -> None:
     if workspace.is_default and not call.query[_CONFIRM]:
         raise invalid([Problem(_CONFIRM, "must be true to delete the default workspace")])
     active = keys.count_active(call.db, workspace.id, call.now)
@@ -101,7 +95,6 @@ def _delete(call: OperationRequest) -> JsonValue:
         message = f"The workspace still has {what}: disable, delete or move them first"
         raise Refusal(400, message)
     workspaces.remove(call.db, workspace.id)
-    return {"deleted": True}
 
 
 def _refuse_unknown_tools(request: CreateWorkspaceRequest | UpdateWorkspaceRequest) -> None:
@@ -131,69 +124,97 @@ def _slug_refused() -> Iterator[None]:
         raise invalid([Problem("slug", "another workspace has it already")]) from None
 
 
-def _answer(call: OperationRequest, workspace_id: str) -> JsonValue:
-    workspace = workspaces.get(call.db, workspace_id)
-    if workspace is None:
-        raise not_found()
-    return {"data": workspace_data(workspace)}
+def _add_members(call: OperationRequest) -> JsonValue:
+    """Whoever is a member already counts as updated: the role is the organization's anyway."""
+    workspace = workspace_in_path(call)
+    user_ids = call.body_as(ChangeMembersRequest).user_ids
+    outsiders = organization.not_members(call.db, user_ids)
+    if outsiders:
+        message = f"not members of the organization: {named(outsiders)}"
+        raise invalid([Problem("user_ids", message)])
+    if not workspace.is_default:
+        joining = {str(uuid.uuid4()): user_id for user_id in user_ids}
+        organization.join(call.db, workspace.id, joining, call.now)
+    added = organization.memberships(call.db, workspace, user_ids)
+    return {"added_count": len(added), "data": [wire.data(member) for member in added]}
 
+
+def _remove_members(call: OperationRequest) -> JsonValue:
+    """All of them or nobody. Who is no member is not counted."""
+    workspace = workspace_in_path(call)
+    user_ids = call.body_as(ChangeMembersRequest).user_ids
+    if workspace.is_default:
+        raise Refusal(
+            400,
+            "Every member of the organization belongs to the default workspace; "
+            "nobody can be removed from it",
+        )
+    leaving = [member.user_id for member in organization.memberships(call.db, workspace, user_ids)]
+    creators = keys.active_creators(call.db, workspace.id, call.now)
+    held = [user_id for user_id in leaving if user_id in creators]
+    if held:
+        message = f"still have active API keys in the workspace: {named(held)}"
+        raise invalid([Problem("user_ids", message)])
+    return {"removed_count": organization.leave(call.db, workspace.id, leaving)}
+
+
+_MEMBERS: PagedList[Member] = PagedList(
+    organization.members_of,
+    organization.count_members,
+    lambda _call, member: wire.data(member),
+    scope=lambda call: (workspace_in_path(call),),
+)
+_ADDED = ResponseSchema(
+    MembersAdded.__name__,
+    record(
+        {
+            "added_count": {"type": "integer"},
+            "data": {"type": "array", "items": reference(WorkspaceMember)},
+        }
+    ),
+    (WorkspaceMember,),
+)
 
 OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/workspaces",
-        operation_id="listWorkspaces",
-        summary="List workspaces",
-        tag="Workspaces",
-        access=Access.MANAGEMENT,
-        handler=_list,
-        answer=page(Workspace),
-        query=PAGING,
-    ),
-    Operation(
-        method="POST",
-        path="/workspaces",
-        operation_id="createWorkspace",
-        summary="Create a workspace",
-        tag="Workspaces",
-        access=Access.MANAGEMENT,
-        handler=_create,
-        answer=one(Workspace),
-        status=201,
-        body=CreateWorkspaceRequest,
-    ),
-    Operation(
-        method="GET",
-        path="/workspaces/{id}",
-        operation_id="getWorkspace",
-        summary="Get a workspace by UUID or slug",
-        tag="Workspaces",
-        access=Access.MANAGEMENT,
-        handler=_get,
-        answer=one(Workspace),
-    ),
-    Operation(
-        method="PATCH",
-        path="/workspaces/{id}",
-        operation_id="updateWorkspace",
-        summary="Update a workspace, named by UUID or slug",
-        tag="Workspaces",
-        access=Access.MANAGEMENT,
-        handler=_update,
-        answer=one(Workspace),
-        body=UpdateWorkspaceRequest,
-    ),
-    Operation(
-        method="DELETE",
-        path="/workspaces/{id}",
-        operation_id="deleteWorkspace",
-        summary="Delete a workspace, named by UUID or slug, with its budgets and guardrails",
-        tag="Workspaces",
-        access=Access.MANAGEMENT,
-        handler=_delete,
-        answer=DELETED,
+    WORKSPACES.list("List workspaces", workspaces.listed, workspaces.count),
+    WORKSPACES.create("Create a workspace", CreateWorkspaceRequest, _create),
+    WORKSPACES.get("Get a workspace by UUID or slug"),
+    WORKSPACES.update("Update a workspace, named by UUID or slug", UpdateWorkspaceRequest, _update),
+    WORKSPACES.delete(
+        "Delete a workspace, named by UUID or slug, with its budgets and guardrails",
+        _delete,
         query=(queries.boolean(_CONFIRM, "needed to delete the default workspace"),),
         # Provider credentials of the workspace go with it.
         erases=True,
+    ),
+    Operation(
+        method="GET",
+        path="/workspaces/{id}/members",
+        operation_id="listWorkspaceMembers",
+        summary="List the members of a workspace; of the default one, the whole organization",
+        tag="Workspaces",
+        handler=_MEMBERS.answer,
+        answer=page(WorkspaceMember),
+        query=queries.PAGING,
+    ),
+    Operation(
+        method="POST",
+        path="/workspaces/{id}/members/add",
+        operation_id="addWorkspaceMembers",
+        summary="Add members of the organization to a workspace",
+        tag="Workspaces",
+        handler=_add_members,
+        answer=_ADDED,
+        body=ChangeMembersRequest,
+    ),
+    Operation(
+        method="POST",
+        path="/workspaces/{id}/members/remove",
+        operation_id="removeWorkspaceMembers",
+        summary="Remove members from a workspace; refused while they have active keys there",
+        tag="Workspaces",
+        handler=_remove_members,
+        answer=plain(MembersRemoved.__name__, {"removed_count": {"type": "integer"}}),
+        body=ChangeMembersRequest,
     ),
 )

@@ -12,20 +12,14 @@ from gwtui.embedded.simulator.figures import endpoints_answer, live_figures
 from gwtui.embedded.simulator.usage import (
     UsageProfile,
     UsageSlice,
-    UsageStream,
     UsageTotals,
     accrual,
     accrued,
     accrued_by_day,
 )
 from gwtui.embedded.simulator.world import (
-    Purchase,
-    SeedBudget,
     SeedKey,
-    SeedMember,
-    SeedUser,
     SeedWorkspace,
-    UsageCounters,
     World,
 )
 
@@ -33,16 +27,10 @@ __all__ = [
     "Catalog",
     "CatalogEndpoint",
     "CatalogModel",
-    "Purchase",
-    "SeedBudget",
     "SeedKey",
-    "SeedMember",
-    "SeedUser",
     "SeedWorkspace",
-    "UsageCounters",
     "UsageProfile",
     "UsageSlice",
-    "UsageStream",
     "UsageTotals",
     "World",
     "accrual",

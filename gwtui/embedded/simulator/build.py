@@ -1,53 +1,46 @@
-"""Putting the first day together: people, workspaces, keys with their history, credits."""
+"""The world's first day: people, workspaces, budgets, guardrails, credentials, keys, credits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
+from typing import Any
 
-from gwtui.contract.dialects import GENERIC
-from gwtui.contract.values import LimitReset
-from gwtui.domain.resets import window_start
+from gwtui.contract.budgets import BudgetInterval
+from gwtui.contract.content_filters import BUILTIN_LABELS
 from gwtui.embedded.simulator.catalog import Catalog, build_catalog
-from gwtui.embedded.simulator.chance import between, hex_text
-from gwtui.embedded.simulator.key_rows import KeyRow
-from gwtui.embedded.simulator.keys_default import DEFAULT_KEYS
-from gwtui.embedded.simulator.keys_pipelines import PIPELINE_KEYS
-from gwtui.embedded.simulator.keys_production import PRODUCTION_KEYS
-from gwtui.embedded.simulator.keys_research import RESEARCH_KEYS
-from gwtui.embedded.simulator.people import (
-    build_budgets,
-    build_members,
-    build_users,
-    build_workspaces,
+from gwtui.embedded.simulator.chance import between, fraction, hex_text, uuid_text
+from gwtui.embedded.simulator.keys import KeyBuilder
+from gwtui.embedded.simulator.seed_data import (
+    CredentialEntry,
+    GuardrailEntry,
+    KeyEntry,
+    UserEntry,
+    WorkspaceEntry,
+    entries,
+    with_tuples,
 )
-from gwtui.embedded.simulator.provider_keys import build_credentials
-from gwtui.embedded.simulator.rails import build_guardrails
-from gwtui.embedded.simulator.usage import UsageProfile, UsageStream, UsageTotals, accrued
-from gwtui.embedded.simulator.workloads import cost, stream
 from gwtui.embedded.simulator.world import (
     Purchase,
-    SeedKey,
+    SeedBudget,
+    SeedCredential,
+    SeedGuardrail,
+    SeedMember,
     SeedUser,
     SeedWorkspace,
-    UsageCounters,
     World,
 )
 
-KEY_ROWS = (*DEFAULT_KEYS, *PRODUCTION_KEYS, *RESEARCH_KEYS, *PIPELINE_KEYS)
-
-_LEAST_DAYS = {"daily": 1.0, "weekly": 5.0, "monthly": 18.0}
-"""A limit counts as used over at least so many days: early in a window nobody has spent it yet,
-and pretending so would make the key absurdly busy for ever after."""
-_DELIBERATE = 3.0
-"""Days from which on an expiry was chosen as a date, not as a duration."""
-_LIMIT_REACHED = timedelta(hours=5)
-"""How long ago a key without reset ran into its limit."""
 _TOP_UP = Decimal(500)
 _BALANCE = (430.0, 690.0)
 _CENT = Decimal("0.01")
+_JOINING = timedelta(days=60)
+"""Over how long a team gathers after its workspace was made."""
+_REVISED = 0.4
+"""Share of budgets that were changed once."""
+_MODEL_LISTS = ("allowed_models", "ignored_models")
 
 
 def build_world(seed: int, now: datetime) -> World:
@@ -57,23 +50,24 @@ def build_world(seed: int, now: datetime) -> World:
     for long) is there whenever the gateway is born. The same arguments give the same world: a
     gateway that keeps (seed, birth) can rebuild every key's profile later.
     """
-    users = build_users(seed)
-    workspaces = build_workspaces(seed, now, users)
+    people = _people(seed)
+    workspaces = _workspaces(seed, now, people)
     catalog = build_catalog(seed)
-    maker = _KeyMaker(seed, now, catalog, users, workspaces)
-    keys = sorted((maker.make(row) for row in KEY_ROWS), key=lambda key: key.created_at)
-    spent = sum((key.usage.all_time.usd for key in keys), Decimal(0))
+    keys = KeyBuilder(seed, now, catalog, people, workspaces)
+    made = sorted(map(keys.build, entries(KeyEntry)), key=lambda key: key.created_at)
+    spent = sum((key.usage.all_time.usd for key in made), Decimal(0))
     purchases, retired = _account(seed, now, spent)
+    organization = _Organization(seed, now, catalog, people, workspaces)
     return World(
         seed=seed,
         moment=now,
-        users=users,
-        workspaces=workspaces,
-        members=build_members(seed, now, users, workspaces),
-        budgets=build_budgets(seed, now, workspaces),
-        guardrails=build_guardrails(seed, now, users, workspaces, catalog),
-        credentials=build_credentials(seed, now, users, workspaces),
-        keys=tuple(keys),
+        users=tuple(people.values()),
+        workspaces=tuple(workspaces.values()),
+        members=organization.members(),
+        budgets=organization.budgets(),
+        guardrails=organization.guardrails(),
+        credentials=organization.credentials(),
+        keys=tuple(made),
         purchases=purchases,
         retired_usage=retired,
     )
@@ -90,130 +84,178 @@ def _account(seed: int, now: datetime, spent: Decimal) -> tuple[tuple[Purchase, 
     return purchases, tops * _TOP_UP - balance - spent
 
 
+def _people(seed: int) -> Mapping[str, SeedUser]:
+    """The members of the organization by handle, administrators first."""
+    return {
+        person.handle: SeedUser(
+            id=f"user_{hex_text(24, seed, 'user', index)}",
+            email=f"member{index + 1}@example.test",
+            first_name=person.first_name,
+            last_name=person.last_name,
+            role=person.role,
+        )
+        for index, person in enumerate(entries(UserEntry))
+    }
+
+
+def _workspaces(
+    seed: int, now: datetime, people: Mapping[str, SeedUser]
+) -> Mapping[str, SeedWorkspace]:
+    """The workspaces by slug, the default one first."""
+    return {row.slug: _workspace(seed, now, people, row) for row in entries(WorkspaceEntry)}
+
+
+def _workspace(
+    seed: int, now: datetime, people: Mapping[str, SeedUser], row: WorkspaceEntry
+) -> SeedWorkspace:
+    jitter = between(0, 36_000, seed, "workspace age", row.slug)
+    settings = with_tuples(row.settings)
+    settings["io_logging_sampling_rate"] = Decimal(settings.get("io_logging_sampling_rate", "1"))
+    return SeedWorkspace(
+        id=uuid_text(seed, "workspace", row.slug),
+        name=row.name,
+        slug=row.slug,
+        description=row.description,
+        created_at=now - timedelta(days=row.age, seconds=int(jitter)),
+        created_by=None if row.creator is None else people[row.creator].id,
+        updated_at=None
+        if row.changed is None
+        else now - timedelta(seconds=int(row.changed * 86_400)),
+        is_default=row.slug == "default",
+        default_guardrail_id=uuid_text(seed, "guardrail", row.slug),
+        **settings,
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class _KeyMaker:
-    """Turns rows of the tables into keys with a history."""
+class _Organization:
+    """What belongs to the workspaces, made from the data files."""
 
     seed: int
     now: datetime
     catalog: Catalog
-    users: Sequence[SeedUser]
-    workspaces: Sequence[SeedWorkspace]
+    people: Mapping[str, SeedUser]
+    workspaces: Mapping[str, SeedWorkspace]
 
-    def make(self, row: KeyRow) -> SeedKey:
-        profile = self._profile(row)
-        usage = self._counters(profile)
-        prefix, digits = GENERIC.key_prefix, hex_text(6, self.seed, "label", row.name)
-        return SeedKey(
-            hash=profile.identity,
-            name=row.name,
-            label=f"{prefix}{digits[:3]}...{digits[3:]}",
-            workspace_id=next(item.id for item in self.workspaces if item.slug == row.workspace),
-            creator_user_id=None if row.creator is None else self.users[row.creator].id,
-            created_at=self._created_at(row),
-            updated_at=self._changed_at(row),
-            expires_at=self._expires_at(row),
-            last_used_at=usage.all_time.last_request,
-            disabled=row.disabled is not None,
-            limit=None if row.limit is None else Decimal(row.limit),
-            limit_reset=row.reset,
-            include_byok_in_limit=row.counts_byok,
-            external_user=row.external_user,
-            usage=usage,
-            profile=profile,
+    def members(self) -> tuple[SeedMember, ...]:
+        """The members of each workspace but the default one, in the order they joined."""
+        numbers = {handle: number for number, handle in enumerate(self.people)}
+        members = [
+            self._member(self.workspaces[row.slug], self.people[handle], numbers[handle])
+            for row in entries(WorkspaceEntry)
+            for handle in row.members
+        ]
+        return tuple(sorted(members, key=lambda member: member.created_at))
+
+    def _member(self, workspace: SeedWorkspace, user: SeedUser, number: int) -> SeedMember:
+        share = fraction(self.seed, "joined", workspace.slug, number)
+        return SeedMember(
+            id=uuid_text(self.seed, "member", workspace.slug, number),
+            workspace_id=workspace.id,
+            user_id=user.id,
+            created_at=self._soon_after(workspace, share),
         )
 
-    def _days_ago(self, days: float) -> datetime:
-        return (self.now - timedelta(days=days)).replace(microsecond=0)
-
-    def _created_at(self, row: KeyRow) -> datetime:
-        # Nobody makes keys at the same second of the day.
-        return self._days_ago(row.age - 0.3 * between(0, 1, self.seed, "age", row.name))
-
-    def _changed_at(self, row: KeyRow) -> datetime | None:
-        days = row.disabled if row.disabled is not None else row.changed
-        return None if days is None else self._days_ago(days)
-
-    def _expires_at(self, row: KeyRow) -> datetime | None:
-        if row.expires is None:
-            return None
-        moment = self._days_ago(-row.expires)
-        return moment if abs(row.expires) < _DELIBERATE else _since("daily", moment)
-
-    def _profile(self, row: KeyRow) -> UsageProfile:
-        profile = UsageProfile(
-            seed=self.seed,
-            identity=hex_text(64, self.seed, "key", row.name),
-            rhythm=row.rhythm,
-            active_from=self._created_at(row),
-            abandoned_at=None if row.abandoned is None else self._days_ago(row.abandoned),
-            stopped_at=self._stopped_at(row),
-            streams=self._streams(row),
+    def budgets(self) -> tuple[SeedBudget, ...]:
+        """The budgets of each workspace that has any."""
+        return tuple(
+            self._budget(self.workspaces[row.slug], interval, limit)
+            for row in entries(WorkspaceEntry)
+            for interval, limit in row.budgets.items()
         )
-        return profile if row.used is None else self._scaled(profile, row, row.used)
 
-    def _stopped_at(self, row: KeyRow) -> datetime | None:
-        ends = []
-        expires_at = self._expires_at(row)
-        if expires_at is not None and expires_at <= self.now:
-            ends.append(expires_at)
-        if row.disabled is not None:
-            ends.append(self._days_ago(row.disabled))
-        if row.used is not None and row.used >= 1 and row.reset is None:
-            ends.append(self.now - _LIMIT_REACHED)
-        return min(ends, default=None)
+    def _budget(self, workspace: SeedWorkspace, interval: BudgetInterval, limit: str) -> SeedBudget:
+        what = (workspace.slug, interval)
+        made = self._soon_after(workspace, fraction(self.seed, "budget made", *what))
+        changed = made + (self.now - made) * fraction(self.seed, "budget changed", *what)
+        revised = fraction(self.seed, "budget revised", *what) < _REVISED
+        return SeedBudget(
+            id=uuid_text(self.seed, "budget", *what),
+            workspace_id=workspace.id,
+            interval=interval,
+            limit_usd=Decimal(limit),
+            created_at=made,
+            updated_at=changed.replace(microsecond=0) if revised else made,
+        )
 
-    def _streams(self, row: KeyRow) -> tuple[UsageStream, ...]:
-        streams = []
-        for work in row.work:
-            endpoint = self.catalog.endpoint(work.endpoint)
-            model = work.endpoint.partition("|")[0]
-            one = stream(endpoint, model, work.kind, requests_per_day=1.0, byok=work.byok)
-            # A row that only names its share of a limit starts from a dollar a day.
-            wanted = (row.usd_per_day or 1.0) * work.share
-            price = float(cost(one))
-            streams.append(replace(one, requests_per_day=wanted / price if price else wanted))
-        return tuple(streams)
+    def _soon_after(self, workspace: SeedWorkspace, share: float) -> datetime:
+        """A moment in the first weeks of a workspace, to the second."""
+        span = min(_JOINING, self.now - workspace.created_at)
+        return (workspace.created_at + span * share).replace(microsecond=0)
 
-    def _scaled(self, profile: UsageProfile, row: KeyRow, used: float) -> UsageProfile:
-        """The profile, as busy as it takes to have used that share of the limit by now."""
-        target = float(Decimal(row.limit or "0")) * used
-        start = profile.active_from
-        if row.reset is not None:
-            start = min(
-                _since(row.reset, self.now), self.now - timedelta(days=_LEAST_DAYS[row.reset])
+    def guardrails(self) -> tuple[SeedGuardrail, ...]:
+        """The guardrails, oldest first."""
+        made = map(self._guardrail, entries(GuardrailEntry))
+        return tuple(sorted(made, key=lambda guardrail: guardrail.created_at))
+
+    def _guardrail(self, row: GuardrailEntry) -> SeedGuardrail:
+        workspace = self.workspaces[row.workspace]
+        is_default = not row.name
+        created_at = self._born(row.age, "rail", row.name)
+        return SeedGuardrail(
+            id=workspace.default_guardrail_id
+            if is_default
+            else uuid_text(self.seed, "rail", row.name),
+            workspace_id=workspace.id,
+            name=f"Workspace {workspace.id} Default" if is_default else row.name,
+            settings=self._settings(row),
+            created_at=created_at,
+            updated_at=None
+            if row.changed is None
+            else (self.now - timedelta(days=row.changed)).replace(microsecond=0),
+            key_hashes=self._hashes(row.keys),
+            user_ids=tuple(self.people[handle].id for handle in row.members),
+            assigned_by=next(iter(self.people.values())).id,
+            assigned_at=created_at + timedelta(minutes=7),
+        )
+
+    def _settings(self, row: GuardrailEntry) -> dict[str, Any]:
+        """Fields of the contract: amounts, lasting names of models, filters with their labels."""
+        settings = with_tuples(row.settings)
+        for name in settings.keys() & _MODEL_LISTS:
+            settings[name] = tuple(map(self.catalog.canonical_slug, settings[name]))
+        if "limit_usd" in settings:
+            settings["limit_usd"] = Decimal(settings["limit_usd"])
+        if "content_filter_builtins" in settings:
+            settings["content_filter_builtins"] = tuple(
+                {**entry, "label": BUILTIN_LABELS[entry["slug"]]}
+                if entry["slug"] in BUILTIN_LABELS
+                else entry
+                for entry in settings["content_filter_builtins"]
             )
-        for _ in range(_SCALING_STEPS):
-            measured = float(_counted(accrued(profile, start, self.now), row))
-            factor = target / measured if measured else 1.0
-            profile = replace(
-                profile,
-                streams=tuple(
-                    replace(item, requests_per_day=item.requests_per_day * factor)
-                    for item in profile.streams
-                ),
+        if "content_filters" in settings:
+            settings["content_filters"] = tuple(
+                {**entry, "label": entry.get("label")} for entry in settings["content_filters"]
             )
-        return profile
+        return settings
 
-    def _counters(self, profile: UsageProfile) -> UsageCounters:
-        return UsageCounters(
-            all_time=accrued(profile, profile.active_from, self.now),
-            daily=accrued(profile, _since("daily", self.now), self.now),
-            weekly=accrued(profile, _since("weekly", self.now), self.now),
-            monthly=accrued(profile, _since("monthly", self.now), self.now),
+    def credentials(self) -> tuple[SeedCredential, ...]:
+        """The BYOK credentials, oldest first."""
+        made = map(self._credential, entries(CredentialEntry))
+        return tuple(sorted(made, key=lambda credential: credential.created_at))
+
+    def _credential(self, row: CredentialEntry) -> SeedCredential:
+        identity = ("credential", row.workspace, row.provider, row.name)
+        return SeedCredential(
+            id=uuid_text(self.seed, *identity),
+            workspace_id=self.workspaces[row.workspace].id,
+            provider=row.provider,
+            label=f"{row.prefix}...{hex_text(4, self.seed, 'label', *identity)}",
+            created_at=self._born(row.age, *identity),
+            terms={
+                "name": row.name,
+                "allowed_api_key_hashes": None if row.keys is None else self._hashes(row.keys),
+                "allowed_user_ids": None
+                if row.users is None
+                else tuple(self.people[handle].id for handle in row.users),
+                **with_tuples(row.terms),
+            },
         )
 
+    def _hashes(self, names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(hex_text(64, self.seed, "key", name) for name in names)
 
-_SCALING_STEPS = 2
-"""The second step takes out what rounding to whole requests left of the first."""
-
-
-def _counted(totals: UsageTotals, row: KeyRow) -> Decimal:
-    return totals.usd + (totals.byok_usd if row.counts_byok else Decimal(0))
-
-
-def _since(reset: LimitReset, now: datetime) -> datetime:
-    """Start of the current UTC day, week or month."""
-    start = window_start(reset, now)
-    assert start is not None  # noqa: S101 - every known schedule has one
-    return start
+    def _born(self, age: float, *identity: object) -> datetime:
+        """So many days ago, to the second, and not all at the same time of the day."""
+        later = int(between(0, 9000, self.seed, *identity))
+        return (self.now - timedelta(days=age, seconds=later)).replace(microsecond=0)

@@ -10,8 +10,8 @@ from typing import Any
 
 from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint
 from gwtui.embedded.simulator.chance import between, fraction, smooth
-from gwtui.embedded.simulator.rhythm import rate_now
-from gwtui.embedded.simulator.seeds import Condition, Workload
+from gwtui.embedded.simulator.seed_data import Condition, Workload
+from gwtui.embedded.simulator.usage import rate_now
 
 MINUTE = 60
 DAY = 86_400
@@ -128,7 +128,7 @@ _DOWN_TRAFFIC = 0.05
 
 
 def live_figures(catalog: Catalog, endpoint_key: str, moment: datetime) -> dict[str, Any]:
-    """The moving fields of an endpoint object, to be merged over its standing ones.
+    """The moving fields of an endpoint object, to be merged over its other ones.
 
     ``latency_last_30m`` (ms), ``throughput_last_30m`` (tokens/s), ``perf_last_30m_by_workload``,
     ``uptime_last_5m``, ``uptime_last_30m`` and ``uptime_last_1d`` (%). Without traffic the figures

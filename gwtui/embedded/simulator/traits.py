@@ -1,4 +1,4 @@
-"""How models stand beside each other: what they are for, how they score, where they are served.
+"""How models compare: what they are for, how they score, where they are served.
 
 The contract lets a client filter and order by these figures; the model object shows none of them.
 """
@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint, CatalogModel
+from gwtui.embedded.simulator.chance import between
 from gwtui.embedded.simulator.figures import live_figures
-from gwtui.embedded.simulator.seeds import PROVIDERS
+from gwtui.embedded.simulator.seed_data import ModelEntry, ProviderEntry, entries
 
+_REASONING_SHARE = (0.35, 0.8)
+_CACHED_SHARE = (0.15, 0.6)
 _EUROPEAN_UNION = frozenset({"DE", "FI", "FR", "IE", "NL", "SE"})
 """Members that a provider of the catalog has a data centre in."""
 
@@ -30,41 +34,26 @@ class ModelRank:
     arena: float | None = None
 
 
-def _of(
-    categories: str,
-    intelligence: float | None = None,
-    coding: float | None = None,
-    agentic: float | None = None,
-    tool_success: float | None = None,
-    arena: float | None = None,
-) -> ModelRank:
-    names = frozenset(categories.split())
-    return ModelRank(names, intelligence, coding, agentic, tool_success, arena)
+def rank_of(model: CatalogModel) -> ModelRank:
+    """How a model ranks; a variant such as ``:free`` has the rank of the model itself."""
+    return _ranks().get(model.id.partition(":")[0], ModelRank())
 
 
-_STANDINGS: Mapping[str, ModelRank] = {
-    "northwind/atlas-large": _of("programming legal finance", 61.5, 57.2, 55.0, 97.4, 1312),
-    "northwind/atlas-mini": _of("programming marketing translation", 44.8, 41.0, 36.3, 94.1, 1204),
-    "northwind/atlas-deep": _of("science academia finance", 70.2, 63.9, 61.7, 98.2, 1351),
-    "northwind/atlas-voice": _of("roleplay"),
-    "tessera/mosaic-70b-instruct": _of("programming technology", 38.7, 34.5, 27.9, 90.6, 1163),
-    "tessera/mosaic-8b-instruct": _of("technology trivia", 22.4, 17.6, 11.2, 81.3),
-    "larkspur/petite-plume": _of("translation marketing", 24.9, 18.8, None, None, 1098),
-    "osprey-labs/ponder-32b": _of("science academia trivia", 47.3, 40.2, 33.8, 91.7),
-    "osprey-labs/talon-moe-480b-a32b-instruct-long-context-2026-05": _of(
-        "programming legal", 52.6, 50.8, 47.1, 95.0, 1257
-    ),
-    "helioscope/corona-code": _of("programming technology", 49.1, 66.4, 58.3, 96.6, 1240),
-    "meridian/lens-pro": _of("finance health legal", 55.9, 46.7, 42.2, 95.8, 1289),
-    "meridian/lens-flash": _of("marketing trivia", 41.2, 33.0, 29.5, 92.3, 1197),
-    "meridian/lens-paint": _of("marketing", None, None, None, None, 1226),
-    "ampersand/canvas-xl": _of("marketing", None, None, None, None, 1275),
-}
+@cache
+def _ranks() -> Mapping[str, ModelRank]:
+    return {
+        model.id: ModelRank(categories=frozenset(model.categories), **model.rank)
+        for model in entries(ModelEntry)
+    }
 
 
-def standing_of(model: CatalogModel) -> ModelRank:
-    """How a model stands; a variant such as ``:free`` stands where the model itself does."""
-    return _STANDINGS.get(model.id.partition(":")[0], ModelRank())
+@cache
+def _providers() -> Mapping[str, ProviderEntry]:
+    return {provider.slug: provider for provider in entries(ProviderEntry)}
+
+
+def _provider_of(endpoint: CatalogEndpoint) -> ProviderEntry:
+    return _providers()[str(endpoint.wire["tag"]).partition("/")[0]]
 
 
 def popularity(model: CatalogModel) -> int:
@@ -79,29 +68,15 @@ def is_distillable(model: CatalogModel) -> bool:
 
 def regions_of(endpoint: CatalogEndpoint) -> frozenset[str]:
     """``eu`` and ``us``, as far as the provider says where its data centres are."""
-    countries = _COUNTRIES.get(str(endpoint.wire["tag"]).partition("/")[0], frozenset())
+    countries = frozenset(_provider_of(endpoint).datacenters or ())
     european = {"eu"} if countries & _EUROPEAN_UNION else set()
     return frozenset(european | ({"us"} if "US" in countries else set()))
 
 
-_COUNTRIES: Mapping[str, frozenset[str]] = {
-    provider["slug"]: frozenset(provider["datacenters"] or ()) for provider in PROVIDERS
-}
-
-
-_RETAINS_NOTHING = frozenset({"bitforge", "drumlin", "fjordcloud", "helioscope", "kestrel"})
-"""Providers, by slug, that retain nothing whatever they serve."""
-
-_ONLY_STANDARD = frozenset({"northwind", "quasar"})
-"""Providers that retain nothing at their standard service tier only."""
-
-
 def is_zero_retention(endpoint: CatalogEndpoint) -> bool:
     """Whether nothing of a request outlives it at this endpoint."""
-    provider = str(endpoint.wire["tag"]).partition("/")[0]
-    if provider in _ONLY_STANDARD:
-        return endpoint.wire["service_tier"] is None
-    return provider in _RETAINS_NOTHING
+    promise = _provider_of(endpoint).zero_retention
+    return promise == "always" or (promise == "standard" and endpoint.wire["service_tier"] is None)
 
 
 def zero_retention_endpoints(catalog: Catalog, moment: datetime) -> list[dict[str, Any]]:
@@ -115,3 +90,18 @@ def zero_retention_endpoints(catalog: Catalog, moment: datetime) -> list[dict[st
         for endpoint in model.endpoints
         if is_zero_retention(endpoint)
     ]
+
+
+def reasoning_tokens(catalog: Catalog, endpoint: CatalogEndpoint, completion_tokens: int) -> int:
+    """How many completion tokens are reasoning; none for a model that does not reason."""
+    model = catalog.model(endpoint.model_id)
+    if model is None or model.wire.get("reasoning") is None:
+        return 0
+    return int(completion_tokens * between(*_REASONING_SHARE, 0, "reasoning", endpoint.key))
+
+
+def cached_tokens(endpoint: CatalogEndpoint, prompt_tokens: int) -> int:
+    """How many prompt tokens are read from a cache; none where there is no implicit caching."""
+    if not endpoint.wire["supports_implicit_caching"]:
+        return 0
+    return int(prompt_tokens * between(*_CACHED_SHARE, 0, "cached", endpoint.key))

@@ -68,7 +68,7 @@ class SeedBudget:
     id: str
     workspace_id: str
     interval: BudgetInterval
-    limit: Decimal
+    limit_usd: Decimal
     created_at: datetime
     updated_at: datetime
 

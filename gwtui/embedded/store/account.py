@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
 
-from gwtui.embedded.store.columns import (
-    from_micros,
-    from_pico,
-    to_decimal_text,
-    to_micros,
-    to_pico,
-)
+from gwtui.embedded.store.table import MONEY_USED, Table, to_micros
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +22,21 @@ class Account:
     """The moment up to which usage is booked."""
 
 
+ACCOUNT = Table(
+    "account",
+    Account,
+    renamed={"total_credits": "credits_usd", "total_usage": "usage_pico"},
+    codecs={"total_usage": MONEY_USED},
+)
+
+
 def find(db: sqlite3.Connection) -> Account | None:
-    """The account, None in a database that was not founded yet."""
-    row = db.execute("SELECT * FROM account").fetchone()
-    if row is None:
-        return None
-    return Account(
-        organization_id=row["organization_id"],
-        owner_user_id=row["owner_user_id"],
-        total_credits=Decimal(row["credits_usd"]),
-        total_usage=from_pico(row["usage_pico"]),
-        accrued_until=from_micros(row["accrued_until"]),
-    )
+    """The account, None in a database that is still empty."""
+    return ACCOUNT.find(db, "1")
 
 
 def get(db: sqlite3.Connection) -> Account:
-    """The account of a founded database. Raises LookupError before that."""
+    """The account. Raises LookupError in a database that is still empty."""
     account = find(db)
     if account is None:
         raise LookupError("the database has no account yet")
@@ -51,17 +44,8 @@ def get(db: sqlite3.Connection) -> Account:
 
 
 def add(db: sqlite3.Connection, account: Account) -> None:
-    """Found the account."""
-    db.execute(
-        "INSERT INTO account VALUES (1, ?, ?, ?, ?, ?)",
-        (
-            account.organization_id,
-            account.owner_user_id,
-            to_decimal_text(account.total_credits),
-            to_pico(account.total_usage),
-            to_micros(account.accrued_until),
-        ),
-    )
+    """Store the account of a new database."""
+    ACCOUNT.insert(db, account, id=1)
 
 
 def book(db: sqlite3.Connection, usage_pico: int, until: datetime) -> None:
@@ -78,10 +62,7 @@ def top_up(db: sqlite3.Connection, *, below: Decimal, by: Decimal) -> None:
     missing = below - (found.total_credits - found.total_usage)
     if missing > 0:
         steps = (missing / by).to_integral_value(ROUND_CEILING)
-        db.execute(
-            "UPDATE account SET credits_usd = ?",
-            (to_decimal_text(found.total_credits + steps * by),),
-        )
+        ACCOUNT.update(db, {"total_credits": found.total_credits + steps * by}, "1")
 
 
 def setting(db: sqlite3.Connection, name: str) -> str | None:
@@ -90,6 +71,6 @@ def setting(db: sqlite3.Connection, name: str) -> str | None:
     return None if row is None else str(row["value"])
 
 
-def remember(db: sqlite3.Connection, name: str, value: str) -> None:
+def change_setting(db: sqlite3.Connection, name: str, value: str) -> None:
     """Write a setting."""
     db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))

@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from gwtui.contract.activity import ACTIVITY_DAYS
 from gwtui.embedded.simulator import UsageSlice, World, accrued_by_day
-from gwtui.embedded.store.columns import to_day, to_pico
+from gwtui.embedded.store.table import to_day, to_pico
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,8 @@ def book(db: sqlite3.Connection, actor: Actor, slices: Iterable[UsageSlice]) -> 
     )
 
 
-def remember(db: sqlite3.Connection, world: World) -> None:
-    """Book what the simulated keys did before the founding."""
+def add_past(db: sqlite3.Connection, world: World) -> None:
+    """Book what the simulated keys did before the world's moment."""
     today = world.moment.replace(hour=0, minute=0, second=0, microsecond=0)
     since = today - timedelta(days=ACTIVITY_DAYS)
     for key in world.keys:
@@ -91,13 +91,13 @@ def remember(db: sqlite3.Connection, world: World) -> None:
         book(db, actor, accrued_by_day(key.profile, since, world.moment))
 
 
-def forget(db: sqlite3.Connection, today: int) -> None:
+def delete_old(db: sqlite3.Connection, today: int) -> None:
     """Drop the days that are further back than the contract shows."""
     db.execute("DELETE FROM activity_days WHERE day < ?", (today - ACTIVITY_DAYS,))
 
 
 def sums(
-    db: sqlite3.Connection, wanted: ActivityFilter, *, by_workspace: bool
+    db: sqlite3.Connection, matching: ActivityFilter, *, by_workspace: bool
 ) -> list[ActivitySum]:
     """Requests by day and endpoint (and workspace), newest day first, then the costliest first."""
     workspace = "workspace_id" if by_workspace else "NULL"
@@ -116,11 +116,11 @@ def sums(
         ORDER BY day DESC, sum(usage_pico) + sum(byok_usage_pico) DESC, endpoint_key, workspace
         """,  # noqa: S608 - the column is one of two words above
         {
-            "first": wanted.first_day,
-            "last": wanted.last_day,
-            "key": wanted.key_hash,
-            "user": wanted.user_id,
-            "workspace": wanted.workspace_id,
+            "first": matching.first_day,
+            "last": matching.last_day,
+            "key": matching.key_hash,
+            "user": matching.user_id,
+            "workspace": matching.workspace_id,
         },
     )
     return [

@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from gwtui.contract.budgets import BUDGET_INTERVALS, BudgetInterval
-from gwtui.embedded.store.columns import from_micros, from_pico, to_decimal_text, to_micros
+from gwtui.embedded.store.table import Table, from_pico
 from gwtui.embedded.store.usage import Spend, UsageWindows, window_days
 
 
@@ -21,7 +21,7 @@ class BudgetRecord:
     id: str
     workspace_id: str
     interval: BudgetInterval
-    limit: Decimal
+    limit_usd: Decimal
     created_at: datetime
     updated_at: datetime
 
@@ -31,10 +31,13 @@ class BudgetRecord:
         return None if self.interval == "lifetime" else self.interval
 
 
+BUDGETS = Table("workspace_budgets", BudgetRecord)
+
+
 def of_workspace(db: sqlite3.Connection, workspace_id: str) -> dict[BudgetInterval, BudgetRecord]:
     """The budgets of a workspace by interval, the shortest first."""
-    rows = db.execute("SELECT * FROM workspace_budgets WHERE workspace_id = ?", (workspace_id,))
-    found = {row["interval"]: _record(row) for row in rows}
+    stored = BUDGETS.select(db, "workspace_id = ?", (workspace_id,))
+    found = {budget.interval: budget for budget in stored}
     return {interval: found[interval] for interval in BUDGET_INTERVALS if interval in found}
 
 
@@ -48,27 +51,14 @@ def put(
     """Create or replace a budget. One that stays as it is keeps its ``updated_at``."""
     current = of_workspace(db, workspace_id).get(interval)
     if current is None:
-        found(db, BudgetRecord(str(uuid.uuid4()), workspace_id, interval, limit, at, at))
-    elif current.limit != limit:
-        db.execute(
-            "UPDATE workspace_budgets SET limit_usd = ?, updated_at = ? WHERE id = ?",
-            (to_decimal_text(limit), to_micros(at), current.id),
-        )
+        add(db, BudgetRecord(str(uuid.uuid4()), workspace_id, interval, limit, at, at))
+    elif current.limit_usd != limit:
+        BUDGETS.update(db, {"limit_usd": limit, "updated_at": at}, "id = ?", current.id)
 
 
-def found(db: sqlite3.Connection, budget: BudgetRecord) -> None:
-    """Store a budget of the simulated world, unless the workspace has one for the interval."""
-    db.execute(
-        "INSERT INTO workspace_budgets VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (
-            budget.id,
-            budget.workspace_id,
-            budget.interval,
-            to_decimal_text(budget.limit),
-            to_micros(budget.created_at),
-            to_micros(budget.updated_at),
-        ),
-    )
+def add(db: sqlite3.Connection, budget: BudgetRecord) -> None:
+    """Store a budget, unless the workspace has one for the interval."""
+    BUDGETS.insert(db, budget, conflict="ON CONFLICT DO NOTHING")
 
 
 def remove(db: sqlite3.Connection, workspace_id: str, interval: BudgetInterval) -> None:
@@ -99,14 +89,3 @@ def spent_since(db: sqlite3.Connection, workspace_id: str, first_day: int) -> tu
         (workspace_id, first_day),
     ).fetchone()
     return int(usage), int(byok)
-
-
-def _record(row: sqlite3.Row) -> BudgetRecord:
-    return BudgetRecord(
-        id=row["id"],
-        workspace_id=row["workspace_id"],
-        interval=row["interval"],
-        limit=Decimal(row["limit_usd"]),
-        created_at=from_micros(row["created_at"]),
-        updated_at=from_micros(row["updated_at"]),
-    )

@@ -7,16 +7,10 @@ marked as deleted, and wipes the latter.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from gwtui.embedded.store.columns import (
-    from_json_text,
-    from_micros,
-    to_json_text,
-    to_micros,
-)
+from gwtui.embedded.store.table import Table, shallow, to_micros
 
 Names = tuple[str, ...] | None
 """A list of names; None is no restriction, an empty one lets nobody through."""
@@ -59,17 +53,14 @@ class CredentialRecord(NewCredential):
     """Place in the order of trial inside the provider: fallbacks last, else the oldest first."""
 
 
-LISTS = frozenset({"allowed_models", "allowed_user_ids", "allowed_api_key_hashes"})
-"""Fields of the terms that are lists."""
-_FLAGS = frozenset({"disabled", "is_fallback", "is_byok_only", "is_required", "declared_zdr"})
-_FIELDS = tuple(field.name for field in fields(Terms))
-
-_IN_ORDER = """
-    SELECT *, row_number() OVER (
-        PARTITION BY workspace_id, provider ORDER BY is_fallback, number
-    ) - 1 AS sort_order
-    FROM byok_credentials WHERE deleted_at IS NULL
-"""
+CREDENTIALS = Table("byok_credentials", NewCredential)
+_IN_ORDER = Table(
+    "(SELECT *, row_number() OVER ("
+    "PARTITION BY workspace_id, provider ORDER BY is_fallback, number) - 1 AS sort_order "
+    "FROM byok_credentials WHERE deleted_at IS NULL)",
+    CredentialRecord,
+)
+"""What was not deleted, in the order of trial; to be read only."""
 
 
 def material_row(credential_id: str) -> str:
@@ -79,71 +70,47 @@ def material_row(credential_id: str) -> str:
 
 def add(db: sqlite3.Connection, credential: NewCredential, sealed: bytes | None) -> None:
     """Store a credential; ``sealed`` is None for one of the simulated world, which has no key."""
-    values = {
-        "id": credential.id,
-        "workspace_id": credential.workspace_id,
-        "provider": credential.provider,
-        "label": credential.label,
-        "created_at": to_micros(credential.created_at),
-        **_columns(credential.terms),
-    }
-    columns = ", ".join(values)
-    marks = ", ".join(f":{name}" for name in values)
-    cursor = db.execute(f"INSERT INTO byok_credentials ({columns}) VALUES ({marks})", values)  # noqa: S608 - names stand above
+    number = CREDENTIALS.insert(db, credential)
     if sealed is not None:
-        db.execute("INSERT INTO byok_material VALUES (?, ?)", (cursor.lastrowid, sealed))
+        db.execute("INSERT INTO byok_material VALUES (?, ?)", (number, sealed))
 
 
 def listed(
     db: sqlite3.Connection, workspace_id: str, provider: str | None, *, offset: int, limit: int
 ) -> list[CredentialRecord]:
     """One page of a workspace's credentials, by provider and then in the order of trial."""
-    rows = db.execute(
-        f"SELECT * FROM ({_IN_ORDER} AND workspace_id = ?1 AND (?2 IS NULL OR provider = ?2)) "  # noqa: S608 - a constant
-        "ORDER BY provider, sort_order LIMIT ?3 OFFSET ?4",
+    return _IN_ORDER.select(
+        db,
+        f"{_OF_WORKSPACE} ORDER BY provider, sort_order LIMIT ?3 OFFSET ?4",
         (workspace_id, provider, limit, offset),
     )
-    return [_record(row) for row in rows]
 
 
 def count(db: sqlite3.Connection, workspace_id: str, provider: str | None) -> int:
     """How many credentials a workspace has, of one provider or of all."""
-    (total,) = db.execute(
-        "SELECT count(*) FROM byok_credentials WHERE deleted_at IS NULL "
-        "AND workspace_id = ?1 AND (?2 IS NULL OR provider = ?2)",
-        (workspace_id, provider),
-    ).fetchone()
-    return int(total)
+    return CREDENTIALS.count(
+        db, f"deleted_at IS NULL AND {_OF_WORKSPACE}", (workspace_id, provider)
+    )
+
+
+_OF_WORKSPACE = "workspace_id = ?1 AND (?2 IS NULL OR provider = ?2)"
 
 
 def find(db: sqlite3.Connection, credential_id: str) -> CredentialRecord | None:
     """The credential of an id, None when there is none or it was deleted."""
-    row = db.execute(f"SELECT * FROM ({_IN_ORDER}) WHERE id = ?", (credential_id,)).fetchone()  # noqa: S608 - a constant
-    return None if row is None else _record(row)
-
-
-def sealed_key(db: sqlite3.Connection, credential: CredentialRecord) -> bytes | None:
-    """The sealed key, None where there is none."""
-    row = db.execute(
-        "SELECT sealed FROM byok_material WHERE credential = ?", (credential.number,)
-    ).fetchone()
-    return None if row is None else bytes(row["sealed"])
+    return _IN_ORDER.find(db, "id = ?", (credential_id,))
 
 
 def change(db: sqlite3.Connection, credential: CredentialRecord, terms: Terms) -> None:
     """Give a credential other terms."""
-    assignments = ", ".join(f"{name} = :{name}" for name in _FIELDS)
-    db.execute(
-        f"UPDATE byok_credentials SET {assignments} WHERE number = :number",  # noqa: S608 - names stand above
-        {**_columns(terms), "number": credential.number},
-    )
+    CREDENTIALS.update(db, shallow(terms), "number = ?", credential.number)
 
 
 def rotate(db: sqlite3.Connection, credential: CredentialRecord, label: str, sealed: bytes) -> None:
     """Overwrite the key and its label."""
     db.execute("DELETE FROM byok_material WHERE credential = ?", (credential.number,))
     db.execute("INSERT INTO byok_material VALUES (?, ?)", (credential.number, sealed))
-    db.execute("UPDATE byok_credentials SET label = ? WHERE number = ?", (label, credential.number))
+    CREDENTIALS.update(db, {"label": label}, "number = ?", credential.number)
 
 
 def remove(db: sqlite3.Connection, credential: CredentialRecord, at: datetime) -> None:
@@ -153,29 +120,3 @@ def remove(db: sqlite3.Connection, credential: CredentialRecord, at: datetime) -
         "UPDATE byok_credentials SET deleted_at = ?, label = '' WHERE number = ?",
         (to_micros(at), credential.number),
     )
-
-
-def _columns(terms: Terms) -> dict[str, Any]:
-    values = {name: getattr(terms, name) for name in _FIELDS}
-    return {name: to_json_text(value) if name in LISTS else value for name, value in values.items()}
-
-
-def _record(row: sqlite3.Row) -> CredentialRecord:
-    return CredentialRecord(
-        number=row["number"],
-        id=row["id"],
-        workspace_id=row["workspace_id"],
-        provider=row["provider"],
-        label=row["label"],
-        sort_order=row["sort_order"],
-        created_at=from_micros(row["created_at"]),
-        terms=Terms(**{name: _value(name, row[name]) for name in _FIELDS}),
-    )
-
-
-def _value(name: str, column: Any) -> Any:
-    if name in LISTS:
-        return from_json_text(column)
-    if name in _FLAGS:
-        return None if column is None else bool(column)
-    return column

@@ -12,7 +12,7 @@ from gwtui.embedded.simulator import UsageProfile
 from gwtui.embedded.simulator.generations import SimulatedRequest, find_request, latest_requests
 from gwtui.embedded.store import activity
 from gwtui.embedded.store.activity import Actor
-from gwtui.embedded.store.columns import to_day, to_micros
+from gwtui.embedded.store.table import Table, to_day
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,9 @@ class Feedback:
     comment: str | None
     given_by: str | None
     given_at: datetime
+
+
+_FEEDBACK = Table("generation_feedback", Feedback)
 
 
 def find(
@@ -64,17 +67,7 @@ def _admitted(db: sqlite3.Connection, request: SimulatedRequest) -> GenerationRe
 
 def add_feedback(db: sqlite3.Connection, feedback: Feedback) -> None:
     """Store feedback."""
-    db.execute(
-        "INSERT INTO generation_feedback "
-        "(generation_id, category, comment, given_by, given_at) VALUES (?, ?, ?, ?, ?)",
-        (
-            feedback.generation_id,
-            feedback.category,
-            feedback.comment,
-            feedback.given_by,
-            to_micros(feedback.given_at),
-        ),
-    )
+    _FEEDBACK.insert(db, feedback)
 
 
 def feedback_on(db: sqlite3.Connection, generation_id: str) -> list[tuple[str, str | None]]:

@@ -1,25 +1,21 @@
-"""Guardrails. Contract "Guardrail", extended section 5."""
+"""Guardrails, and which keys and members each binds. Contract "Guardrail", extended section 5."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from dataclasses import dataclass, fields
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Literal
 
 from pydantic import JsonValue
 
-from gwtui.embedded.store.columns import (
-    from_decimal_text,
-    from_json_text,
-    from_micros,
-    from_micros_or_none,
-    to_decimal_text,
-    to_json_text,
-    to_micros,
-    to_micros_or_none,
-)
+from gwtui.embedded.store import workspaces
+from gwtui.embedded.store.keys import KeyRecord
+from gwtui.embedded.store.table import Table, shallow, to_micros
 
 Names = tuple[str, ...] | None
 """A list of names; None is no restriction."""
@@ -65,74 +61,40 @@ class GuardrailRecord:
     updated_at: datetime | None = None
 
 
-_FIELDS = tuple(field.name for field in fields(Policy))
-LISTS = frozenset(
-    {
-        "allowed_models",
-        "allowed_providers",
-        "ignored_models",
-        "ignored_providers",
-        "allowed_data_regions",
-        "content_filters",
-        "content_filter_builtins",
-    }
-)
-"""Fields of a policy that are lists."""
-_FLAGS = frozenset(
-    name for name in _FIELDS if name.startswith(("enforce_", "enable_", "allow_", "include_"))
-)
+GUARDRAILS = Table("guardrails", GuardrailRecord)
 
 
 def add(db: sqlite3.Connection, guardrail: GuardrailRecord) -> None:
     """Store a guardrail."""
-    values = {
-        "id": guardrail.id,
-        "workspace_id": guardrail.workspace_id,
-        "created_at": to_micros(guardrail.created_at),
-        "updated_at": to_micros_or_none(guardrail.updated_at),
-        **_columns(guardrail.policy),
-    }
-    columns = ", ".join(values)
-    marks = ", ".join(f":{name}" for name in values)
-    db.execute(f"INSERT INTO guardrails ({columns}) VALUES ({marks})", values)  # noqa: S608 - names stand above
+    GUARDRAILS.insert(db, guardrail)
 
 
 def listed(
     db: sqlite3.Connection, workspace_id: str, *, offset: int, limit: int
 ) -> list[GuardrailRecord]:
     """One page of a workspace's guardrails, oldest first."""
-    rows = db.execute(
-        "SELECT * FROM guardrails WHERE workspace_id = ? ORDER BY number LIMIT ? OFFSET ?",
-        (workspace_id, limit, offset),
+    return GUARDRAILS.select(
+        db, "workspace_id = ? ORDER BY number LIMIT ? OFFSET ?", (workspace_id, limit, offset)
     )
-    return [_record(row) for row in rows]
 
 
 def count(db: sqlite3.Connection, workspace_id: str) -> int:
     """How many guardrails a workspace has."""
-    (total,) = db.execute(
-        "SELECT count(*) FROM guardrails WHERE workspace_id = ?", (workspace_id,)
-    ).fetchone()
-    return int(total)
+    return GUARDRAILS.count(db, "workspace_id = ?", (workspace_id,))
 
 
 def find(db: sqlite3.Connection, guardrail_id: str) -> GuardrailRecord | None:
     """The guardrail of an id, None when there is none."""
-    row = db.execute("SELECT * FROM guardrails WHERE id = ?", (guardrail_id,)).fetchone()
-    return None if row is None else _record(row)
+    return GUARDRAILS.find(db, "id = ?", (guardrail_id,))
 
 
 def change(
     db: sqlite3.Connection, guardrail: GuardrailRecord, policy: Policy, at: datetime
 ) -> None:
     """Give a guardrail another policy; ``updated_at`` moves only when it really is another."""
-    if policy == guardrail.policy:
-        return
-    assignments = ", ".join(f"{name} = :{name}" for name in _FIELDS)
-    db.execute(
-        f"UPDATE guardrails SET {assignments}, updated_at = :at WHERE id = :id",  # noqa: S608 - names stand above
-        {**_columns(policy), "at": to_micros(at), "id": guardrail.id},
-    )
+    if policy != guardrail.policy:
+        changes = {**shallow(policy), "updated_at": at}
+        GUARDRAILS.update(db, changes, "id = ?", guardrail.id)
 
 
 def remove(db: sqlite3.Connection, guardrail_id: str) -> None:
@@ -140,25 +102,159 @@ def remove(db: sqlite3.Connection, guardrail_id: str) -> None:
     db.execute("DELETE FROM guardrails WHERE id = ?", (guardrail_id,))
 
 
-def _columns(policy: Policy) -> dict[str, Any]:
-    values = {name: getattr(policy, name) for name in _FIELDS}
-    values["limit_usd"] = to_decimal_text(policy.limit_usd)
-    return {name: to_json_text(value) if name in LISTS else value for name, value in values.items()}
+@dataclass(frozen=True, slots=True)
+class KeyAssignmentRecord:
+    """A guardrail on a key."""
+
+    id: str
+    guardrail_id: str
+    key_hash: str
+    key_name: str
+    key_label: str
+    assigned_by: str | None
+    created_at: datetime
 
 
-def _record(row: sqlite3.Row) -> GuardrailRecord:
-    return GuardrailRecord(
-        id=row["id"],
-        workspace_id=row["workspace_id"],
-        policy=Policy(**{name: _value(name, row[name]) for name in _FIELDS}),
-        created_at=from_micros(row["created_at"]),
-        updated_at=from_micros_or_none(row["updated_at"]),
+@dataclass(frozen=True, slots=True)
+class MemberAssignmentRecord:
+    """A guardrail on a member of the organization."""
+
+    id: str
+    guardrail_id: str
+    user_id: str
+    organization_id: str
+    assigned_by: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Assigner:
+    """Who assigns, and when."""
+
+    user_id: str | None
+    moment: datetime
+
+
+Bound = Literal["keys", "members"]
+"""What a guardrail binds, each by at most one; a guardrail of None below means every one."""
+
+_HOLDERS = {"keys": "key_id", "members": "user_id"}
+"""The column that says who is bound, in the table ``guardrail_keys`` or ``guardrail_members``."""
+
+_KEYS = Table(
+    "(SELECT a.*, k.hash AS key_hash, k.name AS key_name, k.label AS key_label "
+    "FROM guardrail_keys AS a JOIN api_keys AS k ON k.id = a.key_id)",
+    KeyAssignmentRecord,
+)
+_MEMBERS = Table(
+    "(SELECT m.*, coalesce(account.organization_id, '') AS organization_id "
+    "FROM guardrail_members AS m, account)",
+    MemberAssignmentRecord,
+)
+_OF_GUARDRAIL = "(?1 IS NULL OR guardrail_id = ?1)"
+_PAGE = f"{_OF_GUARDRAIL} ORDER BY number LIMIT ?2 OFFSET ?3"
+
+
+def bound_keys(
+    db: sqlite3.Connection, guardrail_id: str | None, *, offset: int, limit: int
+) -> list[KeyAssignmentRecord]:
+    """One page of key assignments, oldest first."""
+    return _KEYS.select(db, _PAGE, (guardrail_id, limit, offset))
+
+
+def bound_members(
+    db: sqlite3.Connection, guardrail_id: str | None, *, offset: int, limit: int
+) -> list[MemberAssignmentRecord]:
+    """One page of member assignments, oldest first."""
+    return _MEMBERS.select(db, _PAGE, (guardrail_id, limit, offset))
+
+
+def count_bound(db: sqlite3.Connection, guardrail_id: str | None, *, bound: Bound) -> int:
+    """How many assignments of keys or of members there are."""
+    table = _KEYS if bound == "keys" else _MEMBERS
+    return table.count(db, _OF_GUARDRAIL, (guardrail_id,))
+
+
+def assign(
+    db: sqlite3.Connection,
+    bound: Bound,
+    guardrail_id: str,
+    holders: Sequence[int] | Sequence[str],
+    by: Assigner,
+) -> None:
+    """Bind keys, by row id, or members, by user id.
+
+    What bound them before is replaced; the same guardrail stays as is.
+    """
+    column = _HOLDERS[bound]
+    db.executemany(
+        f"DELETE FROM guardrail_{bound} WHERE {column} = ? AND guardrail_id != ?",  # noqa: S608 - our own words
+        [(holder, guardrail_id) for holder in holders],
+    )
+    db.executemany(
+        f"INSERT INTO guardrail_{bound} (id, guardrail_id, {column}, assigned_by, created_at) "  # noqa: S608 - our own words
+        f"VALUES (?, ?, ?, ?, ?) ON CONFLICT ({column}) DO NOTHING",
+        [
+            (str(uuid.uuid4()), guardrail_id, holder, by.user_id, to_micros(by.moment))
+            for holder in holders
+        ],
     )
 
 
-def _value(name: str, column: Any) -> Any:
-    if name in LISTS:
-        return from_json_text(column)
-    if name in _FLAGS:
-        return None if column is None else bool(column)
-    return from_decimal_text(column) if name == "limit_usd" else column
+def unassign(
+    db: sqlite3.Connection,
+    bound: Bound,
+    guardrail_id: str,
+    holders: Sequence[int] | Sequence[str],
+) -> int:
+    """Free keys or members of a guardrail; how many of them it bound."""
+    return db.execute(
+        f"DELETE FROM guardrail_{bound} WHERE guardrail_id = ? "  # noqa: S608 - our own words
+        f"AND {_HOLDERS[bound]} IN (SELECT value FROM json_each(?))",
+        (guardrail_id, json.dumps(list(holders))),
+    ).rowcount
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """The guardrails that bind a key; None where there is none."""
+
+    of_workspace: GuardrailRecord | None = None
+    of_member: GuardrailRecord | None = None
+    of_key: GuardrailRecord | None = None
+
+    @property
+    def all(self) -> tuple[GuardrailRecord, ...]:
+        """Every one of them."""
+        found = (self.of_workspace, self.of_member, self.of_key)
+        return tuple(guardrail for guardrail in found if guardrail is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundKey:
+    """What must be known of a key to say what binds it."""
+
+    id: int
+    workspace_id: str | None
+    creator_user_id: str | None
+
+
+def binding_of(db: sqlite3.Connection, key: KeyRecord | BoundKey) -> Binding:
+    """What binds a key. A management key cannot use models, so nothing binds it."""
+    workspace = workspaces.get(db, key.workspace_id) if key.workspace_id else None
+    if workspace is None:
+        return Binding()
+    return Binding(
+        of_workspace=find(db, workspace.default_guardrail_id),
+        of_member=_assigned(
+            db, "SELECT guardrail_id FROM guardrail_members WHERE user_id = ?", key.creator_user_id
+        ),
+        of_key=_assigned(db, "SELECT guardrail_id FROM guardrail_keys WHERE key_id = ?", key.id),
+    )
+
+
+def _assigned(
+    db: sqlite3.Connection, query: str, holder: str | int | None
+) -> GuardrailRecord | None:
+    row = db.execute(query, (holder,)).fetchone()
+    return None if row is None else find(db, row["guardrail_id"])

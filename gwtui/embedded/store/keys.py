@@ -5,43 +5,49 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.values import KEYS_PAGE
-from gwtui.embedded.store.columns import (
-    from_decimal_text,
-    from_micros,
-    from_micros_or_none,
-    to_decimal_text,
-    to_micros,
-    to_micros_or_none,
-)
+from gwtui.embedded.store.table import Table, to_micros
 from gwtui.embedded.store.usage import UsageWindows, windows_of
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRecord:
-    """A stored key with its usage as of the moment it was read. Amounts are USD."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewKey:
+    """What a key is born with. Amounts are USD."""
 
-    id: int
     hash: str
     label: str
     name: str
-    is_management: bool
-    workspace_id: str | None
-    creator_user_id: str | None
-    external_user: str | None
-    disabled: bool
-    limit: Decimal | None
-    limit_reset: str | None
-    include_byok_in_limit: bool
     created_at: datetime
-    updated_at: datetime | None
-    expires_at: datetime | None
-    last_used_at: datetime | None
+    workspace_id: str | None
+    """None for a management key, which belongs to the whole account."""
+    creator_user_id: str | None = None
+    external_user: str | None = None
+    external_key_hash: str | None = field(default=None, repr=False)
+    """Of the user's own key in the other system. Nothing looks it up: it is no credential here."""
+    disabled: bool = False
+    limit: Decimal | None = None
+    limit_reset: str | None = None
+    include_byok_in_limit: bool = False
+    updated_at: datetime | None = None
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+
+    @property
+    def is_management(self) -> bool:
+        """Whether the key manages the account instead of using models."""
+        return self.workspace_id is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyRecord(NewKey):
+    """A stored key with its usage as of the moment it was read."""
+
+    id: int
     usage: UsageWindows
 
     @property
@@ -55,60 +61,12 @@ class KeyRecord:
         return None if self.limit is None else self.limit - self.limit_spend
 
 
-@dataclass(frozen=True, slots=True)
-class NewKey:
-    """What a key is born with."""
-
-    hash: str
-    label: str
-    name: str
-    created_at: datetime
-    workspace_id: str | None
-    """None for a management key, which belongs to the whole account."""
-    creator_user_id: str | None = None
-    external_user: str | None = None
-    external_key_hash: str | None = None
-    """Of the user's own key in the other system. Nothing looks it up: it is no credential here."""
-    disabled: bool = False
-    limit: Decimal | None = None
-    limit_reset: str | None = None
-    include_byok_in_limit: bool = False
-    updated_at: datetime | None = None
-    expires_at: datetime | None = None
-    last_used_at: datetime | None = None
+KEYS = Table("api_keys", NewKey, renamed={"limit": "limit_usd"})
 
 
 def add(db: sqlite3.Connection, key: NewKey) -> int:
     """Store a key and give its row id."""
-    cursor = db.execute(
-        """
-        INSERT INTO api_keys (
-            hash, label, name, is_management, workspace_id, creator_user_id, external_user,
-            external_key_hash, disabled, limit_usd, limit_reset, include_byok_in_limit,
-            created_at, updated_at, expires_at, last_used_at
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """,
-        (
-            key.hash,
-            key.label,
-            key.name,
-            key.workspace_id is None,
-            key.workspace_id,
-            key.creator_user_id,
-            key.external_user,
-            key.external_key_hash,
-            key.disabled,
-            to_decimal_text(key.limit),
-            key.limit_reset,
-            key.include_byok_in_limit,
-            to_micros(key.created_at),
-            to_micros_or_none(key.updated_at),
-            to_micros_or_none(key.expires_at),
-            to_micros_or_none(key.last_used_at),
-        ),
-    )
-    assert cursor.lastrowid is not None  # noqa: S101 - an INSERT always has one
-    return cursor.lastrowid
+    return KEYS.insert(db, key, is_management=key.is_management)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +80,9 @@ class Credential:
     expires_at: datetime | None
 
 
+_CREDENTIALS = Table("api_keys", Credential)
+
+
 def find_credential(db: sqlite3.Connection, key_hash: str) -> Credential | None:
     """The key of a hash, None when it opens nothing."""
     row = db.execute(
@@ -129,15 +90,7 @@ def find_credential(db: sqlite3.Connection, key_hash: str) -> Credential | None:
         "FROM api_keys WHERE hash = ?",
         (key_hash,),
     ).fetchone()
-    if row is None:
-        return None
-    return Credential(
-        hash=row["hash"],
-        is_management=bool(row["is_management"]),
-        creator_user_id=row["creator_user_id"],
-        disabled=bool(row["disabled"]),
-        expires_at=from_micros_or_none(row["expires_at"]),
-    )
+    return None if row is None else _CREDENTIALS.record(row)
 
 
 def listed(
@@ -170,11 +123,7 @@ def find(db: sqlite3.Connection, key_hash: str, now: datetime) -> KeyRecord | No
 
 def count_active(db: sqlite3.Connection, workspace_id: str, now: datetime) -> int:
     """How many keys of a workspace work: neither disabled nor expired."""
-    (count,) = db.execute(
-        f"SELECT count(*) FROM api_keys WHERE workspace_id = ? AND {_ACTIVE}",  # noqa: S608 - a constant
-        (workspace_id, to_micros(now)),
-    ).fetchone()
-    return int(count)
+    return KEYS.count(db, f"workspace_id = ? AND {_ACTIVE}", (workspace_id, to_micros(now)))
 
 
 def active_creators(db: sqlite3.Connection, workspace_id: str, now: datetime) -> set[str]:
@@ -200,31 +149,13 @@ def ids_of(db: sqlite3.Connection, hashes: Sequence[str]) -> dict[str, int]:
     return {row["hash"]: row["id"] for row in rows}
 
 
-_CHANGEABLE: Mapping[str, str] = {
-    "name": "name",
-    "disabled": "disabled",
-    "limit": "limit_usd",
-    "limit_reset": "limit_reset",
-    "include_byok_in_limit": "include_byok_in_limit",
-    "workspace_id": "workspace_id",
-}
-"""Field of the contract -> column."""
-
-
 def change(
     db: sqlite3.Connection, key: KeyRecord, changes: Mapping[str, Any], at: datetime
 ) -> None:
     """Set fields of a key, and its ``updated_at`` when any of them really differs."""
     new = {name: value for name, value in changes.items() if getattr(key, name) != value}
-    if not new:
-        return
-    if "limit" in new:
-        new["limit"] = to_decimal_text(new["limit"])
-    assignments = ", ".join(f"{_CHANGEABLE[name]} = ?" for name in new)
-    db.execute(
-        f"UPDATE api_keys SET {assignments}, updated_at = ? WHERE id = ?",  # noqa: S608 - columns come from the table above
-        (*new.values(), to_micros(at), key.id),
-    )
+    if new:
+        KEYS.update(db, {**new, "updated_at": at}, "id = ?", key.id)
 
 
 _MASKED_LENGTH = len("000...000")
@@ -252,25 +183,4 @@ def remove_management(db: sqlite3.Connection, name: str) -> None:
 def _records(db: sqlite3.Connection, rows: Sequence[sqlite3.Row], now: datetime) -> list[KeyRecord]:
     totals = {row["id"]: (row["usage_pico"], row["byok_usage_pico"]) for row in rows}
     usage = windows_of(db, totals, now)
-    return [
-        KeyRecord(
-            id=row["id"],
-            hash=row["hash"],
-            label=row["label"],
-            name=row["name"],
-            is_management=bool(row["is_management"]),
-            workspace_id=row["workspace_id"],
-            creator_user_id=row["creator_user_id"],
-            external_user=row["external_user"],
-            disabled=bool(row["disabled"]),
-            limit=from_decimal_text(row["limit_usd"]),
-            limit_reset=row["limit_reset"],
-            include_byok_in_limit=bool(row["include_byok_in_limit"]),
-            created_at=from_micros(row["created_at"]),
-            updated_at=from_micros_or_none(row["updated_at"]),
-            expires_at=from_micros_or_none(row["expires_at"]),
-            last_used_at=from_micros_or_none(row["last_used_at"]),
-            usage=usage[row["id"]],
-        )
-        for row in rows
-    ]
+    return [KeyRecord(**KEYS.fields_of(row), id=row["id"], usage=usage[row["id"]]) for row in rows]

@@ -16,17 +16,15 @@ from functools import partial
 
 from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.simulator import UsageProfile, UsageSlice, accrual
-from gwtui.embedded.store import account, activity, budgets, usage, workspaces
-from gwtui.embedded.store import assignments as binding
-from gwtui.embedded.store.columns import (
-    from_decimal_text,
-    from_micros_or_none,
+from gwtui.embedded.store import account, activity, budgets, guardrails, usage, workspaces
+from gwtui.embedded.store.database import Database
+from gwtui.embedded.store.guardrails import GuardrailRecord
+from gwtui.embedded.store.table import (
+    from_micros,
     to_day,
     to_micros,
     to_pico,
 )
-from gwtui.embedded.store.database import Database
-from gwtui.embedded.store.guardrails import GuardrailRecord
 from gwtui.embedded.store.usage import DayUsage, add_usage, window_days
 
 Booked = Callable[[int], tuple[int, int]]
@@ -93,8 +91,8 @@ class Caps:
         return found
 
     def _of_key(self, key: sqlite3.Row) -> Iterator[Allowance]:
-        limit = from_decimal_text(key["limit_usd"])
-        if limit is not None:
+        if key["limit_usd"] is not None:
+            limit = Decimal(key["limit_usd"])
             booked = partial(usage.of_key_since, self._db, key["id"])
             with_byok = bool(key["include_byok_in_limit"])
             yield Allowance(limit, key["limit_reset"], booked, with_byok=with_byok)
@@ -104,11 +102,12 @@ class Caps:
         with_byok = workspace is not None and workspace.include_byok_in_budgets
         booked = partial(budgets.spent_since, self._db, workspace_id)
         for budget in budgets.of_workspace(self._db, workspace_id).values():
-            yield Allowance(budget.limit, budget.reset_interval, booked, with_byok=with_byok)
+            yield Allowance(budget.limit_usd, budget.reset_interval, booked, with_byok=with_byok)
 
     def _of_guardrails(self, key: sqlite3.Row) -> Iterator[Allowance]:
         workspace_id, user_id = key["workspace_id"], key["creator_user_id"]
-        bound = binding.of_key(self._db, binding.BoundKey(key["id"], workspace_id, user_id))
+        holder = guardrails.BoundKey(key["id"], workspace_id, user_id)
+        bound = guardrails.binding_of(self._db, holder)
         own: Booked = partial(usage.of_key_since, self._db, key["id"])
         for guardrail in (bound.of_workspace, bound.of_key):
             if guardrail is not None:
@@ -176,7 +175,7 @@ class Ledger:
             usage = self._used(db, account.get(db).accrued_until, now)
             add_usage(db, usage)
             account.book(db, sum(day.usage_pico for day in usage), now)
-            activity.forget(db, to_day(now))
+            activity.delete_old(db, to_day(now))
             if usage:
                 account.top_up(db, below=_TOP_UP_BELOW, by=_TOP_UP)
         self._booked_until = now
@@ -213,8 +212,9 @@ class _Meter:
 
     def asked(self, since: datetime, now: datetime) -> list[UsageSlice]:
         """What the key's clients asked for, up to its expiry."""
-        expires_at = from_micros_or_none(self.row["expires_at"])
-        return accrual(self.profile, since, now if expires_at is None else min(now, expires_at))
+        expires_at = self.row["expires_at"]
+        until = now if expires_at is None else min(now, from_micros(expires_at))
+        return accrual(self.profile, since, until)
 
     def offer(self, used: UsageSlice) -> None:
         """Let a request through unless a cap is exhausted."""

@@ -1,4 +1,4 @@
-"""The first moment of a database: the account, its workspaces and, if wanted, a simulated past."""
+"""Seeding a database: the account, its workspaces and, unless it is to be empty, seed data."""
 
 from __future__ import annotations
 
@@ -17,20 +17,17 @@ from gwtui.embedded.simulator import accrued as usage_between
 from gwtui.embedded.store import (
     account,
     activity,
-    assignments,
     budgets,
     byok,
     guardrails,
     keys,
-    members,
     organization,
     workspaces,
 )
-from gwtui.embedded.store.assignments import Assigner
 from gwtui.embedded.store.budgets import BudgetRecord
 from gwtui.embedded.store.byok import NewCredential, Terms
-from gwtui.embedded.store.columns import from_micros, from_pico, to_day, to_micros, to_pico
-from gwtui.embedded.store.guardrails import GuardrailRecord, Policy
+from gwtui.embedded.store.guardrails import Assigner, GuardrailRecord, Policy
+from gwtui.embedded.store.table import from_micros, from_pico, shallow, to_day, to_micros, to_pico
 from gwtui.embedded.store.usage import (
     DayUsage,
     Spend,
@@ -42,45 +39,35 @@ from gwtui.embedded.store.usage import (
 Step = Callable[[sqlite3.Connection, World], None]
 
 
-def furnish(db: sqlite3.Connection, world: World, *, simulated: bool) -> None:
+def _add_missing(db: sqlite3.Connection, world: World, *, simulated: bool) -> None:
     """Take the steps that this database has not seen yet.
 
     An account without a simulated past has its people all the same: they come from the outside,
     no operation makes one.
     """
     for name, step in _STEPS.items():
-        if account.setting(db, f"furnished {name}") is None:
+        if account.setting(db, _DONE.format(name)) is None:
             if simulated or name in _ALWAYS:
                 step(db, world)
-            account.remember(db, f"furnished {name}", "yes")
+            account.change_setting(db, _DONE.format(name), "yes")
 
 
 def _people(db: sqlite3.Connection, world: World) -> None:
     for user in world.users:
-        organization.add(
-            db,
-            organization.Person(user.id, user.email, user.first_name, user.last_name, user.role),
-        )
+        organization.add(db, organization.Person(**shallow(user)))
 
 
 def _members(db: sqlite3.Connection, world: World) -> None:
     for member in world.members:
-        if _standing(db, member.workspace_id):
-            members.found(db, member.id, member.workspace_id, member.user_id, member.created_at)
+        if _exists(db, member.workspace_id):
+            joined = {member.id: member.user_id}
+            organization.join(db, member.workspace_id, joined, member.created_at)
 
 
 def _budgets(db: sqlite3.Connection, world: World) -> None:
     for seed in world.budgets:
-        if _standing(db, seed.workspace_id):
-            record = BudgetRecord(
-                id=seed.id,
-                workspace_id=seed.workspace_id,
-                interval=seed.interval,
-                limit=seed.limit,
-                created_at=seed.created_at,
-                updated_at=seed.updated_at,
-            )
-            budgets.found(db, record)
+        if _exists(db, seed.workspace_id):
+            budgets.add(db, BudgetRecord(**shallow(seed)))
     for workspace in world.workspaces:
         included = workspace.include_byok_in_budgets
         workspaces.count_byok_in_budgets(db, workspace.id, included=included)
@@ -88,7 +75,7 @@ def _budgets(db: sqlite3.Connection, world: World) -> None:
 
 def _guardrails(db: sqlite3.Connection, world: World) -> None:
     for seed in world.guardrails:
-        if not _standing(db, seed.workspace_id) or guardrails.find(db, seed.id):
+        if not _exists(db, seed.workspace_id) or guardrails.find(db, seed.id):
             continue
         guardrails.add(
             db,
@@ -103,13 +90,13 @@ def _guardrails(db: sqlite3.Connection, world: World) -> None:
         by = Assigner(seed.assigned_by, seed.assigned_at)
         known = keys.ids_of(db, seed.key_hashes)
         bound = [known[key_hash] for key_hash in seed.key_hashes if key_hash in known]
-        assignments.assign_keys(db, seed.id, bound, by)
-        assignments.assign_members(db, seed.id, seed.user_ids, by)
+        guardrails.assign(db, "keys", seed.id, bound, by)
+        guardrails.assign(db, "members", seed.id, seed.user_ids, by)
 
 
 def _credentials(db: sqlite3.Connection, world: World) -> None:
     for seed in world.credentials:
-        if _standing(db, seed.workspace_id):
+        if _exists(db, seed.workspace_id):
             new = NewCredential(
                 id=seed.id,
                 workspace_id=seed.workspace_id,
@@ -121,7 +108,7 @@ def _credentials(db: sqlite3.Connection, world: World) -> None:
             byok.add(db, new, None)
 
 
-def _standing(db: sqlite3.Connection, workspace_id: str) -> bool:
+def _exists(db: sqlite3.Connection, workspace_id: str) -> bool:
     return workspaces.get(db, workspace_id) is not None
 
 
@@ -129,18 +116,20 @@ _STEPS: Mapping[str, Step] = {
     "people": _people,
     "members": _members,
     "budgets": _budgets,
-    "activity": activity.remember,
+    "activity": activity.add_past,
     "guardrails": _guardrails,
     "credentials": _credentials,
 }
 _ALWAYS = frozenset({"people"})
+_DONE = "furnished {}"
+"""The setting that says that a step was taken."""
 
 
 Content = Literal["simulated", "empty"]
 
 
 @dataclass(frozen=True, slots=True)
-class Founding:
+class Origin:
     """How a database began; what never changes afterwards."""
 
     seed: int
@@ -158,7 +147,7 @@ class Founding:
         world = _world(self.seed, self.moment)
         return {key.hash: key.profile.without_end() for key in world.keys if not key.profile.quiet}
 
-    def speak(self, db: sqlite3.Connection, dialect: Dialect) -> None:
+    def relabel(self, db: sqlite3.Connection, dialect: Dialect) -> None:
         """Give the simulated keys the labels of a dialect: their texts never were."""
         if self.content == "simulated":
             hashes = [key.hash for key in _world(self.seed, self.moment).keys]
@@ -167,47 +156,47 @@ class Founding:
 
 @lru_cache(maxsize=2)
 def _world(seed: int, moment: datetime) -> World:
-    """The simulated world; kept because founding a database and running it both need it."""
+    """The simulated world; kept because seeding a database and running it both need it."""
     return build_world(seed, moment)
 
 
-def found_or_recall(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Founding:
-    """The founding of this database; an empty one is founded now with these arguments.
+def seed_database(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Origin:
+    """The origin of this database; an empty one is seeded now with these arguments.
 
-    One that an earlier version founded gains what the world has had since.
+    One that an earlier version seeded gains what the world has had since.
     """
-    founding = recall(db) if account.find(db) is not None else _found(db, seed, now, content)
-    furnish(db, _world(founding.seed, founding.moment), simulated=founding.content == "simulated")
-    return founding
+    origin = read_origin(db) if account.find(db) is not None else _seed(db, seed, now, content)
+    _add_missing(db, _world(origin.seed, origin.moment), simulated=origin.content == "simulated")
+    return origin
 
 
-def _found(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Founding:
-    founding = Founding(seed, from_micros(to_micros(now)), content)
-    account.remember(db, "seed", str(seed))
-    account.remember(db, "founded_at", str(to_micros(now)))
-    account.remember(db, "content", content)
-    world = _world(seed, founding.moment)
+def _seed(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Origin:
+    origin = Origin(seed, from_micros(to_micros(now)), content)
+    account.change_setting(db, "seed", str(seed))
+    account.change_setting(db, "founded_at", str(to_micros(now)))
+    account.change_setting(db, "content", content)
+    world = _world(seed, origin.moment)
     if content == "empty":
-        _found_empty(db, world)
+        _seed_empty(db, world)
     else:
-        _found_simulated(db, world)
-    return founding
+        _seed_simulated(db, world)
+    return origin
 
 
-def recall(db: sqlite3.Connection) -> Founding:
-    """The founding of a database that has one."""
+def read_origin(db: sqlite3.Connection) -> Origin:
+    """The origin of a database that was seeded."""
     seed, moment = account.setting(db, "seed"), account.setting(db, "founded_at")
     content: Content = "empty" if account.setting(db, "content") == "empty" else "simulated"
-    return Founding(int(seed or 0), from_micros(int(moment or 0)), content)
+    return Origin(int(seed or 0), from_micros(int(moment or 0)), content)
 
 
-def _found_empty(db: sqlite3.Connection, world: World) -> None:
+def _seed_empty(db: sqlite3.Connection, world: World) -> None:
     """A new account: nothing bought, nothing used, one workspace, no keys."""
     _add_account(db, world, credits=Decimal(0), usage=Decimal(0))
     _add_workspace(db, world.default_workspace)
 
 
-def _found_simulated(db: sqlite3.Connection, world: World) -> None:
+def _seed_simulated(db: sqlite3.Connection, world: World) -> None:
     _add_account(db, world, credits=world.total_credits, usage=world.total_usage)
     for workspace in world.workspaces:
         _add_workspace(db, workspace)
@@ -230,13 +219,13 @@ def _add_account(db: sqlite3.Connection, world: World, *, credits: Decimal, usag
 
 
 def _add_workspace(db: sqlite3.Connection, seed: SeedWorkspace) -> None:
-    names = [field.name for field in fields(workspaces.WorkspaceRecord)]
-    workspaces.add(db, workspaces.WorkspaceRecord(**{name: getattr(seed, name) for name in names}))
+    workspaces.add(db, workspaces.WorkspaceRecord(**shallow(seed)))
 
 
 def _add_key(db: sqlite3.Connection, seed: SeedKey, now: datetime) -> None:
-    names = {field.name for field in fields(keys.NewKey)} & {field.name for field in fields(seed)}
-    key_id = keys.add(db, keys.NewKey(**{name: getattr(seed, name) for name in names}))
+    known = {field.name for field in fields(keys.NewKey)}
+    values = {name: value for name, value in shallow(seed).items() if name in known}
+    key_id = keys.add(db, keys.NewKey(**values))
     days = _recent_days(key_id, seed.profile, now)
     add_usage(db, days)
     total = seed.usage.all_time

@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from gwtui.domain.resets import window_start
-from gwtui.embedded.store.columns import from_pico, to_day, to_pico
+from gwtui.embedded.store.table import from_pico, to_day, to_pico
 
 
 @dataclass(frozen=True, slots=True)

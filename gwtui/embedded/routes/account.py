@@ -1,39 +1,39 @@
-"""The organization: its members and its settings. Extended contract section 4."""
+"""The account: its credits, and the organization that owns it with its members and settings.
+
+Contract "GET /credits", extended section 4.
+"""
 
 from __future__ import annotations
 
 from pydantic import JsonValue
 
+from gwtui.contract.credits import Credits
 from gwtui.contract.organization import (
     OrganizationMember,
     OrganizationSettings,
     UpdateOrganizationSettingsRequest,
 )
-from gwtui.embedded.operations import Access, Operation, OperationRequest
+from gwtui.embedded import wire
+from gwtui.embedded.operations import Operation, OperationRequest
 from gwtui.embedded.queries import PAGING
 from gwtui.embedded.responses import not_found, one, page
+from gwtui.embedded.routes.crud import PagedList
 from gwtui.embedded.store import account, organization
 from gwtui.embedded.store.organization import Person
 
 
-def person_data(person: Person) -> dict[str, JsonValue]:
-    """The wire form of a member of the organization."""
-    return {
-        "id": person.id,
-        "email": person.email,
-        "first_name": person.first_name,
-        "last_name": person.last_name,
-        "role": person.role,
-    }
+def _credits(call: OperationRequest) -> JsonValue:
+    return {"data": wire.data(account.get(call.db), "total_credits", "total_usage")}
 
 
 def _members(call: OperationRequest) -> JsonValue:
     _organization_id(call)
-    found = organization.listed(call.db, offset=call.query["offset"], limit=call.query["limit"])
-    return {
-        "data": [person_data(person) for person in found],
-        "total_count": organization.count(call.db),
-    }
+    return _PEOPLE.answer(call)
+
+
+_PEOPLE: PagedList[Person] = PagedList(
+    organization.listed, organization.count, lambda _call, person: wire.data(person)
+)
 
 
 def _settings(call: OperationRequest) -> JsonValue:
@@ -63,11 +63,19 @@ def _organization_id(call: OperationRequest) -> str:
 OPERATIONS = (
     Operation(
         method="GET",
+        path="/credits",
+        operation_id="getCredits",
+        summary="Get remaining credits",
+        tag="Credits",
+        handler=_credits,
+        answer=one(Credits),
+    ),
+    Operation(
+        method="GET",
         path="/organization/members",
         operation_id="listOrganizationMembers",
         summary="List the members of the organization",
         tag="Organization",
-        access=Access.MANAGEMENT,
         handler=_members,
         answer=page(OrganizationMember),
         query=PAGING,
@@ -79,7 +87,6 @@ OPERATIONS = (
         operation_id="getOrganizationSettings",
         summary="Get the settings of the organization",
         tag="Organization",
-        access=Access.MANAGEMENT,
         handler=_settings,
         answer=one(OrganizationSettings),
         refusals=(404,),
@@ -90,7 +97,6 @@ OPERATIONS = (
         operation_id="updateOrganizationSettings",
         summary="Change the settings of the organization",
         tag="Organization",
-        access=Access.MANAGEMENT,
         handler=_update_settings,
         answer=one(OrganizationSettings),
         body=UpdateOrganizationSettingsRequest,

@@ -1,20 +1,24 @@
-"""The model catalog. Extended contract section 7."""
+"""The catalog: models, their endpoints, and providers. Extended contract section 7.
+
+What only callers with a key may see is in the contract's "Authentication", rule 4.
+"""
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlencode
 
 from pydantic import JsonValue
 
-from gwtui.contract.models import Model, ModelCount
+from gwtui.contract.models import Endpoint, Model, ModelCount, ModelEndpoints, Provider
 from gwtui.contract.values import MAX_MODELS_PAGE, MODELS_PAGE
 from gwtui.embedded import catalog_query, queries
 from gwtui.embedded.catalog_query import usable_models
 from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal
-from gwtui.embedded.responses import not_found, one, page, record
-from gwtui.embedded.simulator import CatalogModel
-from gwtui.embedded.store import assignments as binding
-from gwtui.embedded.store import keys, organization
+from gwtui.embedded.responses import many, not_found, one, page, record
+from gwtui.embedded.simulator import CatalogModel, endpoints_answer
+from gwtui.embedded.simulator.traits import zero_retention_endpoints
+from gwtui.embedded.store import guardrails, keys, organization
 
 _PATH = "/api/v1/models"
 _OUTPUTS = queries.names(
@@ -51,7 +55,7 @@ def _left(
     key = keys.find(call.db, caller.key_hash, call.now)
     if key is None:
         return found
-    left = usable_models(call.site, binding.of_key(call.db, key))
+    left = usable_models(call.site, guardrails.binding_of(call.db, key))
     return [model for model in found if model.id in left]
 
 
@@ -85,6 +89,37 @@ def _get(call: OperationRequest) -> JsonValue:
     if model is None:
         raise not_found()
     return {"data": dict(model.wire)}
+
+
+_NULL_WITHOUT_KEY = "throughput_last_30m"
+_ABSENT_WITHOUT_KEY = "perf_last_30m_by_workload"
+
+
+def _as_seen_by(caller: Principal | None, endpoints: list[dict[str, Any]]) -> list[JsonValue]:
+    """Endpoints as this caller may see them: some figures are for those with a key."""
+    return [dict(endpoint) if caller else _without_key(endpoint) for endpoint in endpoints]
+
+
+def _without_key(endpoint: dict[str, Any]) -> dict[str, JsonValue]:
+    shown = {name: value for name, value in endpoint.items() if name != _ABSENT_WITHOUT_KEY}
+    return {**shown, _NULL_WITHOUT_KEY: None}
+
+
+def _endpoints(call: OperationRequest) -> JsonValue:
+    model_id = f"{call.path['author']}/{call.path['slug']}"
+    answer = endpoints_answer(call.site.catalog, model_id, call.now)
+    if answer is None:
+        raise not_found()
+    return {"data": {**answer, "endpoints": _as_seen_by(call.caller, answer["endpoints"])}}
+
+
+def _zero_retention(call: OperationRequest) -> JsonValue:
+    found = zero_retention_endpoints(call.site.catalog, call.now)
+    return {"data": _as_seen_by(call.caller, found)}
+
+
+def _providers(call: OperationRequest) -> JsonValue:
+    return {"data": [dict(provider) for provider in call.site.catalog.providers]}
 
 
 _MODELS = page(
@@ -171,5 +206,37 @@ OPERATIONS = (
         handler=_get,
         answer=one(Model),
         refusals=(403,),
+    ),
+    Operation(
+        method="GET",
+        path="/models/{author}/{slug}/endpoints",
+        operation_id="listEndpoints",
+        summary="List the endpoints of a model",
+        tag="Models",
+        access=Access.PUBLIC,
+        handler=_endpoints,
+        answer=one(ModelEndpoints),
+        refusals=(403,),
+    ),
+    Operation(
+        method="GET",
+        path="/endpoints/zdr",
+        operation_id="listZdrEndpoints",
+        summary="Preview zero data retention: list the endpoints that remain",
+        tag="Models",
+        access=Access.PUBLIC,
+        handler=_zero_retention,
+        answer=many(Endpoint),
+        refusals=(403,),
+    ),
+    Operation(
+        method="GET",
+        path="/providers",
+        operation_id="listProviders",
+        summary="List providers",
+        tag="Providers",
+        access=Access.PUBLIC,
+        handler=_providers,
+        answer=many(Provider),
     ),
 )

@@ -1,0 +1,84 @@
+"""The simulated world holds still: the same seed and moment give the same bytes.
+
+Databases keep only the seed and the moment of their first day, and rebuild from them what each key
+asks for. A digest below changes only where somebody means to change the world.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, astuple
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from founded import no_chance
+from gwtui.contract.dialects import OPENROUTER
+from gwtui.domain.clock import Clock
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.simulator import build_catalog, build_world, endpoints_answer, traits
+
+MOMENTS = (
+    datetime(2026, 11, 21, 9, 0, 3, tzinfo=UTC),
+    datetime(2028, 2, 29, 23, 59, 59, tzinfo=UTC),
+)
+
+CATALOG = "136a71c9ed5f4ab80adf1bda80be7e192d1f3da5e7d6e3b49ceb5c39d88f0c0b"
+ANSWERS = "c68f7b6b23860e9d68aa5db190c4a9bd094a7d89f407d79d5d8f8caf8bf89e9d"
+WORLDS = (
+    "8c4ee33d97e70c3c84db0d8e97dfcf0d1da1ceab888d052fe82bd1c1654519a3",
+    "56abe6eab72529961bd88425bc07329e37d3ec411ec84395658959706b926f52",
+)
+DATABASE = "29e170935ddc4283538f4a01098367ae2c6279b600a1d197ba24528fb1650df4"
+
+
+def digest(values: Iterator[Any]) -> str:
+    lines = (json.dumps(value, default=str, ensure_ascii=False) for value in values)
+    return sha256("\n".join(lines).encode()).hexdigest()
+
+
+def test_the_catalog() -> None:
+    def values() -> Iterator[Any]:
+        catalog = build_catalog(1)
+        yield catalog.providers
+        for model in catalog.models:
+            rank = traits.rank_of(model)
+            yield model.wire
+            yield {**asdict(rank), "categories": sorted(rank.categories)}
+            yield [traits.popularity(model), traits.is_distillable(model)]
+            for endpoint in model.endpoints:
+                yield [endpoint.id, endpoint.key, endpoint.wire, asdict(endpoint.traits)]
+                yield [sorted(traits.regions_of(endpoint)), traits.is_zero_retention(endpoint)]
+
+    assert digest(values()) == CATALOG
+
+
+def test_the_answers_of_each_model() -> None:
+    def values() -> Iterator[Any]:
+        for seed, moment in zip((1, 7), MOMENTS, strict=True):
+            catalog = build_catalog(seed)
+            yield traits.zero_retention_endpoints(catalog, moment)
+            for model in catalog.models:
+                yield endpoints_answer(catalog, model.id, moment)
+
+    assert digest(values()) == ANSWERS
+
+
+@pytest.mark.parametrize(("seed", "moment", "expected"), zip((1, 7), MOMENTS, WORLDS, strict=True))
+def test_the_world(seed: int, moment: datetime, expected: str) -> None:
+    assert digest(iter([astuple(build_world(seed, moment))])) == expected
+
+
+def test_the_database_of_a_first_day() -> None:
+    with no_chance():
+        gateway = EmbeddedGateway.open(
+            None, clock=Clock(now=lambda: MOMENTS[0]), dialect=OPENROUTER
+        )
+    try:
+        with gateway._database.read() as db:
+            assert digest(db.iterdump()) == DATABASE
+    finally:
+        gateway.close()
