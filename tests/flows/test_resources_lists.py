@@ -10,9 +10,9 @@ from gwtui.crud.resource import Scope
 from gwtui.crud.schema_gaps import every_gap, every_unknown
 from gwtui.domain.key_state import key_state
 from gwtui.domain.uptime import verdict
-from gwtui.resources.keys.resource import fetch_keys
 from gwtui.resources.registry import RESOURCES, SCREENS, TABS
 from gwtui.ui.widgets.detail import DetailPane
+from gwtui.watch.feeds.keys import fetch_keys
 from shell_kit import dashboard, line, listing, shown, site, until
 
 

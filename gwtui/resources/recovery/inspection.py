@@ -28,6 +28,7 @@ from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.doubts import FEED, in_doubt
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.shared import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -127,5 +128,5 @@ def evidence_feed(hub: FeedHub, journal: Journal, plan: str, reach: timedelta) -
         intent = next((one for one in found if one.id == plan), None)
         return intent, {} if intent is None else makers(journal.entries())
 
-    name = f"{FEED}:{plan}:{reach.total_seconds():.0f}"
-    return hub.feed(name, fetch, cadence.KEYS, passing=True)
+    key: FeedKey[Inspection] = FeedKey(FEED, (plan, f"{reach.total_seconds():.0f}"))
+    return hub.feed(key, fetch, cadence.KEYS, passing=True)

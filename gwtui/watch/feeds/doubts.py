@@ -11,6 +11,7 @@ from gwtui.local.journal import FILE_NAME, Journal, OpenIntent
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.shared import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -35,7 +36,7 @@ def serve_doubts(hub: FeedHub, journal: Journal) -> None:
     async def fetch(client: GatewayClient) -> Sequence[OpenIntent]:
         return await _read(client, journal, hub.clock)
 
-    hub.feed(FEED, fetch, cadence.AUDIT)
+    hub.feed(FeedKey(FEED), fetch, cadence.AUDIT)
 
 
 def doubts_feed(hub: FeedHub) -> Feed[Sequence[OpenIntent]]:
@@ -45,7 +46,7 @@ def doubts_feed(hub: FeedHub) -> Feed[Sequence[OpenIntent]]:
     async def fetch(client: GatewayClient) -> Sequence[OpenIntent]:
         return await _read(client, Journal(Paths.of_user().state / FILE_NAME), hub.clock)
 
-    return hub.feed(FEED, fetch, cadence.AUDIT)
+    return hub.feed(FeedKey(FEED), fetch, cadence.AUDIT)
 
 
 async def _read(client: GatewayClient, journal: Journal, clock: Clock) -> Sequence[OpenIntent]:

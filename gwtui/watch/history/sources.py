@@ -30,6 +30,7 @@ from gwtui.watch.history.observations import (
 )
 from gwtui.watch.history.watched import DEFAULT_MODELS, defaults
 from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.shared import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -192,7 +193,7 @@ class Sources:
 
     async def most_used(self) -> tuple[str, ...]:
         """The models with the most requests in the last days; none when that cannot be read."""
-        state = await self._hub.feed("models:most-used", _most_used, cadence.ACTIVITY).refresh()
+        state = await most_used_feed(self._hub).refresh()
         return state.value or ()
 
     def looked_at(self) -> tuple[str, ...]:
@@ -205,5 +206,10 @@ class Sources:
         return tuple(opened[-DEFAULT_MODELS:])
 
 
-async def _most_used(client: GatewayClient) -> tuple[str, ...]:
-    return defaults((await client.activity.list()).items)
+def most_used_feed(hub: FeedHub) -> Feed[tuple[str, ...]]:
+    """The models with the most requests in the last days."""
+
+    async def fetch(client: GatewayClient) -> tuple[str, ...]:
+        return defaults((await client.activity.list()).items)
+
+    return hub.feed(FeedKey("models", ("most-used",)), fetch, cadence.ACTIVITY)
