@@ -52,10 +52,14 @@ class FeedState(Generic[T]):
     lacks: Shortfall = field(default_factory=Shortfall)
     oldest: datetime | None = None
 
+    @property
+    def read_at(self) -> datetime | None:
+        """When the oldest part of the value was read, None before the first."""
+        return self.oldest or self.fetched_at
+
     def age(self, now: datetime) -> float | None:
-        """Seconds since the oldest part of the value was read, None before the first."""
-        read_at = self.oldest or self.fetched_at
-        return None if read_at is None else max(0.0, (now - read_at).total_seconds())
+        """Seconds since ``read_at``, None before the first value."""
+        return None if self.read_at is None else max(0.0, (now - self.read_at).total_seconds())
 
     def is_stale(self, now: datetime) -> bool:
         """Whether there is a value and it is older than the feed allows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -88,18 +89,18 @@ class ReadPool:
         self._forgotten = self.begun
         self._answers.clear()
 
-    async def get(self, read: SharedRead[T], *, after: int, within: float) -> T:
+    async def get(self, read: SharedRead[T], *, after: int, within: float, since: int) -> T:
         """The value of a read that began later than number ``after``.
 
         It is not older than ``within`` seconds, unless the read was under way already. What it
-        lacks, what it costs and how old it is counts for the reading of the caller. Raises
-        GatewayError.
+        lacks and what it costs counts for the reading of the caller, and so does its age where it
+        began no later than number ``since``. Raises GatewayError.
         """
         began = self.begun
         after = max(after, self._forgotten)
         answer = self._answers.get(read.key)
         if answer is not None and answer.number > after and self._age(answer) <= within:
-            include(answer.log, read_at=answer.read_at)
+            include(answer.log, read_at=None if answer.number > since else answer.read_at)
             return cast("T", answer.value)
         running = self._running.get(read.key)
         if running is None or running.number <= after:
@@ -149,9 +150,13 @@ class ReadPool:
             return
         answer, known = task.result(), self._answers.get(key)
         if answer.number > self._forgotten and (known is None or known.number < answer.number):
+            self._answers.pop(key, None)
             self._answers[key] = answer
-        for old in [one for one, kept in self._answers.items() if self._age(kept) > _KEPT]:
-            del self._answers[old]
+        while self._answers:  # the oldest ones are at the beginning
+            oldest, known = next(iter(self._answers.items()))
+            if self._age(known) <= _KEPT:
+                break
+            del self._answers[oldest]
 
     def _age(self, answer: _Answer) -> float:
         """Seconds; the monotonic clock stands still while a machine sleeps, the other may jump."""
@@ -174,11 +179,13 @@ class PoolReader:
 
     async def get(self, read: SharedRead[T]) -> T:
         """The value, read now or a moment ago for another feed. Raises GatewayError."""
-        return await self._pool.get(read, after=self._after, within=self._within)
+        after, within = self._after, self._within
+        return await self._pool.get(read, after=after, within=within, since=self._begun)
 
     async def fresh(self, read: SharedRead[T]) -> T:
         """The value, read since this reading began. Raises GatewayError."""
-        return await self._pool.get(read, after=max(self._after, self._begun), within=0.0)
+        after = max(self._after, self._begun)
+        return await self._pool.get(read, after=after, within=math.inf, since=self._begun)
 
 
 def unshared(client: GatewayClient) -> PoolReader:

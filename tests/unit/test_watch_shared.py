@@ -127,6 +127,25 @@ async def test_the_age_is_that_of_the_oldest_source(
     assert joined.state.age(time.now()) == 15
 
 
+async def test_what_another_feed_reads_during_a_reading_is_not_older_than_it(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    account.held = {1: asyncio.Event()}
+
+    async def twice(reader: PoolReader) -> tuple[str, ...]:
+        return await reader.get(KEYS), await reader.get(SPACES), await reader.fresh(SPACES)
+
+    long = hub.derive(FeedKey("long"), twice, SLOW)
+    look(long)
+    await time.settle()
+    look(spaces_feed(hub, "meanwhile"))
+    await time.advance(5)
+    account.held[1].set()
+    await time.settle()
+    assert long.state.value == ("keys 1", "spaces 2", "spaces 2")
+    assert long.state.age(time.now()) == 0
+
+
 async def test_an_answer_from_before_the_machine_slept_is_not_taken(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:

@@ -11,11 +11,11 @@ from gwtui.client.request_log import list_read
 from gwtui.contract.models import Endpoint, ModelEndpoints
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.reads import endpoints_of
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared import FeedKey, PoolReader
 
 if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
     from gwtui.watch.history.model import Curve
 
 
@@ -80,12 +80,12 @@ def rows_of(model: ModelEndpoints, *, keyless: bool = False) -> tuple[EndpointRo
     return tuple(rows)
 
 
-async def fetch_endpoints(client: GatewayClient, model_id: str) -> Sequence[EndpointRow]:
-    """Every endpoint of a model ("author/slug"). Raises GatewayError."""
-    model = await client.catalog.endpoints(model_id)
+async def read_endpoints(reader: PoolReader, model_id: str) -> Sequence[EndpointRow]:
+    """Every endpoint of a model ("author/slug"), read now. Raises GatewayError."""
+    model = await reader.fresh(endpoints_of(model_id))
     unreadable = sum(field.startswith("endpoints[") for field in model.gaps)
     list_read(unreadable, complete=model.endpoints is not None)
-    return rows_of(model, keyless=client.connection.token is None)
+    return rows_of(model, keyless=reader.client.connection.token is None)
 
 
 def endpoints_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[EndpointRow]]:
@@ -93,9 +93,9 @@ def endpoints_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[EndpointRow]]:
     model_id = scope.parent
     if model_id is None:
         raise ValueError("endpoints are listed for one model: open it from the models list")
-    return hub.feed(
+    return hub.derive(
         FeedKey("endpoints", (model_id,)),
-        lambda client: fetch_endpoints(client, model_id),
+        lambda reader: read_endpoints(reader, model_id),
         cadence.ENDPOINTS,
         passing=True,
     )

@@ -17,7 +17,7 @@ from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.fetching import fetch_each
-from gwtui.watch.feeds.reads import MODELS, PROVIDERS, ZDR_ENDPOINTS
+from gwtui.watch.feeds.reads import MODELS, PROVIDERS, ZDR_ENDPOINTS, endpoints_of
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared import FeedKey, PoolReader
 
@@ -174,7 +174,7 @@ async def _catalog(reader: PoolReader, progress: Progress) -> CatalogView:
 
     async def offers(model: Model) -> Offers:
         try:
-            found = await reader.client.catalog.endpoints(model.id or "")
+            found = await reader.get(endpoints_of(model.id or ""))
         except NotFoundError:
             return Offers(model, None)
         finally:

@@ -13,7 +13,7 @@ from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, read_guardrails
 from gwtui.watch.feeds.models import read_slugs, read_zdr
-from gwtui.watch.feeds.reads import MODELS
+from gwtui.watch.feeds.reads import MODELS, endpoints_of
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared import FeedKey, PoolReader
 
@@ -45,7 +45,7 @@ async def _view(reader: PoolReader, model_id: str) -> CatalogView:
     """The catalog with the endpoints of one model."""
     models = await reader.get(MODELS)
     try:
-        endpoints = (await reader.client.catalog.endpoints(model_id)).endpoints
+        endpoints = (await reader.get(endpoints_of(model_id))).endpoints
     except NotFoundError:
         endpoints = None
 

@@ -1,4 +1,4 @@
-"""Every list of the gateway that more than one feed is made of: it is read here and nowhere else.
+"""What more than one feed is made of: each list of the gateway is read here and nowhere else.
 
 What each read gives are the models of ``gwtui.contract``, in the order of the gateway.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gwtui.contract.budgets import Budget
     from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
     from gwtui.contract.keys import ApiKey
-    from gwtui.contract.models import Endpoint, Model, Provider
+    from gwtui.contract.models import Endpoint, Model, ModelEndpoints, Provider
     from gwtui.contract.organization import OrganizationMember, WorkspaceMember
     from gwtui.contract.workspaces import Workspace
 
@@ -47,6 +47,13 @@ PROVIDERS: SharedRead[tuple[Provider, ...]] = _list_of(
 ZDR_ENDPOINTS: SharedRead[tuple[Endpoint, ...]] = _list_of(
     FeedKey("zdr"), lambda client: client.catalog.zdr_endpoints()
 )
+
+
+def endpoints_of(model_id: str) -> SharedRead[ModelEndpoints]:
+    """A model ("author/slug") with its endpoints."""
+    return SharedRead(
+        FeedKey("endpoints", (model_id,)), lambda client: client.catalog.endpoints(model_id)
+    )
 
 
 def keys_of(workspace: str | None) -> SharedRead[tuple[ApiKey, ...]]:
