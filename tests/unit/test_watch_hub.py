@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import cast
 
 import pytest
 
+import gwtui
 from fake_clock import FakeClock
 from gwtui.client.errors import RateLimitedError
 from gwtui.client.gateway import GatewayClient
@@ -238,3 +241,13 @@ async def test_of_feeds_that_are_one_of_many_only_the_last_and_the_used_are_kept
     assert len(names) <= len(lasting) + 1 + MOST_PASSING
     assert hub.feed(FeedKey("row", ("used",)), fetch, CADENCE, passing=True) is used
     leave()
+
+
+def test_feeds_are_made_in_watch_alone() -> None:
+    package = Path(gwtui.__file__).parent
+    makers = {
+        path.relative_to(package).parts[0]
+        for path in package.rglob("*.py")
+        if re.search(r"hub\.(feed|derive)\(", path.read_text())
+    }
+    assert makers == {"watch"}

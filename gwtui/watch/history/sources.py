@@ -45,9 +45,10 @@ _ENDPOINTS = endpoints_source("")
 class Paces:
     """Seconds between two readings for the history, by what is read.
 
-    With W workspaces and M watched models this costs, a minute: a request for the credits, M for
-    endpoints, W + 1 for keys; every five minutes 4 W + 2 for budgets and W + 1 for guardrails. No
-    feed asks for more than ``REQUESTS_PER_SECOND``: in a large account its readings come later.
+    With W workspaces and M watched models this costs, a minute, at the most: a request for the
+    credits, M for endpoints, W + 1 for keys; every five minutes 4 W + 2 for budgets and W + 1 for
+    guardrails. No feed asks for more than ``REQUESTS_PER_SECOND``: in a large account its readings
+    come later.
     """
 
     credits: int = 60
