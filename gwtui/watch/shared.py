@@ -87,7 +87,6 @@ class ReadPool:
     def forget(self) -> None:
         """What was read up to now is out of date. Who waits for a read under way still gets it."""
         self._forgotten = self.begun
-        self._answers.clear()
 
     async def get(self, read: SharedRead[T], *, after: int, within: float, since: int) -> T:
         """The value of a read that began later than number ``after``.
@@ -149,7 +148,7 @@ class ReadPool:
         if task.cancelled() or task.exception() is not None:
             return
         answer, known = task.result(), self._answers.get(key)
-        if answer.number > self._forgotten and (known is None or known.number < answer.number):
+        if known is None or known.number < answer.number:
             self._answers.pop(key, None)
             self._answers[key] = answer
         while self._answers:  # the oldest ones are at the beginning

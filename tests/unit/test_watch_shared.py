@@ -221,12 +221,27 @@ async def test_after_a_write_nothing_from_before_it_is_shared(
     waiting = asyncio.ensure_future(spaces_feed(hub, "b").refresh())
     await time.settle()
     await hub.refresh("keys")
-    account.held[2].set()
-    assert (await waiting).value == "spaces 2", "asked before the write"
     other = spaces_feed(hub, "c")
     look(other)
     await time.settle()
     assert other.state.value == "spaces 3"
+    account.held[2].set()
+    assert (await waiting).value == "spaces 3", "asked before the write, and a newer one is there"
+
+
+async def test_what_was_asked_for_before_a_write_is_not_shared_after_it(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    account.held = {1: asyncio.Event()}
+    waiting = asyncio.ensure_future(spaces_feed(hub, "a").refresh())
+    await time.settle()
+    await hub.refresh("keys")
+    account.held[1].set()
+    assert (await waiting).value == "spaces 1"
+    other = spaces_feed(hub, "b")
+    look(other)
+    await time.settle()
+    assert other.state.value == "spaces 2"
 
 
 async def test_a_read_that_fails_fails_every_feed_that_needs_it_and_is_not_kept(

@@ -62,7 +62,7 @@ async def _people(reader: PoolReader) -> Mapping[str, OrganizationMember]:
 
 
 async def fetch_people(client: GatewayClient) -> Mapping[str, OrganizationMember]:
-    """The same, read now for what is no feed."""
+    """The people of the organization, for who reads once and is no feed."""
     return await _people(unshared(client))
 
 

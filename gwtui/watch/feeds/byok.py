@@ -20,6 +20,7 @@ from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared import FeedKey, PoolReader
 
 FEEDS = "byok"
+"""The feeds that a write to a credential makes out of date begin so."""
 _NAME = 60
 
 

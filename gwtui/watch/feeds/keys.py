@@ -102,7 +102,7 @@ async def read_keys(
 
 
 async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[KeyRow]:
-    """The same, read now for what is no feed. Raises GatewayError."""
+    """The rows of ``read_keys``, for who reads once and is no feed. Raises GatewayError."""
     return await read_keys(unshared(client), workspace)
 
 
