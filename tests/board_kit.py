@@ -20,7 +20,7 @@ from gwtui.contract.credits import Credits
 from gwtui.domain.clock import Clock
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.board import BoardScreen
-from gwtui.watch.feeds.endpoints import EndpointRow, fetch_endpoints
+from gwtui.watch.feeds.endpoints import EndpointRow, read_endpoints
 from gwtui.watch.history.file import history_path, open_writable
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import UNITS, Observation, Sample, Series, SeriesKey
@@ -28,6 +28,7 @@ from gwtui.watch.history.observations import ObservedReading, credits_seen, endp
 from gwtui.watch.history.upkeep import step
 from gwtui.watch.history.watched import watch_model
 from gwtui.watch.history.writer import HistoryWriter
+from gwtui.watch.shared import unshared
 
 MODELS = ("northwind/atlas-large", "northwind/atlas-mini")
 EVERY = timedelta(minutes=5)
@@ -85,7 +86,7 @@ async def _now() -> tuple[dict[str, tuple[EndpointRow, ...]], Credits]:
     demo = Demo()
     try:
         async with demo.connect() as connection, GatewayClient(connection) as client:
-            rows = {model: tuple(await fetch_endpoints(client, model)) for model in MODELS}
+            rows = {model: tuple(await read_endpoints(unshared(client), model)) for model in MODELS}
             return rows, await client.credits.get()
     finally:
         demo.close()

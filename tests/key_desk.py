@@ -13,9 +13,9 @@ from textual.screen import Screen
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey
 from gwtui.local.journal import Journal
-from gwtui.resources.keys.resource import KeyRow
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.editors import ChoiceEditor
+from gwtui.watch.feeds.keys import KeyRow
 from shell_kit import Site, listing, notices, until
 
 

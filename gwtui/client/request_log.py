@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple
 
 from gwtui.domain.clock import Clock
@@ -37,21 +38,24 @@ class ReadingLog:
 
     ``trying`` is set for a reading that failed the last time: until something of it is answered
     nothing is repeated, for whoever reads comes again by itself. A gateway that is down must not
-    be asked more often than one that is well.
+    be asked more often than one that is well. ``oldest`` is when the oldest part was read that was
+    there before, None where all of it is read now.
     """
 
     requests: int = 0
     lacks: Shortfall = field(default_factory=Shortfall)
     trying: bool = False
+    oldest: datetime | None = None
 
 
 _current: ContextVar[ReadingLog | None] = ContextVar("reading_log", default=None)
 
 
 @contextmanager
-def logged(*, trying: bool = False) -> Iterator[ReadingLog]:
-    """Log everything that is read inside, in tasks begun inside too."""
-    log = ReadingLog(trying=trying)
+def logged(log: ReadingLog | None = None, *, trying: bool = False) -> Iterator[ReadingLog]:
+    """Log everything that is read inside, in tasks begun inside too; in ``log`` where given."""
+    if log is None:
+        log = ReadingLog(trying=trying)
     token = _current.set(log)
     try:
         yield log
@@ -92,6 +96,26 @@ def workspaces_closed(number: int) -> None:
     log = _current.get()
     if log is not None:
         log.lacks.closed += number
+
+
+def include(part: ReadingLog, *, requests: bool = False, read_at: datetime | None = None) -> None:
+    """Something was read with a log of its own, and is used here.
+
+    Its ``requests`` count where they were made for this reading. ``read_at`` is given when it was
+    there before.
+    """
+    log = _current.get()
+    if log is None:
+        return
+    log.lacks.unreadable += part.lacks.unreadable
+    log.lacks.cut += part.lacks.cut
+    log.lacks.closed += part.lacks.closed
+    if requests:
+        log.requests += part.requests
+    if read_at is None:
+        log.trying &= part.trying
+    elif log.oldest is None or read_at < log.oldest:
+        log.oldest = read_at
 
 
 WINDOW = 60

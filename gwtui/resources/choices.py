@@ -16,11 +16,10 @@ from gwtui.client.errors import GatewayError
 from gwtui.contract.models import Model
 from gwtui.crud.form import Choices, FormContext, PickOption
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.keys.resource import fetch_keys
-from gwtui.resources.models.providers import providers_feed
-from gwtui.resources.models.resource import models_feed
-from gwtui.resources.organization.resource import shown_person
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.keys import fetch_keys
+from gwtui.watch.feeds.models import models_feed, providers_feed
+from gwtui.watch.feeds.organization import shown_person
 from gwtui.watch.hub import Scope
 
 T = TypeVar("T")

@@ -73,9 +73,9 @@ async def open_session(
     from gwtui.crud.executor import WriteExecutor  # noqa: PLC0415
     from gwtui.local.journal import Journal  # noqa: PLC0415
     from gwtui.local.sealed_keys import sealed_keys  # noqa: PLC0415
-    from gwtui.resources.keys.current import current_key_feed  # noqa: PLC0415
     from gwtui.resources.keys.sealed import resolve_made  # noqa: PLC0415
     from gwtui.watch.feeds.audit import serve_audit  # noqa: PLC0415
+    from gwtui.watch.feeds.current_key import current_key_feed  # noqa: PLC0415
     from gwtui.watch.feeds.doubts import serve_doubts  # noqa: PLC0415
     from gwtui.watch.history.file import history_path  # noqa: PLC0415
     from gwtui.watch.history.recorder import recording  # noqa: PLC0415

@@ -39,7 +39,8 @@ class FeedState(Generic[T]):
 
     ``fetched_at`` is when the value arrived, None before the first. ``error`` is the fault of the
     last read, None when it went well; ``retry_at`` says when the next attempt is due. ``lacks`` is
-    what the lists lacked that the value was made of.
+    what the lists lacked that the value was made of; ``oldest`` is when the oldest of them was
+    read, None where all of them were read for this value.
     """
 
     value: T | None = None
@@ -49,12 +50,16 @@ class FeedState(Generic[T]):
     refreshing: bool = False
     stale_after: float = math.inf
     lacks: Shortfall = field(default_factory=Shortfall)
+    oldest: datetime | None = None
+
+    @property
+    def read_at(self) -> datetime | None:
+        """When the oldest part of the value was read, None before the first."""
+        return self.oldest or self.fetched_at
 
     def age(self, now: datetime) -> float | None:
-        """Seconds since the value arrived, None before the first."""
-        if self.fetched_at is None:
-            return None
-        return max(0.0, (now - self.fetched_at).total_seconds())
+        """Seconds since ``read_at``, None before the first value."""
+        return None if self.read_at is None else max(0.0, (now - self.read_at).total_seconds())
 
     def is_stale(self, now: datetime) -> bool:
         """Whether there is a value and it is older than the feed allows."""
@@ -284,6 +289,7 @@ class Feed(Generic[T]):
                 fetched_at=self._clock.now(),
                 stale_after=self.cadence.stale_after * slowdown,
                 lacks=log.lacks,
+                oldest=log.oldest,
             )
         )
 
@@ -337,10 +343,10 @@ class Feed(Generic[T]):
 
     def _until_due(self, pace: float) -> float:
         """Seconds to the next read by itself; back-off holds whoever comes and goes."""
-        if self._state.error is None:
-            age = self._state.age(self._clock.now())
+        if self._state.error is None and self._state.fetched_at is not None:
+            passed = (self._clock.now() - self._state.fetched_at).total_seconds()
             # The monotonic clock stands still while a machine sleeps, the wall clock does not.
-            if age is not None and age > pace * (1 + self.cadence.jitter):
+            if passed > pace * (1 + self.cadence.jitter):
                 return 0.0
         due = self._due
         if due is None:

@@ -1,4 +1,4 @@
-"""The hub owns every feed of one connection: one feed per name, a bound on reads at a time."""
+"""The hub owns every feed of one connection: one feed per key, a bound on reads at a time."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.cadence import Cadence, Restraint
 from gwtui.watch.feed import Feed
+from gwtui.watch.shared import SHARED_FOR, FeedKey, PoolReader, ReadPool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,9 +50,10 @@ class FeedHub:
         self._clock = clock
         self._gate = asyncio.Semaphore(reads_at_a_time)
         self._restraint = Restraint()
-        self._feeds: WeakValueDictionary[str, Feed[Any]] = WeakValueDictionary()
+        self._pool = ReadPool(client, clock)
+        self._feeds: WeakValueDictionary[FeedKey[Any], Feed[Any]] = WeakValueDictionary()
         self._lasting: list[Feed[Any]] = []
-        self._passing: dict[str, Feed[Any]] = {}
+        self._passing: dict[FeedKey[Any], Feed[Any]] = {}
         self._paused = False
         self._closed = False
         self.recording: Recording | None = None
@@ -61,26 +63,25 @@ class FeedHub:
 
     def feed(
         self,
-        name: str,
+        key: FeedKey[T],
         fetch: Callable[[GatewayClient], Awaitable[T]],
         cadence: Cadence,
         *,
         outdate: Callable[[], None] = lambda: None,
         passing: bool = False,
     ) -> Feed[T]:
-        """The feed of this name, made on first demand; later calls get the same one.
+        """The feed of this key, made on first demand; later calls get the same one.
 
-        Names go from general to particular ("keys", "keys:WORKSPACE"), so that ``refresh`` can
-        reach a family by its beginning. ``outdate`` is called when the value is said to be out of
-        date, for a ``fetch`` that remembers something. ``passing`` says that there are any number
-        of such feeds, one for each row or moment. Raises RuntimeError when the hub is closed.
+        ``outdate`` is called when the value is said to be out of date, for a ``fetch`` that
+        remembers something. ``passing`` says that there are any number of such feeds, one for each
+        row or moment. Raises RuntimeError when the hub is closed.
         """
         if self._closed:
             raise RuntimeError("the hub is closed")
-        known = self._feeds.get(name)
+        known = self._feeds.get(key)
         if known is None:
             known = Feed(
-                name,
+                key.name,
                 lambda: fetch(self._client),
                 cadence,
                 clock=self._clock,
@@ -90,17 +91,45 @@ class FeedHub:
             )
             if self._paused:
                 known.pause(_PAUSED_BY_HUB)
-            self._feeds[name] = known
+            self._feeds[key] = known
             if not passing:
                 self._lasting.append(known)
         if passing:
-            self._hold(known)
+            self._hold(key, known)
         return cast("Feed[T]", known)
 
-    def _hold(self, feed: Feed[Any]) -> None:
+    def derive(
+        self,
+        key: FeedKey[T],
+        compose: Callable[[PoolReader], Awaitable[T]],
+        cadence: Cadence,
+        *,
+        outdate: Callable[[], None] = lambda: None,
+        passing: bool = False,
+    ) -> Feed[T]:
+        """The feed of what ``compose`` makes of shared reads; otherwise like ``feed``.
+
+        It takes what was read for other feeds in the last part (``SHARED_FOR``) of its cadence. A
+        value that is said to be out of date is made of what is read afterwards. A read that fails
+        fails it with its error, unless ``compose`` can do without.
+        """
+        after = 0
+
+        def outdated() -> None:
+            nonlocal after
+            after = self._pool.begun
+            outdate()
+
+        def fetch(_client: GatewayClient) -> Awaitable[T]:
+            within = SHARED_FOR * cadence.seconds
+            return compose(PoolReader(self._pool, after=after, within=within))
+
+        return self.feed(key, fetch, cadence, outdate=outdated, passing=passing)
+
+    def _hold(self, key: FeedKey[Any], feed: Feed[Any]) -> None:
         """Keep a passing feed, and let go of those that were asked for longest ago."""
-        self._passing.pop(feed.name, None)
-        self._passing[feed.name] = feed
+        self._passing.pop(key, None)
+        self._passing[key] = feed
         while len(self._passing) > MOST_PASSING:
             self._passing.pop(next(iter(self._passing)))
 
@@ -146,8 +175,10 @@ class FeedHub:
     async def refresh(self, prefix: str = "") -> None:
         """Read again what a write may have changed: the feeds whose name begins so.
 
-        Returns after the watched ones were read; the others are read when next looked at.
+        Returns after the watched ones were read; the others are read when next looked at. A write
+        may change more than it names: nothing that was read before it is shared any more.
         """
+        self._pool.forget()
         reads = []
         for feed in self.feeds:
             if not feed.name.startswith(prefix):
@@ -162,6 +193,7 @@ class FeedHub:
         """End every feed and wait for its reads to stop."""
         self._closed = True
         await asyncio.gather(*(feed.close() for feed in self.feeds))
+        await self._pool.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.domain.activity import completed_days, tally
 from gwtui.domain.money import usd
 from gwtui.embedded.simulator.generations import latest_requests
-from gwtui.resources.activity import resource as activity_resource
 from gwtui.resources.activity.resource import Ranked
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.activity import ActivityScreen
 from gwtui.ui.screens.generation import GenerationScreen
 from gwtui.ui.widgets.bars import BarChart
 from gwtui.ui.widgets.one_line import OneLine
+from gwtui.watch.feeds import activity as activity_feeds
 from shell_kit import Site, dashboard, has_data, line, listing, notices, shown, site, until
 
 
@@ -113,7 +113,7 @@ async def test_keys_are_ranked_and_what_they_leave_is_said(tmp_path: Path) -> No
 async def test_keys_that_are_not_read_one_by_one_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(activity_resource, "MOST_KEYS", 3)
+    monkeypatch.setattr(activity_feeds, "MOST_KEYS", 3)
     async with site() as place, dashboard(place, tmp_path, start="activity") as (app, pilot):
         await until(pilot, lambda: ranked(app), "the ranking")
         await pilot.press("b", "b", "b")

@@ -16,12 +16,12 @@ from textual.widgets import Button
 from gwtui.client.connection import Connection
 from gwtui.local.audit import AuditEntry, AuditLog
 from gwtui.local.journal import Journal
-from gwtui.resources.keys.resource import KeyRow
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.widgets.header import CRITICAL, READ_ONLY, HeaderFacts, Tab, header_parts
+from gwtui.watch.feeds.keys import KeyRow
 from shell_kit import Site, dashboard, has_data, listing, notices, shown, site, until
 
 

@@ -19,10 +19,10 @@ from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.local.journal import Journal
-from gwtui.resources.byok.resource import ByokRow
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.watch.feeds.byok import ByokRow
 from shell_kit import Site, dashboard, listing, notices, shown, site, until
 
 SENTINEL = "sk-SENTINEL-7f3a9c51d0e24b68"

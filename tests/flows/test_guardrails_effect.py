@@ -11,10 +11,10 @@ import pytest
 
 from guardrail_desk import GuardrailDesk, guardrail_desk
 from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
-from gwtui.resources.guardrails.effect import progress_of
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.remaining import RemainingScreen
 from gwtui.watch.feeds.fetching import CONCURRENCY
+from gwtui.watch.feeds.models import progress_of
 from shell_kit import line, listing, until
 
 LARGE = "northwind/atlas-large"

@@ -7,7 +7,7 @@ from pathlib import Path
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest
-from gwtui.resources.keys.current import fetch_reach
+from gwtui.watch.feeds.current_key import fetch_reach
 from shell_kit import Site, dashboard, listing, notices, shown, site, until
 
 MODEL = "northwind/atlas-large"

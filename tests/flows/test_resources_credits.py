@@ -12,11 +12,11 @@ from textual.widgets import Digits
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.credits import Credits
 from gwtui.domain import money
-from gwtui.resources.keys.resource import fetch_keys
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.credits import CreditsScreen
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feeds import credits as credits_resource
+from gwtui.watch.feeds.keys import fetch_keys
 from shell_kit import dashboard, line, listing, shown, site, until
 
 

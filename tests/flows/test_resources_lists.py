@@ -10,9 +10,10 @@ from gwtui.crud.resource import Scope
 from gwtui.crud.schema_gaps import every_gap, every_unknown
 from gwtui.domain.key_state import key_state
 from gwtui.domain.uptime import verdict
-from gwtui.resources.keys.resource import fetch_keys
 from gwtui.resources.registry import RESOURCES, SCREENS, TABS
 from gwtui.ui.widgets.detail import DetailPane
+from gwtui.watch.feeds.keys import fetch_keys
+from gwtui.watch.shared import FeedKey
 from shell_kit import dashboard, line, listing, shown, site, until
 
 
@@ -40,7 +41,7 @@ async def test_every_tab_shows_what_the_gateway_has(tab: str, tmp_path: Path) ->
         await until(pilot, lambda: listing(app).table.total_count, "rows")
         table = listing(app).table
         spec = RESOURCES[tab]
-        items = app.hub.feed(tab, None, None).state.value  # type: ignore[arg-type,var-annotated]
+        items = app.hub.feed(FeedKey(tab), None, None).state.value  # type: ignore[arg-type,var-annotated]
         assert table.total_count == len(items)
         assert spec.name(table.selected) in shown(app)
 

@@ -13,10 +13,10 @@ from textual.screen import Screen
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, UpdateKeyRequest
 from gwtui.local.audit import AuditLog
-from gwtui.resources.keys.resource import KeyRow
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.screens.ask import NoticeScreen
+from gwtui.watch.feeds.keys import KeyRow
 from shell_kit import Site, dashboard, listing, notices, shown, site, until
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.workspaces import CreateWorkspaceRequest
-from gwtui.resources.workspaces.view import WorkspaceRow
 from gwtui.ui.app import GwtuiApp
-from gwtui.watch.feeds.workspaces import figures_feed
+from gwtui.watch.feeds.workspaces import WorkspaceRow, figures_feed
 from shell_kit import Site, dashboard, listing, site, until
 
 COUNT = 26

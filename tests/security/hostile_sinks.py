@@ -18,10 +18,9 @@ from gwtui.domain.guardrail_effect import effect_on_catalog, restrictions_of
 from gwtui.resources.activity import resource as activity
 from gwtui.resources.credits import balance, spending
 from gwtui.resources.generations import resource as generation
-from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, catalog_feed, model_identity
+from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, model_identity
 from gwtui.resources.guardrails.resource import GUARDRAILS
 from gwtui.resources.keys import current as current_key
-from gwtui.resources.keys.resource import keys_feed
 from gwtui.resources.registry import PARENTS, RESOURCES
 from gwtui.ui.detail_lines import section_lines
 from gwtui.ui.raw_json import raw_lines
@@ -32,7 +31,10 @@ from gwtui.ui.widgets.table.view import _TONES, Palette, header_strip, row_strip
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import credits_feed
+from gwtui.watch.feeds.keys import keys_feed
+from gwtui.watch.feeds.models import catalog_feed
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.shared import FeedKey
 
 WIDTHS = (80, 120)
 _PLAIN = Style()
@@ -239,7 +241,9 @@ def _effects(values: Sequence[Any]) -> Iterator[Shown]:
 
 
 def _generation_feed(hub: FeedHub, identity: str) -> Feed[Any]:
-    return hub.feed("generation", lambda client: client.generations.get(identity), cadence.KEYS)
+    return hub.feed(
+        FeedKey("generation"), lambda client: client.generations.get(identity), cadence.KEYS
+    )
 
 
 def subjects(parents: Mapping[str, str]) -> Iterator[Subject]:

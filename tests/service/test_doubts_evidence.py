@@ -28,7 +28,8 @@ from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
 from gwtui.domain.cells import UNKNOWN
 from gwtui.local.journal import Journal
 from gwtui.resources.recovery.evidence import REACHES, Evidence, InspectionContext, TimeWindow, near
-from gwtui.resources.recovery.inspection import look_into, makers
+from gwtui.resources.recovery.inspection import look_into
+from gwtui.watch.feeds.doubts import makers
 from plan_kit import byok_plans, key_plans
 
 HAPPENED, DID_NOT = "502-after", "502"

@@ -26,10 +26,12 @@ from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.byok import byok_feed
 from gwtui.watch.feeds.guardrails import bindings_feed, guardrails_feed
 from gwtui.watch.feeds.keys import fetch_keys, keys_feed
 from gwtui.watch.feeds.workspaces import figures_feed, figures_of_feed, workspaces_feed
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.shared import FeedKey
 
 FEW, MANY = 5, 300
 TEN_MINUTES = 600
@@ -182,7 +184,7 @@ async def test_a_long_list_that_fails_at_its_end_is_not_tried_again_and_again() 
     """A feed that fails tries again soon, but not where each try costs hundreds of requests."""
 
     def looking(hub: FeedHub) -> list[Feed[Any] | None]:
-        return [hub.feed("long", read_all, cadence.KEYS)]
+        return [hub.feed(FeedKey("long"), read_all, cadence.KEYS)]
 
     async def read_all(client: GatewayClient) -> None:
         await fetch_keys(client, None)
@@ -190,6 +192,47 @@ async def test_a_long_list_that_fails_at_its_end_is_not_tried_again_and_again() 
 
     account = await requests_in_ten_minutes(MANY, looking, broken="/credits")
     assert account.asked["/keys"] <= MANY * 3
+
+
+FOUR_LISTS = (keys_feed, WORKSPACES.feed, byok_feed, guardrails_feed)
+
+
+def looking_at_four_lists(hub: FeedHub) -> list[Feed[Any] | None]:
+    feeds = [feed(hub, Scope()) for feed in FOUR_LISTS]
+    return [*feeds, figures_feed(hub, Scope()), bindings_feed(hub), workspaces_feed(hub, Scope())]
+
+
+async def test_lists_that_are_opened_together_read_the_workspaces_once() -> None:
+    account = Counting(FEW)
+    async with watching(account, looking_at_four_lists) as (time, hub):
+        await landed(time, hub)
+        assert account.asked["/workspaces"] == 1
+        assert account.asked["/keys"] == FEW + 1, "once each, and which one is the default"
+        assert account.asked["/guardrails"] == FEW
+        assert account.asked["/byok"] == FEW
+        states = [feed(hub, Scope()).state for feed in FOUR_LISTS]
+        assert [len(state.value or ()) for state in states] == [FEW, FEW, 0, 2 * FEW]
+        await hub.refresh("")
+        assert account.asked["/workspaces"] == 2, "once more after a write, for all of them"
+
+
+async def test_lists_that_are_opened_one_after_the_other_read_the_workspaces_once() -> None:
+    account = Counting(FEW)
+    async with watching(account, lambda hub: [keys_feed(hub, Scope())]) as (time, hub):
+        await landed(time, hub)
+        for feed in FOUR_LISTS[1:]:
+            await time.advance(2)
+            feed(hub, Scope()).watch(lambda _state: None)
+            await landed(time, hub)
+            assert feed(hub, Scope()).state.age(time.now()) > 0, "as old as its oldest source"
+        assert account.asked["/workspaces"] == 1
+
+
+async def test_the_workspaces_are_read_as_often_as_the_most_eager_list_needs_them() -> None:
+    together = await requests_in_ten_minutes(FEW, looking_at_four_lists)
+    alone = await requests_in_ten_minutes(FEW, lambda hub: [keys_feed(hub, Scope())])
+    assert alone.asked["/workspaces"] == pytest.approx(TEN_MINUTES / 20, abs=2)
+    assert together.asked["/workspaces"] == pytest.approx(alone.asked["/workspaces"], abs=1)
 
 
 async def test_what_is_said_to_have_changed_is_read_again_at_once() -> None:

@@ -26,8 +26,9 @@ from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.alerts.store import alert_events, present_alerts
 from gwtui.watch.alerts.watching import Alerts, AlertScope, alerting
 from gwtui.watch.feeds.alerts import alert_history_feed, alert_rules_feed, alerts_feed, serve_alerts
-from gwtui.watch.feeds.endpoints import Routing, endpoints_feed
+from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.guardrails import guardrails_feed
+from gwtui.watch.feeds.models import Routing
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.model import Subject

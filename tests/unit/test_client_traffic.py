@@ -15,6 +15,7 @@ from gwtui.client.request_log import WINDOW, Recent, Traffic, request_sent
 from gwtui.client.transport import Transport
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.shared import FeedKey
 
 
 @pytest.fixture
@@ -83,13 +84,13 @@ async def test_what_feeds_are_expected_to_ask_follows_who_looks_and_what_it_cost
     async def free(_client: GatewayClient) -> int:
         return 1
 
-    feed = hub.feed("costly", costly, Cadence(10, stale_after=45))
+    feed = hub.feed(FeedKey("costly"), costly, Cadence(10, stale_after=45))
     assert hub.expected_per_minute == 0
     leave = feed.watch(lambda _state: None)
     assert hub.expected_per_minute == pytest.approx(6)  # one request until it is known
     await time.settle()
     assert hub.expected_per_minute == pytest.approx(36)
-    hub.feed("file", free, Cadence(5, stale_after=45)).watch(lambda _state: None)
+    hub.feed(FeedKey("file"), free, Cadence(5, stale_after=45)).watch(lambda _state: None)
     await time.settle()
     assert hub.expected_per_minute == pytest.approx(36)  # a file of this machine costs none
     feed.watch(lambda _state: None, background=True, every=60)

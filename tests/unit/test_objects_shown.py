@@ -16,12 +16,14 @@ from gwtui.contract.models import Endpoint, Model
 from gwtui.crud.resource import DetailRow, Section
 from gwtui.domain.catalog_view import CatalogView, Offers
 from gwtui.resources.activity import resource as activity
-from gwtui.resources.byok.resource import BYOK, ByokRow
+from gwtui.resources.byok.resource import BYOK
 from gwtui.resources.generations import resource as generation
 from gwtui.resources.keys import current as current_key
 from gwtui.resources.models import zdr
-from gwtui.resources.models.zdr import ZDR, ZdrRow
+from gwtui.resources.models.zdr import ZDR
 from gwtui.ui.state_words import in_sentence
+from gwtui.watch.feeds.byok import ByokRow
+from gwtui.watch.feeds.models import ZdrRow
 from resource_reading import cell_of, every_text, notes_of, rows_of
 from resource_samples import HOSTILE, nulls
 

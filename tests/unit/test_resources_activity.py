@@ -12,17 +12,10 @@ from gwtui.contract.activity import ActivityRow
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.activity import tally
-from gwtui.resources.activity import resource as activity
-from gwtui.resources.activity.resource import (
-    OTHERS,
-    Activity,
-    KeyActivity,
-    fetch_key_activity,
-    in_words,
-    key_ranking,
-    ranking,
-    totals,
-)
+from gwtui.resources.activity.resource import OTHERS, in_words, key_ranking, ranking, totals
+from gwtui.watch.feeds import activity as activity_feeds
+from gwtui.watch.feeds.activity import Activity, KeyActivity, read_key_activity
+from gwtui.watch.shared import unshared
 
 
 def row(**fields: Any) -> ActivityRow:
@@ -107,7 +100,7 @@ class _Service:
 async def test_only_used_keys_are_read_one_by_one_and_the_busiest_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(activity, "MOST_KEYS", 2)
+    monkeypatch.setattr(activity_feeds, "MOST_KEYS", 2)
     usages = {"idle": (0, 0, 0), "old": (5, 0, 0), "busy": (9, 0, 9), "some": (5, 4, 0)}
     service = _Service(
         [
@@ -124,7 +117,7 @@ async def test_only_used_keys_are_read_one_by_one_and_the_busiest_first(
             for name, (usage, month, byok) in usages.items()
         ]
     )
-    found = await fetch_key_activity(service, None)  # type: ignore[arg-type]
+    found = await read_key_activity(unshared(service), None)  # type: ignore[arg-type]
     assert service.asked == ["busy", "some"]
     assert (list(found.rows), found.left_out) == (["busy", "some"], 1)
 

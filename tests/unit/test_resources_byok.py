@@ -9,7 +9,8 @@ import pytest
 
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.workspaces import Workspace
-from gwtui.resources.byok.resource import BYOK, ByokRow, ranked
+from gwtui.resources.byok.resource import BYOK
+from gwtui.watch.feeds.byok import ByokRow, ranked
 from resource_reading import cell_of, every_text, rows_of
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)

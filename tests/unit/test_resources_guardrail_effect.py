@@ -10,7 +10,8 @@ from gwtui.contract.guardrails import KeyAssignment
 from gwtui.domain.catalog_view import CatalogView
 from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
 from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, LiveEffect, model_identity
-from gwtui.resources.keys.resource import KEYS, KeyRow, binding_of, own_cell
+from gwtui.resources.keys.resource import KEYS, binding_of, own_cell
+from gwtui.watch.feeds.keys import KeyRow
 from resource_reading import cell_of, rows_of
 from resource_samples import NOW, WORKSPACE_ID, key
 

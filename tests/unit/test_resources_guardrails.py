@@ -22,11 +22,14 @@ from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember
 from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
-from gwtui.resources.assignments.resource import ASSIGNMENTS, AssignmentRow
-from gwtui.resources.guardrails.on_model import MODEL_GUARDRAILS, OnModel
+from gwtui.resources.assignments.resource import ASSIGNMENTS
+from gwtui.resources.guardrails.on_model import MODEL_GUARDRAILS
 from gwtui.resources.guardrails.resource import COLUMNS, GUARDRAILS
-from gwtui.resources.keys.resource import KEYS, KeyRow, binding_of
+from gwtui.resources.keys.resource import KEYS, binding_of
+from gwtui.watch.feeds.assignments import AssignmentRow
 from gwtui.watch.feeds.guardrails import Bound, GuardrailRow
+from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.on_model import OnModel
 from resource_reading import cell_of, every_text, notes_of, rows_of, section_of, sort_of, tables_of
 from resource_samples import HOSTILE, NOW, WORKSPACE_ID, key, nulls
 

@@ -14,15 +14,18 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, Model, Provider
 from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.contract.workspaces import Workspace
-from gwtui.resources.keys.resource import KEYS, KeyRow
-from gwtui.resources.members.resource import MEMBERS, MemberRow
-from gwtui.resources.models.endpoints import ENDPOINTS, rows_of
+from gwtui.resources.keys.resource import KEYS
+from gwtui.resources.members.resource import MEMBERS
+from gwtui.resources.models.endpoints import ENDPOINTS
 from gwtui.resources.models.providers import PROVIDERS
 from gwtui.resources.models.resource import MODELS
-from gwtui.resources.organization.resource import ORGANIZATION, Belonging, PersonRow
-from gwtui.resources.workspaces.resource import WORKSPACES, WorkspaceRow
-from gwtui.resources.workspaces.view import Figures
-from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.resources.organization.resource import ORGANIZATION
+from gwtui.resources.workspaces.resource import WORKSPACES
+from gwtui.watch.feeds.endpoints import EndpointRow, rows_of
+from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.members import MemberRow
+from gwtui.watch.feeds.organization import Belonging, PersonRow
+from gwtui.watch.feeds.workspaces import Figures, WorkspaceRow
 from resource_reading import every_text
 from resource_samples import (
     HOSTILE,

@@ -6,7 +6,6 @@ from decimal import Decimal
 import pytest
 
 from gwtui.domain.pricing import Usage
-from gwtui.resources.models.endpoints import rows_of
 from gwtui.resources.models.quotes import (
     OFFER_COLUMNS,
     QuotedEndpoint,
@@ -15,6 +14,7 @@ from gwtui.resources.models.quotes import (
     parse_when,
     rules_text,
 )
+from gwtui.watch.feeds.endpoints import rows_of
 from resource_samples import NOW, endpoint_body, model_endpoints, pricing
 
 

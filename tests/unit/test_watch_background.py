@@ -12,6 +12,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.shared import FeedKey
 
 CADENCE = Cadence(10, stale_after=45)
 
@@ -132,8 +133,8 @@ async def test_a_blurred_terminal_stops_only_what_screens_show(time: FakeClock) 
     shown, recorded = Source(), Source()
     client: GatewayClient = object()  # type: ignore[assignment]
     hub = FeedHub(client, time.clock)
-    hub.feed("keys", shown, CADENCE).watch(ignore)
-    hub.feed("credits", recorded, CADENCE).watch(ignore, background=True, every=30)
+    hub.feed(FeedKey("keys"), shown, CADENCE).watch(ignore)
+    hub.feed(FeedKey("credits"), recorded, CADENCE).watch(ignore, background=True, every=30)
     await time.settle()
     hub.pause_all()
     await time.advance(91)
@@ -148,7 +149,7 @@ async def test_a_write_waits_for_what_is_shown_and_lets_the_rest_follow(time: Fa
     recorded = Source()
     client: GatewayClient = object()  # type: ignore[assignment]
     hub = FeedHub(client, time.clock)
-    hub.feed("keys", recorded, CADENCE).watch(ignore, background=True, every=300)
+    hub.feed(FeedKey("keys"), recorded, CADENCE).watch(ignore, background=True, every=300)
     await time.advance(5)
     await hub.refresh("keys")
     assert recorded.calls == 1

@@ -1,13 +1,16 @@
-"""The hub: one feed per name, a bound on reads, all feeds held, refreshed and ended together."""
+"""The hub: one feed per key, a bound on reads, all feeds held, refreshed and ended together."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import cast
 
 import pytest
 
+import gwtui
 from fake_clock import FakeClock
 from gwtui.client.errors import RateLimitedError
 from gwtui.client.gateway import GatewayClient
@@ -15,6 +18,7 @@ from gwtui.watch import cadence
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import FeedState
 from gwtui.watch.hub import MOST_PASSING, READS_AT_A_TIME, FeedHub
+from gwtui.watch.shared import FeedKey
 
 CADENCE = Cadence(10, stale_after=45)
 
@@ -61,17 +65,17 @@ def look(hub: FeedHub, name: str) -> list[FeedState[int]]:
     async def fetch(client: GatewayClient) -> int:
         return await cast("Counter", client).read(name)
 
-    hub.feed(name, fetch, CADENCE).watch(states.append)
+    hub.feed(FeedKey(name), fetch, CADENCE).watch(states.append)
     return states
 
 
-async def test_the_same_name_is_the_same_feed(hub: FeedHub, counter: Counter) -> None:
+async def test_the_same_key_is_the_same_feed(hub: FeedHub, counter: Counter) -> None:
     async def fetch(_client: GatewayClient) -> int:
         return 1
 
-    feed = hub.feed("keys", fetch, CADENCE)
-    assert hub.feed("keys", fetch, cadence.MODELS) is feed
-    assert hub.feed("keys:w", fetch, CADENCE) is not feed
+    feed = hub.feed(FeedKey("keys"), fetch, CADENCE)
+    assert hub.feed(FeedKey("keys"), fetch, cadence.MODELS) is feed
+    assert hub.feed(FeedKey("keys", ("w",)), fetch, CADENCE) is not feed
     assert [known.name for known in hub.feeds] == ["keys", "keys:w"]
     assert feed.cadence is CADENCE
 
@@ -135,7 +139,7 @@ async def test_refresh_after_a_write_reads_the_family_and_marks_what_nobody_watc
     async def fetch(client: GatewayClient) -> int:
         return await cast("Counter", client).read("keys:away")
 
-    away = hub.feed("keys:away", fetch, CADENCE)
+    away = hub.feed(FeedKey("keys", ("away",)), fetch, CADENCE)
     await away.refresh()
     look(hub, "keys")
     look(hub, "keys:w")
@@ -198,9 +202,9 @@ async def test_a_gateway_that_asks_one_feed_to_wait_is_left_alone_by_all(
 ) -> None:
     gateway = Limited(refusals=1)
     for name in ("credits", "keys"):
-        hub.feed(name, gateway.fetch(name, time), CADENCE).watch(lambda _state: None)
+        hub.feed(FeedKey(name), gateway.fetch(name, time), CADENCE).watch(lambda _state: None)
         await time.settle()
-    hub.feed("late", gateway.fetch("late", time), CADENCE).watch(lambda _state: None)
+    hub.feed(FeedKey("late"), gateway.fetch("late", time), CADENCE).watch(lambda _state: None)
     await time.advance(39)
     assert [name for name, _ in gateway.at] == ["credits"]
     await time.advance(5)
@@ -212,9 +216,9 @@ async def test_a_person_may_still_ask_while_feeds_are_held_back(
     hub: FeedHub, time: FakeClock
 ) -> None:
     gateway = Limited(refusals=1)
-    hub.feed("credits", gateway.fetch("credits", time), CADENCE).watch(lambda _state: None)
+    hub.feed(FeedKey("credits"), gateway.fetch("credits", time), CADENCE).watch(lambda _state: None)
     await time.settle()
-    other = hub.feed("keys", gateway.fetch("keys", time), CADENCE)
+    other = hub.feed(FeedKey("keys"), gateway.fetch("keys", time), CADENCE)
     assert (await other.refresh()).value == 1
     assert [name for name, _ in gateway.at] == ["credits", "keys"]
 
@@ -225,13 +229,25 @@ async def test_of_feeds_that_are_one_of_many_only_the_last_and_the_used_are_kept
     async def fetch(_client: GatewayClient) -> int:
         return 1
 
-    lasting = [hub.feed(f"lasting:{number}", fetch, CADENCE).name for number in range(30)]
-    used = hub.feed("row:used", fetch, CADENCE, passing=True)
+    lasting = [
+        hub.feed(FeedKey("lasting", (str(number),)), fetch, CADENCE).name for number in range(30)
+    ]
+    used = hub.feed(FeedKey("row", ("used",)), fetch, CADENCE, passing=True)
     leave = used.watch(lambda _state: None)
     for number in range(100):
-        hub.feed(f"row:{number}", fetch, CADENCE, passing=True)
+        hub.feed(FeedKey("row", (str(number),)), fetch, CADENCE, passing=True)
     names = {feed.name for feed in hub.feeds}
     assert names >= {*lasting, "row:used", "row:99"}
     assert len(names) <= len(lasting) + 1 + MOST_PASSING
-    assert hub.feed("row:used", fetch, CADENCE, passing=True) is used
+    assert hub.feed(FeedKey("row", ("used",)), fetch, CADENCE, passing=True) is used
     leave()
+
+
+def test_feeds_are_made_in_watch_alone() -> None:
+    package = Path(gwtui.__file__).parent
+    makers = {
+        path.relative_to(package).parts[0]
+        for path in package.rglob("*.py")
+        if re.search(r"hub\.(feed|derive)\(", path.read_text())
+    }
+    assert makers == {"watch"}

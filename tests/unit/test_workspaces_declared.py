@@ -12,11 +12,13 @@ from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.domain.workspace_spend import KeyCount, spent, spent_by_interval
-from gwtui.resources.members.resource import MEMBERS, MemberRow, keys_of
-from gwtui.resources.organization.resource import ORGANIZATION, Belonging, PersonRow
+from gwtui.resources.members.resource import MEMBERS
+from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
-from gwtui.resources.workspaces.view import WorkspaceRow, tightest
-from gwtui.watch.feeds.workspaces import Figures, by_interval
+from gwtui.resources.workspaces.view import tightest
+from gwtui.watch.feeds.members import MemberRow, keys_made_by
+from gwtui.watch.feeds.organization import Belonging, PersonRow
+from gwtui.watch.feeds.workspaces import Figures, WorkspaceRow, by_interval
 from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of
 from resource_samples import NOW, key, wire_time, workspace
 
@@ -124,9 +126,9 @@ def test_a_member_is_called_by_name_else_mail_else_id() -> None:
 
 def test_keys_of_a_member_are_those_that_the_member_made() -> None:
     keys = [key(creator_user_id="user_1"), key(creator_user_id=None), key(creator_user_id="x")]
-    assert len(keys_of(keys, "user_1")) == 1
-    assert keys_of(keys, None) == ()
-    holder = MemberRow(member(), person(), keys_of(keys, "user_1"))
+    assert len(keys_made_by(keys, "user_1")) == 1
+    assert keys_made_by(keys, None) == ()
+    holder = MemberRow(member(), person(), keys_made_by(keys, "user_1"))
     assert cell_of(MEMBERS, "keys", holder, NOW).text == "1"
     assert "while one is active, no removal" in notes_of(MEMBERS, "Keys here", holder, NOW)
     unknown = MemberRow(member(), person(), None, ("keys: refused",))

@@ -249,7 +249,7 @@ def _refuse_early(model: type[RequestModel], given: Mapping[str, Any]) -> None:
 async def _learn_rights(session: Session) -> None:
     """Whose key it is, for the audit log, and whether it may change anything at all."""
     from gwtui.crud.resource import Scope  # noqa: PLC0415
-    from gwtui.resources.keys.current import current_key_feed  # noqa: PLC0415
+    from gwtui.watch.feeds.current_key import current_key_feed  # noqa: PLC0415
 
     await current_key_feed(session.hub, Scope()).refresh()
 

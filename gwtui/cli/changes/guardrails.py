@@ -34,9 +34,9 @@ from gwtui.resources.guardrails.plans import (
 from gwtui.resources.guardrails.resource import GUARDRAILS
 from gwtui.resources.guardrails.view import display_name
 from gwtui.resources.keys.resource import KEYS
-from gwtui.resources.organization.resource import shown_person
 from gwtui.resources.uses import guardrail_bindings, people_names
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
+from gwtui.watch.feeds.organization import shown_person
 
 _GUARDRAIL = Operand("id", "its id, how that begins, or its name")
 _EDITABLE = tuple(dict.fromkeys(name for one in DIALECTS.values() for name in editable(one)))

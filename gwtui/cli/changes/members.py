@@ -10,8 +10,8 @@ from gwtui.cli.lists.lookup import find
 from gwtui.contract.organization import OrganizationMember
 from gwtui.crud.plan import Plan
 from gwtui.resources.members.plans import plan_add, plan_remove
-from gwtui.resources.organization.resource import shown_person
 from gwtui.resources.uses import items_soon
+from gwtui.watch.feeds.organization import shown_person
 
 _WORKSPACE = Operand("workspace", "its id, slug or name")
 _PEOPLE = Operand("person", "user id, mail address or name", many=True)

@@ -6,56 +6,14 @@ The dashboard sums it up on a screen of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, time
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from gwtui.contract.activity import ActivityRow
 from gwtui.crud import cells
 from gwtui.crud.columns import count_column, text_column, usd_column
-from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Scope, Section
+from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_gaps import honesty_sections
-from gwtui.domain.activity import day_of
-from gwtui.resources.activity.resource import fetch_activity
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
-
-@dataclass(frozen=True, slots=True)
-class DayRow:
-    """What one endpoint did on one UTC day, and what its workspace is called."""
-
-    row: ActivityRow
-    workspace_name: str | None = None
-
-    @property
-    def identity(self) -> str:
-        """What tells it from others: the gateway gives these rows no identifier."""
-        one = self.row
-        parts = (one.date, one.model, one.endpoint_id or one.provider_name, one.workspace_id)
-        return "|".join(part or "" for part in parts)
-
-    @property
-    def day(self) -> datetime | None:
-        """The first moment of the day."""
-        day = day_of(self.row)
-        return None if day is None else datetime.combine(day, time(), UTC)
-
-
-async def _fetch(client: GatewayClient, scope: Scope) -> Sequence[DayRow]:
-    found = await fetch_activity(client, scope.workspace, scope.parent)
-    return tuple(DayRow(row, found.workspaces.get(row.workspace_id or "")) for row in found.rows)
-
-
-def _feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[DayRow]]:
-    if scope.parent is not None:
-        scope = Scope(parent=scope.parent)  # a key is in one workspace only
-    name = f"activity:rows:{scope.workspace or ''}:{scope.parent or ''}"
-    return hub.feed(name, lambda client: _fetch(client, scope), cadence.ACTIVITY, passing=True)
+from gwtui.watch.feeds.activity import DayRow, days_feed
 
 
 def _count(
@@ -104,7 +62,7 @@ ACTIVITY_DAYS: ResourceSpec[DayRow] = ResourceSpec(
     name=lambda row: f"{cells.text(row.row.date).text} {cells.text(row.row.model).text}",
     columns=COLUMNS,
     sections=(Section("Activity", _rows), *honesty_sections(lambda row: row.row)),
-    feed=_feed,
+    feed=days_feed,
     raw=lambda row: row.row.raw,
     empty="Nothing was used in the last 30 completed days.",
     scoped=True,

@@ -5,24 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
-from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.activity import ActivityRow
 from gwtui.crud import cells
 from gwtui.crud.columns import count_column, figure_column, text_column, usd_column
-from gwtui.crud.resource import Cell, Column, Scope
+from gwtui.crud.resource import Cell, Column
 from gwtui.domain import activity, money
 from gwtui.domain.activity import ActivitySummary, Grouping, Measure
 from gwtui.domain.safe_text import safe_line
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_each
-from gwtui.watch.feeds.keys import KeyRow, fetch_keys
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
+from gwtui.watch.feeds.activity import Activity, KeyActivity
 
 MEASURE_WORDS: Mapping[Measure, str] = {
     "spend": "spend",
@@ -30,29 +21,10 @@ MEASURE_WORDS: Mapping[Measure, str] = {
     "requests": "requests",
     "tokens": "tokens",
 }
-MOST_KEYS = 100
-"""Keys that are read one by one; the gateway does not tell keys apart in one answer."""
 OTHERS = "\0others"
 """Identity of what no listed key did."""
 _NAME = 80
 _BAR = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Activity:
-    """Everything that was done, told apart by workspace, and what the workspaces are called."""
-
-    rows: tuple[ActivityRow, ...]
-    workspaces: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class KeyActivity:
-    """What single keys did: rows and names by hash; ``left_out`` used keys were not read."""
-
-    rows: Mapping[str, tuple[ActivityRow, ...]]
-    names: Mapping[str, str]
-    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,92 +36,6 @@ class Ranked:
     tally: ActivitySummary
     share: Decimal | None
     rows: tuple[ActivityRow, ...] = field(default=(), compare=False, repr=False)
-
-
-async def fetch_activity(
-    client: GatewayClient, workspace: str | None, key_hash: str | None, user: str | None = None
-) -> Activity:
-    """The last 30 completed days of the account, a workspace, a key, or the keys of a user.
-
-    Raises GatewayError.
-    """
-    found = await client.activity.list(
-        workspace_id=workspace, api_key_hash=key_hash, user_id=user, by_workspace=True
-    )
-    try:
-        spaces = (await client.workspaces.list()).items
-    except GatewayError:
-        spaces = ()  # their ids will do
-    names = {
-        space.id: safe_line(space.name or space.slug or space.id, _NAME)
-        for space in spaces
-        if space.id
-    }
-    return Activity(found.items, names)
-
-
-def activity_feed(hub: FeedHub, scope: Scope) -> Feed[Activity]:
-    """The activity of a scope; ``parent`` narrows it to one key by its hash."""
-    workspace, key = scope.workspace, scope.parent
-    if key is not None:
-        workspace = None  # a key is in one workspace only
-    name = ":".join(["activity", workspace or "", *([key] if key else [])])
-    return hub.feed(
-        name,
-        lambda client: fetch_activity(client, workspace, key),
-        cadence.ACTIVITY,
-        passing=True,
-    )
-
-
-def user_activity_feed(hub: FeedHub, user: str) -> Feed[Activity]:
-    """What the keys did that one person made, in every workspace."""
-    return hub.feed(
-        f"activity:user:{user}",
-        lambda client: fetch_activity(client, None, None, user),
-        cadence.ACTIVITY,
-        passing=True,
-    )
-
-
-async def fetch_key_activity(client: GatewayClient, workspace: str | None) -> KeyActivity:
-    """What each key did that was ever used, the busiest first. Raises GatewayError."""
-    listed = [row for row in await fetch_keys(client, workspace) if row.key.hash]
-    used = [row for row in listed if row.key.usage != 0 or row.key.byok_usage != 0]
-    used.sort(key=_this_month, reverse=True)
-    hashes = [row.key.hash or "" for row in used[:MOST_KEYS]]
-
-    async def of_key(key_hash: str) -> tuple[ActivityRow, ...]:
-        try:
-            return (await client.activity.list(api_key_hash=key_hash)).items
-        except NotFoundError:
-            return ()  # deleted since the keys were listed
-
-    found = await fetch_each(hashes, of_key)
-    return KeyActivity(
-        dict(zip(hashes, found, strict=True)),
-        {
-            row.key.hash or "": cells.text(row.key.name or row.key.label or row.key.hash).text
-            for row in used
-        },
-        len(used) - len(hashes),
-    )
-
-
-def _this_month(row: KeyRow) -> Decimal:
-    """What a key cost since the first, own provider keys included: USD."""
-    return (row.key.usage_monthly or Decimal(0)) + (row.key.byok_usage_monthly or Decimal(0))
-
-
-def key_activity_feed(hub: FeedHub, scope: Scope) -> Feed[KeyActivity]:
-    """What single keys did; it takes a request per key, so it is read only when looked at."""
-    workspace = scope.workspace
-    return hub.feed(
-        f"activity-keys:{workspace or ''}",
-        lambda client: fetch_key_activity(client, workspace),
-        cadence.ACTIVITY,
-        passing=True,
-    )
 
 
 def ranking(

@@ -6,72 +6,20 @@ The dashboard shows them with their workspace. Amounts are USD.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
-from typing import TYPE_CHECKING
 
-from gwtui.contract.budgets import BUDGET_INTERVALS, Budget
+from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, moment_column, text_column, usd_column
-from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Scope, Section
+from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.domain.resets import next_reset
-from gwtui.resources.workspaces.view import BudgetUse, resets_words
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.workspaces import Figures, figures_of
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
+from gwtui.resources.workspaces.view import resets_words
+from gwtui.watch.feeds.budgets import BudgetRow, budgets_feed, spent_feed
+from gwtui.watch.feeds.workspaces import Figures
 
 _NEVER = Cell("never", "muted")
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetRow:
-    """A budget, and what the workspace's present keys spent of it as far as that was read."""
-
-    budget: Budget
-    spent: Decimal | None = None
-
-    @property
-    def interval(self) -> str:
-        """The interval as paths name it; for an unreadable one, what else tells the budget."""
-        return self.budget.interval or f"?{self.budget.id}"
-
-    @property
-    def use(self) -> BudgetUse:
-        """What is known of its use."""
-        return BudgetUse(self.interval, self.budget.limit_usd, self.spent)
-
-
-async def _fetch(client: GatewayClient, workspace_id: str) -> Sequence[BudgetRow]:
-    return tuple(BudgetRow(one) for one in (await client.workspaces.budgets(workspace_id)).items)
-
-
-def budgets_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[BudgetRow]]:
-    """The budgets of the workspace that the scope names as parent. ValueError without one."""
-    workspace_id = _workspace(scope)
-    name = f"budgets:{workspace_id}"
-    return hub.feed(name, lambda client: _fetch(client, workspace_id), cadence.WORKSPACES)
-
-
-def _spent_feed(hub: FeedHub, scope: Scope) -> Feed[Figures]:
-    workspace_id = _workspace(scope)
-
-    async def fetch(client: GatewayClient) -> Figures:
-        return await figures_of(client, await client.workspaces.get(workspace_id))
-
-    name = f"workspaces:figures:{workspace_id}"
-    return hub.feed(name, fetch, cadence.WORKSPACES, passing=True)
-
-
-def _workspace(scope: Scope) -> str:
-    if scope.parent is None:
-        raise ValueError("budgets are listed for one workspace")
-    return scope.parent
 
 
 def _complete(row: BudgetRow, figures: Figures) -> BudgetRow:
@@ -150,5 +98,5 @@ BUDGETS: ResourceSpec[BudgetRow] = ResourceSpec(
     empty="The workspace has no budget.",
     default_sort=("interval", False),
     facets={"interval": lambda row, _now: row.interval},
-    completion=Completion(_spent_feed, _complete, columns=frozenset({"spent", "share"})),
+    completion=Completion(spent_feed, _complete, columns=frozenset({"spent", "share"})),
 )

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
-from itertools import groupby
-from typing import TYPE_CHECKING
 
-from gwtui.client.errors import GatewayError
-from gwtui.contract.byok import ByokCredential
-from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
 from gwtui.crud.columns import flag_column, moment_column, text_column
-from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Scope, Section
+from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.byok.fields import RESTRICTIONS
-from gwtui.resources.keys.resource import fetch_keys
-from gwtui.resources.organization.resource import shown_person
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_of_workspaces, open_workspaces
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
+from gwtui.watch.feeds.byok import ByokRow, byok_feed, names_feed
 
 NO_RESTRICTION = Cell("no restriction", "muted")
 NOBODY = Cell("none at all: nothing may use it", "bad")
@@ -34,69 +20,6 @@ NOBODY = Cell("none at all: nothing may use it", "bad")
 
 _HASH_SHOWN = 12
 _NAME = 60
-
-
-@dataclass(frozen=True, slots=True)
-class ByokRow:
-    """A credential, the workspace it was listed in, and its place in the order of trial."""
-
-    credential: ByokCredential
-    workspace: Workspace | None = None
-    place: int | None = None
-    """1 is tried first among the enabled ones of the provider; None while it is not tried."""
-    rank: int = 0
-    """Place among all credentials of the provider, disabled ones included; from 0."""
-    tried: int = 0
-    """How many of the provider are tried."""
-    names: Mapping[str, str] = field(default_factory=dict)
-    """Key hash or user id -> name, as far as they are known."""
-
-    @property
-    def identity(self) -> str:
-        """The id; for a credential that came without one, what else tells it from others."""
-        one = self.credential
-        return one.id or f"?{one.provider}|{one.label}|{one.created_at}"
-
-    @property
-    def workspace_name(self) -> str | None:
-        """The workspace by name, else by the best identifier there is."""
-        if self.workspace is None:
-            return self.credential.workspace_id
-        return self.workspace.name or self.workspace.slug or self.workspace.id
-
-    @property
-    def order(self) -> str:
-        """Sorts by provider and workspace, and within them in the order of trial."""
-        provider = (self.credential.provider or "\uffff").casefold()
-        return f"{provider}\0{(self.workspace_name or '').casefold()}\0{self.rank:06}"
-
-
-def ranked(rows: Iterable[ByokRow]) -> tuple[ByokRow, ...]:
-    """The rows with their places in the order of trial.
-
-    Per provider and workspace: fallbacks last, else by ``sort_order``; disabled ones are not
-    tried (contract "BYOK provider credential").
-    """
-    found: list[ByokRow] = []
-    ordered = sorted(rows, key=lambda row: (*_group(row), *_trial(row)))
-    for _, group in groupby(ordered, key=_group):
-        members = list(group)
-        tried = [row for row in members if row.credential.disabled is False]
-        places = {row.identity: place for place, row in enumerate(tried, start=1)}
-        found += [
-            replace(row, place=places.get(row.identity), rank=rank, tried=len(tried))
-            for rank, row in enumerate(members)
-        ]
-    return tuple(found)
-
-
-def _group(row: ByokRow) -> tuple[str, str]:
-    return row.credential.provider or "", row.credential.workspace_id or ""
-
-
-def _trial(row: ByokRow) -> tuple[bool, bool, int, str]:
-    order = row.credential.sort_order
-    return row.credential.is_fallback is True, order is None, order or 0, row.identity
 
 
 def name_cell(row: ByokRow) -> Cell:
@@ -189,57 +112,8 @@ def _entry(row: ByokRow, name: str, entry: str) -> str:
     return safe_line(entry, _NAME)
 
 
-FEEDS = "byok"
-"""The feeds that a write to a credential makes out of date begin so."""
 _NOT_DECLARED = Cell("not declared", "muted")
 _EVERYWHERE = Cell("every workspace", "muted")
-
-
-async def fetch_byok(client: GatewayClient, workspace: str | None) -> Sequence[ByokRow]:
-    """The credentials of one workspace, or of every one, in the order in which they are tried.
-
-    Raises GatewayError: a list that lacks a workspace's credentials is never given out as whole.
-    """
-    known = await open_workspaces(client, every=workspace is None)
-    listed = await fetch_of_workspaces(
-        known, workspace, lambda identity: client.byok.list(workspace_id=identity)
-    )
-    rows: dict[str, ByokRow] = {}
-    for _, found in listed:
-        for credential in found:
-            row = ByokRow(credential, known.get(credential.workspace_id or ""))
-            rows.setdefault(row.identity, row)
-    return ranked(rows.values())
-
-
-def byok_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[ByokRow]]:
-    """The credentials of a scope: "byok" for all workspaces, "byok:ID" for one."""
-    workspace = scope.workspace
-    name = FEEDS if workspace is None else f"{FEEDS}:{workspace}"
-    return hub.feed(name, lambda client: fetch_byok(client, workspace), cadence.WORKSPACES)
-
-
-async def fetch_names(client: GatewayClient) -> Mapping[str, str]:
-    """Names of keys by hash and of members by user id; what cannot be read is left out."""
-    names: dict[str, str] = {}
-    try:
-        for row in await fetch_keys(client, None):
-            if row.key.hash and (row.key.name or row.key.label):
-                names[row.key.hash] = safe_line(row.key.name or row.key.label, _NAME)
-    except GatewayError:
-        pass
-    try:
-        for person in (await client.organization.members()).items:
-            if person.id:
-                names[person.id] = shown_person(person, person.id)
-    except GatewayError:
-        pass
-    return names
-
-
-def names_feed(hub: FeedHub) -> Feed[Mapping[str, str]]:
-    """Names of what restrictions list by identifier; they change seldom."""
-    return hub.feed("names", fetch_names, cadence.PROVIDERS)
 
 
 def _workspace_cell(row: ByokRow) -> Cell:

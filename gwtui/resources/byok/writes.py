@@ -19,9 +19,9 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import closest
 from gwtui.resources.byok.fields import FIELDS, RESTRICTIONS
 from gwtui.resources.byok.form import create_form, edit_form, rotate_form
-from gwtui.resources.byok.resource import names_feed
-from gwtui.resources.models.providers import providers_feed
 from gwtui.resources.uses import Uses, credential_uses, items_soon
+from gwtui.watch.feeds.byok import names_feed
+from gwtui.watch.feeds.models import providers_feed
 from gwtui.watch.hub import FeedHub, Scope
 
 _STORED = "The key is stored encrypted; it is never shown again."

@@ -6,81 +6,20 @@ Contract "Credits". Amounts are USD.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeAlias
 
-from gwtui.client.errors import GatewayError
-from gwtui.client.request_log import list_read, workspaces_closed
-from gwtui.contract.credits import Credits
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, usd_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_gaps import honesty_sections
-from gwtui.domain import runway as burn
 from gwtui.domain.cells import SortValue
-from gwtui.domain.runway import Outlook, credit_outlook
 from gwtui.resources.credits import balance
 from gwtui.resources.credits.text import burn_cells, runway_cells
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.credits import fetch_credits
-from gwtui.watch.feeds.keys import keys_feed, used_today
-from gwtui.watch.feeds.past import credits_past_feed
-from gwtui.watch.hub import FeedHub, Scope
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-    from gwtui.watch.history.standing import CreditsState
+from gwtui.watch.feeds.credits import Around, CreditsRow, around_feed, credits_rows_feed
 
 _DAY = timedelta(days=1)
-Around: TypeAlias = "tuple[Decimal | None, CreditsState | None]"
-"""What the keys used today, and the credits as they are recorded."""
-
-
-@dataclass(frozen=True, slots=True)
-class CreditsRow:
-    """The account's credits; ``used_today`` by its keys since 00:00 UTC, None until read.
-
-    ``past`` is what this machine recorded of them, None where it recorded nothing.
-    """
-
-    credits: Credits
-    used_today: Decimal | None = None
-    past: CreditsState | None = None
-
-    def rate(self, now: datetime) -> burn.Rate | None:
-        """How fast they go by today's use of the keys."""
-        return burn.since_midnight(self.used_today, now)
-
-    def outlook(self, now: datetime) -> Outlook | None:
-        """When they will be gone, as every screen and command tells it."""
-        recorded = None if self.past is None else self.past.outlook
-        return credit_outlook(self.credits.balance, recorded, self.used_today, now)
-
-
-async def _fetch(client: GatewayClient) -> Sequence[CreditsRow]:
-    return (CreditsRow(await fetch_credits(client)),)
-
-
-def _feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[CreditsRow]]:
-    return hub.feed("credits:list", _fetch, cadence.CREDITS)
-
-
-def _around_feed(hub: FeedHub, _scope: Scope) -> Feed[Around]:
-    """What the keys used today and what is recorded of the credits."""
-
-    async def fetch(_client: GatewayClient) -> Around:
-        keys = await keys_feed(hub, Scope()).refresh()
-        if keys.value is None:
-            raise keys.error or GatewayError("There is no answer.")
-        list_read(keys.lacks.unreadable, complete=not keys.lacks.cut)
-        workspaces_closed(keys.lacks.closed)
-        past = (await credits_past_feed(hub, Scope()).refresh()).value
-        return used_today(keys.value), None if past is None else past.standing
-
-    return hub.feed("credits:around", fetch, cadence.CREDITS)
 
 
 def _complete(row: CreditsRow, around: Around) -> CreditsRow:
@@ -182,12 +121,12 @@ CREDITS: ResourceSpec[CreditsRow] = ResourceSpec(
     name=lambda _row: "Credits",
     columns=COLUMNS,
     sections=(Section("CreditsState", _standing), *honesty_sections(lambda row: row.credits)),
-    feed=_feed,
+    feed=credits_rows_feed,
     raw=lambda row: row.credits.raw,
     empty="The gateway did not give a balance.",
     default_sort=("balance", False),
     completion=Completion(
-        _around_feed,
+        around_feed,
         _complete,
         columns=frozenset({"burn", "runway_days"}),
     ),

@@ -15,7 +15,7 @@ from gwtui.crud.columns import text_column, usd_column
 from gwtui.crud.resource import Cell, Column
 from gwtui.domain import money
 from gwtui.domain.key_state import key_state
-from gwtui.resources.keys.resource import KeyRow
+from gwtui.watch.feeds.keys import KeyRow
 
 Window = Literal["today", "week", "month"]
 WINDOWS: tuple[Window, ...] = ("today", "week", "month")

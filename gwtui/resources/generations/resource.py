@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.activity import Generation
 from gwtui.crud import cells
 from gwtui.crud.columns import count_column, flag_column, moment_column, text_column, usd_column
-from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ResourceSpec, Scope, Section
+from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ResourceSpec, Section
 from gwtui.crud.schema_gaps import own_honesty_sections
 from gwtui.domain.safe_text import safe_line
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
+from gwtui.watch.feeds.generations import generation_feed
 
 _SECOND = 1000
 _TRY = ("provider", "status", "latency", "BYOK", "model", "tier")
@@ -198,25 +191,6 @@ SECTIONS: tuple[Section[Generation], ...] = (
 )
 
 
-_NAME = 60
-
-
-async def _look_up(client: GatewayClient, identity: str) -> Sequence[Generation]:
-    try:
-        return (await client.generations.get(identity),)
-    except NotFoundError as error:
-        named = safe_line(identity, _NAME)
-        why = f"There is no generation “{named}”: unknown, or no longer kept."
-        raise GatewayError(why, request_id=error.request_id) from None
-
-
-def _feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[Generation]]:
-    """The one whose id is the scope's parent."""
-    identity = scope.parent or ""
-    name = f"generation:{identity}"
-    return hub.feed(name, lambda client: _look_up(client, identity), cadence.KEYS)
-
-
 COLUMNS: tuple[Column[Generation], ...] = (
     text_column("id", "Generation", lambda one: one.id, 36, 0, help="its id"),
     moment_column("began", "Began", lambda one: one.created_at, 11, 1, "when it began"),
@@ -246,7 +220,7 @@ ONE_GENERATION: ResourceSpec[Generation] = ResourceSpec(
     name=shown_name,
     columns=COLUMNS,
     sections=SECTIONS,
-    feed=_feed,
+    feed=generation_feed,
     raw=lambda one: one.raw,
     empty="The gateway said nothing about it.",
     default_sort=("id", False),

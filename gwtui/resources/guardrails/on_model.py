@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from gwtui.client.errors import NotFoundError
-from gwtui.contract.models import Model
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, text_column
-from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Scope, Section
-from gwtui.domain.catalog_view import CatalogView, Offers
-from gwtui.domain.guardrail_effect import ModelEffect, effect_on_model, restrictions_of
+from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
 from gwtui.domain.uptime import verdict
 from gwtui.resources.guardrails.effect import (
     endpoint_title,
@@ -23,66 +17,7 @@ from gwtui.resources.guardrails.effect import (
     verdict_cell,
 )
 from gwtui.resources.guardrails.view import display_name
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.endpoints import fetch_zdr
-from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, fetch_guardrails
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
-
-@dataclass(frozen=True, slots=True)
-class OnModel:
-    """One guardrail and what it leaves of the model."""
-
-    row: GuardrailRow
-    effect: ModelEffect
-
-
-async def fetch_on_model(client: GatewayClient, scope: Scope) -> Sequence[OnModel]:
-    """Every guardrail of the scope, applied to the model that it names as parent.
-
-    One that is not made yet blocks nothing and is left out. Raises GatewayError.
-    """
-    view = await _view(client, scope.parent or "")
-    rows = [row for row in await fetch_guardrails(client, scope.workspace) if row.made]
-    return tuple(
-        OnModel(row, effect_on_model(offers, [restrictions_of(row.guardrail)], view, row.dialect))
-        for row in rows
-        for offers in view.offers
-        if offers.model.id == scope.parent
-    )
-
-
-async def _view(client: GatewayClient, model_id: str) -> CatalogView:
-    """The catalog with the endpoints of one model."""
-    models = (await client.catalog.models()).items
-    try:
-        endpoints = (await client.catalog.endpoints(model_id)).endpoints
-    except NotFoundError:
-        endpoints = None
-    providers = (await client.providers.list()).items
-
-    def offers(model: Model) -> Offers:
-        known = model.id == model_id and endpoints is not None
-        return Offers(model, tuple(endpoints or ()) if known else None)
-
-    return CatalogView(
-        offers=tuple(offers(model) for model in models),
-        provider_slugs={one.name: one.slug for one in providers if one.name and one.slug},
-        zdr=await fetch_zdr(client),
-    )
-
-
-def on_model_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[OnModel]]:
-    """The guardrails on the model that the scope names as parent. ValueError without one."""
-    if scope.parent is None:
-        raise ValueError("guardrails are shown for one model: open it from the models list")
-    name = f"{FEEDS}:on-model:{scope.parent}:{scope.workspace or ''}"
-    return hub.feed(name, lambda client: fetch_on_model(client, scope), cadence.WORKSPACES)
-
+from gwtui.watch.feeds.on_model import OnModel, on_model_feed
 
 COLUMNS: tuple[Column[OnModel], ...] = (
     text_column(

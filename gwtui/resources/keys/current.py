@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
-from gwtui.client.errors import GatewayError
 from gwtui.contract.budgets import BudgetLayer
 from gwtui.contract.keys import CurrentKey, limit_used_share
 from gwtui.crud import cells
@@ -20,7 +16,6 @@ from gwtui.crud.resource import (
     DetailRow,
     DetailTable,
     ResourceSpec,
-    Scope,
     Section,
     Tone,
 )
@@ -28,16 +23,7 @@ from gwtui.crud.schema_gaps import own_honesty_sections
 from gwtui.domain import money
 from gwtui.domain.resets import describe_reset
 from gwtui.resources.keys.resource import NEVER, used_tone
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
-
-NOT_MANAGEMENT = "this key is not a management key"
-"""Why nothing can be changed, to end a sentence with."""
+from gwtui.watch.feeds.current_key import KeyRights, current_key_rows_feed
 
 _NO_LIMIT = Cell("no limit", "muted")
 _SCOPES: Mapping[str, str] = {
@@ -48,46 +34,6 @@ _SCOPES: Mapping[str, str] = {
     "workspace": "workspace",
     "key_limit": "limit of the key",
 }
-
-
-async def fetch_current_key(client: GatewayClient) -> CurrentKey:
-    """What the key in use may do. Where it may not manage, no write is sent any more.
-
-    Raises GatewayError.
-    """
-    current = await client.keys.current()
-    if current.is_management_key is False:
-        client.gate.close(NOT_MANAGEMENT)
-    return current
-
-
-def current_key_feed(hub: FeedHub, _scope: Scope) -> Feed[CurrentKey]:
-    """The feed of the key in use; the same for every workspace."""
-    return hub.feed("key", fetch_current_key, cadence.KEYS)
-
-
-@dataclass(frozen=True, slots=True)
-class KeyRights:
-    """How much of the catalog the key in use may call; None is what could not be read."""
-
-    models: int | None = None
-    of: int | None = None
-
-
-async def fetch_reach(client: GatewayClient) -> KeyRights:
-    """Both counts; one that fails leaves the other. Never raises GatewayError."""
-    models: int | None = None
-    of: int | None = None
-    with suppress(GatewayError):
-        models = len((await client.catalog.user_models()).items)
-    with suppress(GatewayError):
-        of = await client.catalog.count()
-    return KeyRights(models, of)
-
-
-def reach_feed(hub: FeedHub, _scope: Scope) -> Feed[KeyRights]:
-    """How much of the catalog the key in use may call."""
-    return hub.feed("models:reach", fetch_reach, cadence.MODELS)
 
 
 def reach_section(reach: KeyRights | None) -> Section[CurrentKey]:
@@ -273,14 +219,6 @@ SECTIONS: tuple[Section[CurrentKey], ...] = (
 )
 
 
-async def _fetch(client: GatewayClient) -> Sequence[CurrentKey]:
-    return (await fetch_current_key(client),)
-
-
-def _feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[CurrentKey]]:
-    return hub.feed("key:list", _fetch, cadence.KEYS)
-
-
 COLUMNS: tuple[Column[CurrentKey], ...] = (
     text_column("label", "Label", lambda key: key.label, 18, 0, help="masked form of the key"),
     flag_column(
@@ -310,7 +248,7 @@ THIS_KEY: ResourceSpec[CurrentKey] = ResourceSpec(
     name=shown_name,
     columns=COLUMNS,
     sections=SECTIONS,
-    feed=_feed,
+    feed=current_key_rows_feed,
     raw=lambda key: key.raw,
     empty="The gateway said nothing about the key.",
     default_sort=("label", False),

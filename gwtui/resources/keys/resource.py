@@ -26,7 +26,7 @@ from gwtui.domain.key_state import NEAR_LIMIT, KeyState, key_state
 from gwtui.domain.resets import describe_reset
 from gwtui.resources.guardrails.view import READING, display_name
 from gwtui.watch.feeds.guardrails import Bindings, bindings_feed
-from gwtui.watch.feeds.keys import KeyBinding, KeyRow, fetch_keys, keys_feed
+from gwtui.watch.feeds.keys import KeyBinding, KeyRow, keys_feed
 
 _NO_LIMIT = Cell("no limit", "muted")
 NEVER = Cell("never", "muted")
@@ -215,8 +215,6 @@ SECTIONS: tuple[Section[KeyRow], ...] = (
     *honesty_sections(lambda row: row.key),
 )
 
-
-__all__ = ["COLUMNS", "KEYS", "KeyRow", "fetch_keys", "keys_feed"]
 
 _SEVERITY: dict[Tone, int] = {"bad": 0, "warn": 1, "good": 2, "accent": 2, "plain": 2, "muted": 3}
 

@@ -3,101 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
 
-from gwtui.contract.keys import ApiKey, is_active
-from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
-from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Scope, Section, SortValue
+from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.organization.resource import full_name, role_cell, shown_person
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import Parts
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
-T = TypeVar("T")
+from gwtui.resources.organization.resource import role_cell
+from gwtui.watch.feeds.members import MemberRow, members_feed
+from gwtui.watch.feeds.organization import full_name
 
 _KEYS_SHOWN = 20
-
-
-@dataclass(frozen=True, slots=True)
-class MemberRow:
-    """A membership, the person it is of, and the keys that this person made in the workspace.
-
-    ``person`` is None when the organization does not say who it is, ``keys`` when the workspace's
-    keys could not be read; ``faults`` says why.
-    """
-
-    member: WorkspaceMember
-    person: OrganizationMember | None = None
-    keys: tuple[ApiKey, ...] | None = None
-    faults: tuple[str, ...] = ()
-
-    @property
-    def identity(self) -> str:
-        """The user id; for a membership that came without one, its own id."""
-        return self.member.user_id or f"?{self.member.id}"
-
-    @property
-    def called(self) -> str:
-        """The person in a sentence."""
-        return shown_person(self.person, self.member.user_id)
-
-    def active_keys(self, now: datetime) -> tuple[ApiKey, ...]:
-        """Keys of this person that stand in the way of a removal, as far as they are known."""
-        return tuple(key for key in self.keys or () if is_active(key, now))
-
-
-async def fetch_members(client: GatewayClient, workspace_id: str) -> Sequence[MemberRow]:
-    """The members of a workspace, with what the organization says of them. Raises GatewayError.
-
-    Who they are and what keys they have is joined where it can be read: a list without names is
-    still a list of members.
-    """
-    members = (await client.workspaces.members(workspace_id)).items
-    parts = Parts()
-    people: tuple[OrganizationMember, ...] | None = await parts.read(
-        "organization", client.organization.members
-    )
-    keys: tuple[ApiKey, ...] | None = await parts.read(
-        "keys", lambda: client.keys.list(workspace_id=workspace_id)
-    )
-    by_id = {person.id: person for person in people or ()}
-    return tuple(
-        MemberRow(
-            member,
-            by_id.get(member.user_id),
-            None if keys is None else keys_of(keys, member.user_id),
-            tuple(parts.faults),
-        )
-        for member in members
-    )
-
-
-def keys_of(keys: Sequence[ApiKey], user_id: str | None) -> tuple[ApiKey, ...]:
-    """The keys that a person made."""
-    return tuple(key for key in keys if user_id is not None and key.creator_user_id == user_id)
-
-
-def members_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[MemberRow]]:
-    """The members of the workspace that the scope names as parent. Raises ValueError without."""
-    workspace_id = scope.parent
-    if workspace_id is None:
-        raise ValueError("members are listed for one workspace: open them from the workspaces")
-    return hub.feed(
-        f"members:{workspace_id}",
-        lambda client: fetch_members(client, workspace_id),
-        cadence.WORKSPACES,
-        passing=True,
-    )
 
 
 def _active(row: MemberRow, now: datetime) -> SortValue:

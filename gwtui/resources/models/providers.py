@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from gwtui.contract.models import Provider
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
-from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Scope, Section
+from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_gaps import own_honesty_sections
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
+from gwtui.watch.feeds.models import providers_feed
 
 _LINKS = (
     ("privacy policy", "privacy_policy_url"),
@@ -24,16 +18,6 @@ _LINKS = (
     ("status page", "status_page_url"),
 )
 _NONE_GIVEN = Cell("none given", "muted")
-
-
-async def fetch_providers(client: GatewayClient) -> Sequence[Provider]:
-    """Every provider. Raises GatewayError."""
-    return (await client.providers.list()).items
-
-
-def providers_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Provider]]:
-    """The providers feed; the same for every workspace."""
-    return hub.feed("providers", fetch_providers, cadence.PROVIDERS)
 
 
 def _link(provider: Provider, name: str) -> Cell:

@@ -6,23 +6,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
-from typing import TYPE_CHECKING
 
 from gwtui.contract.models import Model, ReasoningSupport
 from gwtui.crud import cells
 from gwtui.crud.columns import count_column, figure_column, moment_column, text_column
-from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ResourceSpec, Scope, Section
+from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ResourceSpec, Section
 from gwtui.crud.schema_gaps import own_honesty_sections
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.models.prices import other_prices, per_million, per_million_cell, price_table
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
+from gwtui.watch.feeds.models import models_feed, user_models_feed
 
 _NONE = Cell("none", "muted")
 _SCORES = 400
@@ -85,16 +78,6 @@ def _defaults(model: Model) -> Cell:
 
 _WITHDRAWN_SOON_DAYS = 30
 _TOP = "at the provider that is used first"
-
-
-async def fetch_models(client: GatewayClient) -> Sequence[Model]:
-    """The whole catalog, every output modality. Raises GatewayError."""
-    return (await client.catalog.models()).items
-
-
-def models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:
-    """The catalog; the same for every workspace."""
-    return hub.feed("models", fetch_models, cadence.MODELS)
 
 
 def modality(model: Model) -> str | None:
@@ -288,16 +271,6 @@ MODELS: ResourceSpec[Model] = ResourceSpec(
         "parameter": lambda model, _now: " ".join(model.supported_parameters or ()),
     },
 )
-
-
-async def fetch_user_models(client: GatewayClient) -> Sequence[Model]:
-    """The models that the policies of the key in use leave. Raises GatewayError."""
-    return (await client.catalog.user_models()).items
-
-
-def user_models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:
-    """What the key in use may call; the same for every workspace."""
-    return hub.feed("models:user", fetch_user_models, cadence.MODELS)
 
 
 USER_MODELS: ResourceSpec[Model] = replace(

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from gwtui.contract.models import Endpoint, Model
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, text_column
 from gwtui.crud.resource import (
@@ -17,63 +13,14 @@ from gwtui.crud.resource import (
     Completion,
     DetailRow,
     ResourceSpec,
-    Scope,
     Section,
     SortValue,
 )
 from gwtui.crud.schema_gaps import honesty_sections
-from gwtui.domain.catalog_view import CatalogView, endpoint_key, is_healthy
+from gwtui.domain.catalog_view import CatalogView, endpoint_key
 from gwtui.domain.uptime import verdict
-from gwtui.resources.guardrails.effect import catalog_feed, endpoint_title
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
-
-@dataclass(frozen=True, slots=True)
-class ZdrRow:
-    """A model and what of it remains; ``every`` is None until all its endpoints were read."""
-
-    model: Model
-    remaining: tuple[Endpoint, ...]
-    every: tuple[Endpoint, ...] | None = None
-
-    @property
-    def identity(self) -> str:
-        """The model's id; for one that came without, what else tells it from others."""
-        return self.model.id or f"?{self.model.canonical_slug}|{self.model.name}"
-
-    @property
-    def lost(self) -> tuple[Endpoint, ...]:
-        """The endpoints that do not remain, as far as they are known."""
-        kept = {endpoint_key(endpoint) for endpoint in self.remaining}
-        return tuple(one for one in self.every or () if endpoint_key(one) not in kept)
-
-    @property
-    def healthy(self) -> int:
-        """How many of the remaining endpoints work now."""
-        return sum(is_healthy(endpoint) for endpoint in self.remaining)
-
-
-async def fetch_zdr_rows(client: GatewayClient) -> Sequence[ZdrRow]:
-    """Every model of the catalog with the endpoints that remain. Raises GatewayError."""
-    remaining: dict[str, list[Endpoint]] = defaultdict(list)
-    for endpoint in (await client.catalog.zdr_endpoints()).items:
-        remaining[endpoint.model_id or ""].append(endpoint)
-
-    def of(model: Model) -> tuple[Endpoint, ...]:
-        found = remaining.get(model.canonical_slug or "") or remaining.get(model.id or "")
-        return tuple(found or ())
-
-    return tuple(ZdrRow(model, of(model)) for model in (await client.catalog.models()).items)
-
-
-def zdr_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[ZdrRow]]:
-    """The preview; the same for every workspace."""
-    return hub.feed("zdr", fetch_zdr_rows, cadence.MODELS)
+from gwtui.resources.guardrails.effect import endpoint_title
+from gwtui.watch.feeds.models import ZdrRow, catalog_feed, zdr_feed
 
 
 def complete(row: ZdrRow, view: CatalogView) -> ZdrRow:

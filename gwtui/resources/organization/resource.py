@@ -3,41 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from gwtui.client.errors import NotFoundError
-from gwtui.contract.organization import OrganizationMember, WorkspaceMember
-from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
-from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Scope, Section
+from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_gaps import honesty_sections
-from gwtui.domain.safe_text import safe_line
 from gwtui.resources.workspaces.view import shown_name
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_each, open_workspaces
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.feeds.organization import (
+    Belonging,
+    PersonRow,
+    full_name,
+    people_feed,
+    places_feed,
+    shown_person,
+)
 
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
-
-_NAME = 60
 _ROLE_PREFIX = "org:"
-
-
-def full_name(person: OrganizationMember | None) -> str | None:
-    """First and last name as far as there are any; None for nobody and for a nameless one."""
-    return None if person is None else person.full_name
-
-
-def shown_person(person: OrganizationMember | None, user_id: str | None) -> str:
-    """What a person is called: by name, else by mail, else by id. Fit to be shown."""
-    mail = None if person is None else person.email
-    return safe_line(full_name(person) or mail or user_id or "without an id", _NAME)
 
 
 def role_cell(role: str | None) -> Cell:
@@ -49,70 +31,16 @@ def role_cell(role: str | None) -> Cell:
 _READING = Cell("…", "muted")
 
 
-@dataclass(frozen=True, slots=True)
-class Belonging:
-    """A workspace that a person is in, and as what."""
-
-    workspace: Workspace
-    member: WorkspaceMember
-
-    @property
-    def name(self) -> str:
-        """What the workspace is called."""
-        return shown_name(self.workspace)
-
-
-@dataclass(frozen=True, slots=True)
-class PersonRow:
-    """A member of the organization; ``places`` is None until the workspaces were read."""
-
-    person: OrganizationMember
-    places: tuple[Belonging, ...] | None = None
-
-    @property
-    def identity(self) -> str:
-        """The user id; for a person that came without one, what else tells them from others."""
-        return self.person.id or f"?{self.person.email}|{full_name(self.person)}"
-
-
-async def fetch_people(client: GatewayClient) -> Sequence[PersonRow]:
-    """Everybody in the organization. Raises GatewayError."""
-    return tuple(PersonRow(person) for person in (await client.organization.members()).items)
-
-
-async def fetch_places(client: GatewayClient) -> Mapping[str, tuple[Belonging, ...]]:
-    """The workspaces of each user id, in the order of the workspaces. Raises GatewayError."""
-    spaces = tuple((await open_workspaces(client)).values())
-
-    async def members(space: Workspace) -> tuple[WorkspaceMember, ...]:
-        try:
-            return (await client.workspaces.members(space.id or "")).items
-        except NotFoundError:
-            return ()  # deleted since the workspaces were listed
-
-    found: dict[str, list[Belonging]] = {}
-    for space, listed in zip(spaces, await fetch_each(spaces, members), strict=True):
-        for member in listed:
-            if member.user_id:
-                found.setdefault(member.user_id, []).append(Belonging(space, member))
-    return {user_id: tuple(places) for user_id, places in found.items()}
-
-
-def people_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[PersonRow]]:
-    """Everybody in the organization, whatever the scope."""
-    return hub.feed("organization", fetch_people, cadence.WORKSPACES)
-
-
-def _places_feed(hub: FeedHub, _scope: Scope) -> Feed[Mapping[str, tuple[Belonging, ...]]]:
-    return hub.feed("organization:places", fetch_places, cadence.WORKSPACES)
-
-
 def _complete(row: PersonRow, places: Mapping[str, tuple[Belonging, ...]]) -> PersonRow:
     return PersonRow(row.person, places.get(row.identity, ()))
 
 
 def _names(row: PersonRow) -> str | None:
-    return None if row.places is None else ", ".join(place.name for place in row.places)
+    return (
+        None
+        if row.places is None
+        else ", ".join(shown_name(place.workspace) for place in row.places)
+    )
 
 
 def _names_cell(row: PersonRow) -> Cell:
@@ -171,7 +99,7 @@ def _place_rows(row: PersonRow, now: datetime) -> Sequence[DetailRow]:
     return [
         DetailRow(
             role_cell(place.member.role).text,
-            Cell(place.name),
+            Cell(shown_name(place.workspace)),
             f"joined {cells.ago(place.member.created_at, now).text}"
             if place.member.created_at
             else "",
@@ -194,7 +122,7 @@ ORGANIZATION: ResourceSpec[PersonRow] = ResourceSpec(
         *honesty_sections(lambda row: row.person),
     ),
     feed=people_feed,
-    completion=Completion(_places_feed, _complete, columns=frozenset({"workspaces"})),
+    completion=Completion(places_feed, _complete, columns=frozenset({"workspaces"})),
     raw=lambda row: row.person.raw,
     empty="The organization has no members that this key may see.",
     default_sort=("name", False),

@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from gwtui.contract.organization import OrganizationSettings
 from gwtui.crud import cells
 from gwtui.crud.columns import flag_column, text_column
-from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Scope, Section
+from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_gaps import own_honesty_sections
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
-
-async def _fetch(client: GatewayClient) -> Sequence[OrganizationSettings]:
-    return (await client.organization.settings(),)
-
-
-def _feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[OrganizationSettings]]:
-    return hub.feed("organization:settings", _fetch, cadence.WORKSPACES)
-
+from gwtui.watch.feeds.organization import settings_feed
 
 COLUMNS: tuple[Column[OrganizationSettings], ...] = (
     text_column("id", "Organization", lambda one: one.id, 30, 0, help="organization id"),
@@ -59,7 +44,7 @@ SETTINGS: ResourceSpec[OrganizationSettings] = ResourceSpec(
     name=lambda _one: "Settings of the organization",
     columns=COLUMNS,
     sections=(Section("Settings", _rows), *own_honesty_sections(OrganizationSettings)),
-    feed=_feed,
+    feed=settings_feed,
     raw=lambda one: one.raw,
     empty="The gateway gave no settings.",
     default_sort=("id", False),

@@ -5,15 +5,13 @@ Nothing is sent but reads.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
-from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
-from gwtui.local.journal import Journal, JournalEntry, OpenIntent
+from gwtui.local.journal import Journal, OpenIntent
 from gwtui.resources.assignments import actions as assignments
 from gwtui.resources.budgets import actions as budgets
 from gwtui.resources.generations import actions as generation
@@ -24,14 +22,9 @@ from gwtui.resources.recovery.creations import look_for_creation
 from gwtui.resources.recovery.evidence import Evidence, InspectionContext
 from gwtui.resources.recovery.kinds import kinds
 from gwtui.resources.uses import items_soon, people_names
-from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.doubts import FEED, in_doubt
+from gwtui.watch.feeds.doubts import Doubt, Inspected, inspected_feed
 from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
 
 _CREATE, _DELETE = ".create", ".delete"
 _NO_WAY = "The gateway does not tell which feedback it has got: nothing can be read back."
@@ -75,20 +68,6 @@ async def _look_at_binding(look: InspectionContext) -> Evidence | None:
     return None
 
 
-def makers(entries: Iterable[JournalEntry]) -> Mapping[str, str]:
-    """What the writes of a journal are known to have made: identity -> the title of the write."""
-    titles: dict[str, str] = {}
-    made: dict[str, str] = {}
-    for entry in entries:
-        if entry.event == "intent" and str(entry.details.get("action", "")).endswith(_CREATE):
-            titles[entry.id] = str(entry.details.get("title", ""))
-        elif entry.event in {"applied", "resolved"} and entry.id in titles:
-            identity = entry.details.get("identity")
-            if isinstance(identity, str):
-                made[identity] = titles[entry.id]
-    return made
-
-
 async def _names(client: GatewayClient, intent: OpenIntent) -> Mapping[str, str]:
     """Names of what the fields mention; without them their identifiers are shown."""
     names: dict[str, str] = {}
@@ -100,32 +79,14 @@ async def _names(client: GatewayClient, intent: OpenIntent) -> Mapping[str, str]
     return names
 
 
-@dataclass(frozen=True, slots=True)
-class Inspection:
-    """What was found; None once the write is in doubt no more."""
-
-    evidence: Evidence | None
+Inspection: TypeAlias = Inspected[Evidence]
 
 
 def evidence_feed(hub: FeedHub, journal: Journal, plan: str, reach: timedelta) -> Feed[Inspection]:
     """The evidence on the write of that plan, as far as ``reach`` before and after it."""
 
-    async def fetch(client: GatewayClient) -> Inspection:
-        try:
-            intent, known = await asyncio.to_thread(known_of, client, plan)
-        except OSError as error:
-            why = error.strerror or "it cannot be read"
-            raise GatewayError(f"The journal {journal.path}: {why}") from None
-        if intent is None:
-            return Inspection(None)
-        return Inspection(
-            await look_into(InspectionContext(client, intent, hub.clock.now(), reach, known))
-        )
+    async def look(client: GatewayClient, doubt: Doubt) -> Evidence:
+        now = hub.clock.now()
+        return await look_into(InspectionContext(client, doubt.intent, now, reach, doubt.made))
 
-    def known_of(client: GatewayClient, plan: str) -> tuple[OpenIntent | None, Mapping[str, str]]:
-        found = in_doubt(journal, client.connection.base_url, hub.clock)
-        intent = next((one for one in found if one.id == plan), None)
-        return intent, {} if intent is None else makers(journal.entries())
-
-    name = f"{FEED}:{plan}:{reach.total_seconds():.0f}"
-    return hub.feed(name, fetch, cadence.KEYS, passing=True)
+    return inspected_feed(hub, journal, (plan, f"{reach.total_seconds():.0f}"), look)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, flag_column, moment_column, text_column
-from gwtui.crud.resource import Cell, Column, Completion, ResourceSpec, Scope, SortValue
+from gwtui.crud.resource import Cell, Column, Completion, ResourceSpec, SortValue
 from gwtui.resources.workspaces.view import (
     SECTIONS,
-    WorkspaceRow,
     active_keys_cell,
     budget_cell,
     logging_word,
@@ -21,32 +19,13 @@ from gwtui.resources.workspaces.view import (
     shown_name,
     tightest,
 )
-from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.workspaces import (
     Figures,
-    default_workspace_id,
-    fetch_workspaces,
+    WorkspaceRow,
     figures_feed,
     figures_of_feed,
-    workspaces_feed,
+    workspace_rows_feed,
 )
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
-__all__ = ["COLUMNS", "WORKSPACES", "WorkspaceRow", "workspaces_feed"]
-
-
-async def _fetch_rows(client: GatewayClient) -> Sequence[WorkspaceRow]:
-    spaces = await fetch_workspaces(client)
-    default = await default_workspace_id(client)
-    return tuple(WorkspaceRow(space, default=default) for space in spaces)
-
-
-def _rows_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[WorkspaceRow]]:
-    return hub.feed("workspaces", _fetch_rows, cadence.WORKSPACES)
 
 
 def _complete(row: WorkspaceRow, figures: Mapping[str, Figures]) -> WorkspaceRow:
@@ -165,7 +144,7 @@ WORKSPACES: ResourceSpec[WorkspaceRow] = ResourceSpec(
     name=lambda row: shown_name(row.workspace),
     columns=COLUMNS,
     sections=SECTIONS,
-    feed=_rows_feed,
+    feed=workspace_rows_feed,
     writes="gwtui.resources.workspaces.writes:WRITES",
     completion=Completion(
         figures_feed,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -17,36 +16,12 @@ from gwtui.domain.key_state import NEAR_LIMIT
 from gwtui.domain.resets import next_reset
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative
-from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, Figures
+from gwtui.watch.feeds.budgets import BudgetUse
+from gwtui.watch.feeds.workspaces import WorkspaceRow
 
 PERIODS = {"daily": "today", "weekly": "this week", "monthly": "this month", "lifetime": "in all"}
 """The window of a budget, from now."""
 _SHORT = {"daily": "day", "weekly": "week", "monthly": "month", "lifetime": "life"}
-
-
-@dataclass(frozen=True, slots=True)
-class WorkspaceRow:
-    """A workspace of the list; ``figures`` is None until they were read.
-
-    ``default`` is the id of the workspace that is meant where none is named, None while unknown.
-    """
-
-    workspace: Workspace
-    figures: Figures | None = None
-    default: str | None = None
-
-    @property
-    def identity(self) -> str:
-        """The id; for a workspace that came without one, what else tells it from others."""
-        space = self.workspace
-        return space.id or f"?{space.slug}|{space.name}"
-
-    @property
-    def is_default(self) -> bool:
-        """Whether operations that name no workspace mean this one, as far as can be told."""
-        if self.default is None:
-            return self.workspace.slug == DEFAULT_SLUG
-        return self.workspace.id == self.default
 
 
 def shown_name(space: Workspace) -> str:
@@ -55,22 +30,6 @@ def shown_name(space: Workspace) -> str:
 
 
 # How the figures read ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetUse:
-    """One budget and what is known to be spent of it."""
-
-    interval: str
-    limit: Decimal | None
-    spent: Decimal | None
-
-    @property
-    def share(self) -> Decimal | None:
-        """Share of the budget that is spent, 0..1 and above."""
-        if self.limit is None or self.limit <= 0 or self.spent is None:
-            return None
-        return self.spent / self.limit
 
 
 def budget_uses(row: WorkspaceRow) -> tuple[BudgetUse, ...]:

@@ -66,7 +66,8 @@ async def _open_activity(context: ActionContext, key_hash: str, name: str) -> No
 
 async def activity_of_person(context: ActionContext) -> None:
     """What the keys did that the selected person made."""
-    from gwtui.resources.organization.resource import ORGANIZATION, PersonRow  # noqa: PLC0415
+    from gwtui.resources.organization.resource import ORGANIZATION  # noqa: PLC0415
+    from gwtui.watch.feeds.organization import PersonRow  # noqa: PLC0415
 
     row = cast("PersonRow", context.target)
     if row.person.id:

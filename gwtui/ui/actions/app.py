@@ -67,7 +67,7 @@ async def open_goto(context: ActionContext) -> None:
 async def choose_workspace(context: ActionContext) -> None:
     """Narrow the lists to one workspace, or to none."""
     from gwtui.crud import cells  # noqa: PLC0415
-    from gwtui.resources.workspaces.resource import workspaces_feed  # noqa: PLC0415
+    from gwtui.watch.feeds.workspaces import workspaces_feed  # noqa: PLC0415
 
     app = context.app
     if app.session is None:

@@ -12,14 +12,14 @@ from gwtui.crud.text import Names, count
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.assignments.plans import plan_assign_keys, plan_assign_members
 from gwtui.resources.guardrails.view import display_name, shown_name
-from gwtui.resources.members.resource import MemberRow
-from gwtui.resources.organization.resource import PersonRow, shown_person
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import confirm_and_tell, covered, read_again
 from gwtui.ui.forms.model_field import FindScreen
 from gwtui.ui.forms.search import NAMED, SearchOption
 from gwtui.watch.feeds.guardrails import FEEDS, Bindings, GuardrailRow, bindings_feed
 from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.members import MemberRow
+from gwtui.watch.feeds.organization import PersonRow, shown_person
 
 _MakePlan = Callable[[Guardrail, Bindings, Names], Plan[int]]
 """The plan of a guardrail, in view of what holds which guardrail now and of their names."""

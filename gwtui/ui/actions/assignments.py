@@ -15,9 +15,7 @@ from gwtui.crud.text import Names, count
 from gwtui.crud.undo import each_back
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.assignments.plans import plan_unassign_keys, plan_unassign_members
-from gwtui.resources.assignments.resource import AssignmentRow, fetch_people
 from gwtui.resources.guardrails.view import shown_name
-from gwtui.resources.organization.resource import shown_person
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.guardrail_links import say_not_made
 from gwtui.ui.actions.writing import (
@@ -32,7 +30,9 @@ from gwtui.ui.actions.writing import (
 )
 from gwtui.ui.forms.assigning import Assigning
 from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.watch.feeds.assignments import AssignmentRow, fetch_people
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow
+from gwtui.watch.feeds.organization import shown_person
 
 
 async def assign_keys(context: ActionContext) -> None:

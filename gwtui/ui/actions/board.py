@@ -45,9 +45,9 @@ def _jump(board: BoardScreen) -> None:
 
 async def _type_model(context: ActionContext) -> None:
     """Let the person type a model, completed from the catalog once that was read."""
-    from gwtui.resources.models.resource import models_feed  # noqa: PLC0415
     from gwtui.ui.board.prompts import WatchPrompt  # noqa: PLC0415
     from gwtui.ui.screens.board import BoardScreen  # noqa: PLC0415
+    from gwtui.watch.feeds.models import models_feed  # noqa: PLC0415
 
     board = context.screen
     if not isinstance(board, BoardScreen) or _recorder(context.app) is None:

@@ -29,7 +29,7 @@ async def show_all_assigned(context: ActionContext) -> None:
 
 async def guardrail_of_assignment(context: ActionContext) -> None:
     """Go to the guardrail of the selected assignment."""
-    from gwtui.resources.assignments.resource import AssignmentRow  # noqa: PLC0415
+    from gwtui.watch.feeds.assignments import AssignmentRow  # noqa: PLC0415
 
     identity = cast("AssignmentRow", context.target).assignment.guardrail_id
     if identity:
@@ -39,7 +39,7 @@ async def guardrail_of_assignment(context: ActionContext) -> None:
 async def key_of_assignment(context: ActionContext) -> None:
     """Go to the key of the selected assignment."""
     from gwtui.contract.guardrails import KeyAssignment  # noqa: PLC0415
-    from gwtui.resources.assignments.resource import AssignmentRow  # noqa: PLC0415
+    from gwtui.watch.feeds.assignments import AssignmentRow  # noqa: PLC0415
 
     one = cast("AssignmentRow", context.target).assignment
     if isinstance(one, KeyAssignment) and one.key_hash:

@@ -19,7 +19,7 @@ from gwtui.domain.clock import Clock
 from gwtui.domain.guardrail_effect import restrictions_of
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.choices import value_now, value_soon
-from gwtui.resources.guardrails.effect import LiveEffect, NamedRestrictions, catalog_feed
+from gwtui.resources.guardrails.effect import LiveEffect, NamedRestrictions
 from gwtui.resources.guardrails.fields import in_words, known_values, labels
 from gwtui.resources.guardrails.form import GuardrailSources, create_form, edit_form
 from gwtui.resources.guardrails.plans import (
@@ -30,8 +30,6 @@ from gwtui.resources.guardrails.plans import (
     plan_update,
 )
 from gwtui.resources.guardrails.view import display_name, shown_name
-from gwtui.resources.models.providers import providers_feed
-from gwtui.resources.models.resource import models_feed
 from gwtui.resources.uses import guardrail_bindings, people_names
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.editing import Editing
@@ -50,6 +48,7 @@ from gwtui.ui.actions.writing import (
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.screens.remaining import RemainingScreen
 from gwtui.watch.feeds.guardrails import FEEDS, Bindings, GuardrailRow, bindings_feed
+from gwtui.watch.feeds.models import catalog_feed, models_feed, providers_feed
 from gwtui.watch.hub import FeedHub
 
 _TITLE = 60

@@ -15,8 +15,7 @@ from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown, bundle_ali
 from gwtui.crud.undo import each_back
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.members.plans import plan_add, plan_remove
-from gwtui.resources.members.resource import MemberRow
-from gwtui.resources.organization.resource import full_name, role_cell, shown_person
+from gwtui.resources.organization.resource import role_cell
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.workspace_links import go_to
@@ -35,6 +34,8 @@ from gwtui.ui.actions.writing import (
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.ask import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.watch.feeds.members import MemberRow
+from gwtui.watch.feeds.organization import full_name, shown_person
 
 FEEDS = ("members", "organization", "workspaces")
 """The feeds that a change of members makes out of date begin so."""

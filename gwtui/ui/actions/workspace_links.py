@@ -40,7 +40,7 @@ async def go_to(context: ActionContext, resource: str, space: Workspace) -> None
 
 def workspace_of(context: ActionContext) -> Workspace | None:
     """The workspace that was selected at the key press; says so when it has no id."""
-    from gwtui.resources.workspaces.view import WorkspaceRow  # noqa: PLC0415
+    from gwtui.watch.feeds.workspaces import WorkspaceRow  # noqa: PLC0415
 
     space = cast("WorkspaceRow", context.target).workspace
     if space.id:

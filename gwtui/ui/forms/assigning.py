@@ -17,11 +17,11 @@ from gwtui.crud.text import Names, several
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.assignments.plans import plan_assign_keys, plan_assign_members
 from gwtui.resources.guardrails.view import display_name, shown_name
-from gwtui.resources.keys.resource import fetch_keys
-from gwtui.resources.organization.resource import shown_person
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.actions.writing import confirm, execute
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
+from gwtui.watch.feeds.keys import fetch_keys
+from gwtui.watch.feeds.organization import shown_person
 
 _NAME = 60
 _LOST = "They may have been assigned or not: look at the list before you try again."

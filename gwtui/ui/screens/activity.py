@@ -21,16 +21,11 @@ from gwtui.local.ascii_terminal import ascii_only
 from gwtui.resources.activity.resource import (
     COLUMNS,
     MEASURE_WORDS,
-    Activity,
-    KeyActivity,
     Ranked,
-    activity_feed,
     in_words,
-    key_activity_feed,
     key_ranking,
     ranking,
     totals,
-    user_activity_feed,
 )
 from gwtui.ui.commands import by_id
 from gwtui.ui.screens.base import GatewayScreen
@@ -40,6 +35,13 @@ from gwtui.ui.widgets.bars import Bar, BarChart, Chart
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import FeedState
+from gwtui.watch.feeds.activity import (
+    Activity,
+    KeyActivity,
+    activity_feed,
+    key_activity_feed,
+    user_activity_feed,
+)
 
 if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub

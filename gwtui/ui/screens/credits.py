@@ -39,7 +39,6 @@ from gwtui.resources.credits.spending import (
     spending,
 )
 from gwtui.resources.credits.text import burn_cells, runway_cells
-from gwtui.resources.keys.resource import KeyRow, keys_feed
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import cell_content, toned
@@ -48,7 +47,7 @@ from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, window_
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed, measured_rate
-from gwtui.watch.feeds.keys import used_today
+from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
 from gwtui.watch.feeds.past import credits_past_feed
 
 if TYPE_CHECKING:

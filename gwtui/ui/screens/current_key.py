@@ -6,17 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gwtui.contract.keys import CurrentKey
-from gwtui.resources.keys.current import (
-    SECTIONS,
-    KeyRights,
-    current_key_feed,
-    reach_feed,
-    reach_section,
-    shown_name,
-)
+from gwtui.resources.keys.current import SECTIONS, reach_section, shown_name
 from gwtui.ui.screens.object import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.feed import FeedState
+from gwtui.watch.feeds.current_key import KeyRights, current_key_feed, reach_feed
 
 if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub

@@ -20,7 +20,6 @@ from gwtui.domain import money, times
 from gwtui.domain.clock import Clock
 from gwtui.domain.pricing import QuoteLine, Usage
 from gwtui.domain.safe_text import safe_text
-from gwtui.resources.models.endpoints import endpoints_feed
 from gwtui.resources.models.prices import other_prices, unit_of, unit_price
 from gwtui.resources.models.quotes import (
     OFFER_COLUMNS,
@@ -39,7 +38,7 @@ from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
 from gwtui.watch.feed import FeedState
-from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.hub import FeedHub
 
 _KEY, _QUANTITY, _PRICE, _AMOUNT = 12, 11, 22, 12

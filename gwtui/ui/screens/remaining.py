@@ -23,10 +23,8 @@ from gwtui.domain.uptime import verdict
 from gwtui.resources.guardrails.effect import (
     EFFECT_COLUMNS,
     NamedRestrictions,
-    catalog_feed,
     endpoint_title,
     model_identity,
-    progress_of,
 )
 from gwtui.ui.health import next_try, trouble
 from gwtui.ui.screens.modal import FedModal, Modal
@@ -37,6 +35,7 @@ from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import FilterPrompt
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
 from gwtui.watch.feed import FeedState
+from gwtui.watch.feeds.models import catalog_feed, progress_of
 from gwtui.watch.hub import FeedHub
 
 _NAME, _STATE = 28, 12

@@ -25,9 +25,10 @@ from gwtui.watch.alerts.kinds import HEALTHY, UNREADABLE
 from gwtui.watch.alerts.model import GATEWAY, GUARDED
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
-from gwtui.watch.feeds.endpoints import EndpointRow, Routing, endpoints_feed
+from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.guardrails import GuardrailRow, guardrails_feed
 from gwtui.watch.feeds.keys import keys_feed
+from gwtui.watch.feeds.models import Routing
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history.model import ACCOUNT, Observation, Sample, Series, SeriesKey, Subject
 from gwtui.watch.hub import FeedHub, Scope

@@ -19,7 +19,7 @@ from gwtui.watch.alerts.derived import EVERY, guarded, readability
 from gwtui.watch.alerts.evaluator import Evaluator
 from gwtui.watch.alerts.model import AlertEvent, Findings
 from gwtui.watch.alerts.watching import WantedRules
-from gwtui.watch.feeds.endpoints import routing_feed
+from gwtui.watch.feeds.models import routing_feed
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import HistoryError, Observation
 from gwtui.watch.history.reader import HistoryReader

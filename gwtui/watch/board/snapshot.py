@@ -38,7 +38,7 @@ class BoardReadings(Generic[T]):
     def of(cls, state: FeedState[T], *, at_least: float) -> BoardReadings[T]:
         """What a feed knows. ``at_least``: seconds up to which it is not old in any case."""
         stale_after = max(state.stale_after, at_least)
-        return cls(state.value, state.fetched_at, stale_after, state.error)
+        return cls(state.value, state.read_at, stale_after, state.error)
 
     def age(self, now: datetime) -> float | None:
         """Seconds since it was read, None before the first."""

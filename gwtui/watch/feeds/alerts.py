@@ -13,6 +13,7 @@ from gwtui.watch import cadence
 from gwtui.watch.alerts.model import Alert, AlertEvent
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.shared import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -100,9 +101,9 @@ def serve_alerts(hub: FeedHub, alerts: Alerts | None) -> None:
     """Let the hub's feeds show the alerts of this connection; None: there are none."""
     reading = _Reading(alerts)
     feeds = (
-        hub.feed(NOW, reading.present, cadence.ALERTS),
-        hub.feed(HISTORY, reading.history, cadence.ALERTS),
-        hub.feed(RULES, reading.rules, cadence.ALERTS),
+        hub.feed(FeedKey(NOW), reading.present, cadence.ALERTS),
+        hub.feed(FeedKey(HISTORY), reading.history, cadence.ALERTS),
+        hub.feed(FeedKey(RULES), reading.rules, cadence.ALERTS),
     )
     if alerts is not None:
         alerts.listen(lambda: [feed.invalidate() for feed in feeds])
@@ -110,14 +111,14 @@ def serve_alerts(hub: FeedHub, alerts: Alerts | None) -> None:
 
 def alerts_feed(hub: FeedHub) -> Feed[Sequence[Alert]]:
     """Every condition that is not quiet, as far as it is served."""
-    return hub.feed(NOW, _Reading(None).present, cadence.ALERTS)
+    return hub.feed(FeedKey(NOW), _Reading(None).present, cadence.ALERTS)
 
 
 def alert_history_feed(hub: FeedHub) -> Feed[Sequence[AlertEvent]]:
     """What happened with alerts, newest first."""
-    return hub.feed(HISTORY, _Reading(None).history, cadence.ALERTS)
+    return hub.feed(FeedKey(HISTORY), _Reading(None).history, cadence.ALERTS)
 
 
 def alert_rules_feed(hub: FeedHub) -> Feed[Sequence[RuleRow]]:
     """Every rule, switched off or not."""
-    return hub.feed(RULES, _Reading(None).rules, cadence.ALERTS)
+    return hub.feed(FeedKey(RULES), _Reading(None).rules, cadence.ALERTS)

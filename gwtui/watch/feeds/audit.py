@@ -12,6 +12,7 @@ from gwtui.local.audit import FILE_NAME, AuditEntry, AuditLog
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.shared import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -47,11 +48,13 @@ class _Reading:
 
 def serve_audit(hub: FeedHub, log: AuditLog) -> None:
     """Let the hub's feed of this name read the log that the connection writes."""
-    hub.feed(FEED, _Reading(log), cadence.AUDIT)
+    hub.feed(FeedKey(FEED), _Reading(log), cadence.AUDIT)
 
 
 def audit_feed(hub: FeedHub) -> Feed[Sequence[AuditEntry]]:
     """The newest lines of the log that is served, else of this person's own."""
     from gwtui.local.paths import Paths  # noqa: PLC0415 - not needed where a log is served
 
-    return hub.feed(FEED, _Reading(AuditLog(Paths.of_user().state / FILE_NAME)), cadence.AUDIT)
+    return hub.feed(
+        FeedKey(FEED), _Reading(AuditLog(Paths.of_user().state / FILE_NAME)), cadence.AUDIT
+    )

@@ -27,6 +27,7 @@ from gwtui.watch.history.observations import endpoints_source
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import Differences, FactDifference, differences
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.shared import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -92,8 +93,8 @@ def changes_feed(hub: FeedHub, between: Between) -> Feed[Sequence[ChangeRow]]:
 
     end = "now" if between.until is None else between.until.isoformat()
     kind = "each" if between.each else "net"
-    name = f"changes:{kind}:{between.since.isoformat()}:{end}"
-    return hub.feed(name, fetch, CADENCE, passing=True)
+    key: FeedKey[Sequence[ChangeRow]] = FeedKey("changes", (kind, between.since.isoformat(), end))
+    return hub.feed(key, fetch, CADENCE, passing=True)
 
 
 def rows_between(reader: HistoryReader, between: Between, until: datetime) -> tuple[ChangeRow, ...]:

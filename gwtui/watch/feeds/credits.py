@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
 from gwtui.contract.credits import Credits
-from gwtui.domain.runway import Meter, Rate
+from gwtui.domain import runway as burn
+from gwtui.domain.runway import Meter, Outlook, Rate, credit_outlook
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed, FeedState
+from gwtui.watch.feeds.keys import read_keys, used_today
+from gwtui.watch.feeds.past import credits_past_feed
 from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.shared import FeedKey, PoolReader
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
+    from gwtui.watch.history.standing import CreditsState
 
 
 async def fetch_credits(client: GatewayClient) -> Credits:
@@ -33,4 +42,49 @@ def measured_rate(hub: FeedHub, state: FeedState[Credits]) -> Rate | None:
 
 def credits_feed(hub: FeedHub, _scope: Scope) -> Feed[Credits]:
     """The credits feed; the account has one balance for all workspaces."""
-    return hub.feed("credits", fetch_credits, cadence.CREDITS)
+    return hub.feed(FeedKey("credits"), fetch_credits, cadence.CREDITS)
+
+
+Around: TypeAlias = "tuple[Decimal | None, CreditsState | None]"
+"""What the keys used today, and the credits as they are recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreditsRow:
+    """The account's credits; ``used_today`` by its keys since 00:00 UTC, None until read.
+
+    ``past`` is what this machine recorded of them, None where it recorded nothing.
+    """
+
+    credits: Credits
+    used_today: Decimal | None = None
+    past: CreditsState | None = None
+
+    def rate(self, now: datetime) -> burn.Rate | None:
+        """How fast they go by today's use of the keys."""
+        return burn.since_midnight(self.used_today, now)
+
+    def outlook(self, now: datetime) -> Outlook | None:
+        """When they will be gone, as every screen and command tells it."""
+        recorded = None if self.past is None else self.past.outlook
+        return credit_outlook(self.credits.balance, recorded, self.used_today, now)
+
+
+async def _rows(client: GatewayClient) -> Sequence[CreditsRow]:
+    return (CreditsRow(await fetch_credits(client)),)
+
+
+def credits_rows_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[CreditsRow]]:
+    """The credits as a list of one."""
+    return hub.feed(FeedKey("credits", ("list",)), _rows, cadence.CREDITS)
+
+
+def around_feed(hub: FeedHub, _scope: Scope) -> Feed[Around]:
+    """What the keys used today and what is recorded of the credits."""
+
+    async def read(reader: PoolReader) -> Around:
+        keys = await read_keys(reader, None)
+        past = (await credits_past_feed(hub, Scope()).refresh()).value
+        return used_today(keys), None if past is None else past.standing
+
+    return hub.derive(FeedKey("credits", ("around",)), read, cadence.CREDITS)

@@ -1,21 +1,26 @@
-"""The writes in doubt on one gateway, from this machine's journal, as a feed."""
+"""The writes in doubt on one gateway, from this machine's journal, and what is found on one."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gwtui.client.errors import GatewayError
-from gwtui.local.journal import FILE_NAME, Journal, OpenIntent
+from gwtui.local.journal import FILE_NAME, Journal, JournalEntry, OpenIntent
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.shared import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
     from gwtui.domain.clock import Clock
 
+T = TypeVar("T")
+
+_CREATE = ".create"
 FEED = "recovery"
 """What looks into one of them begins so, too."""
 
@@ -35,7 +40,7 @@ def serve_doubts(hub: FeedHub, journal: Journal) -> None:
     async def fetch(client: GatewayClient) -> Sequence[OpenIntent]:
         return await _read(client, journal, hub.clock)
 
-    hub.feed(FEED, fetch, cadence.AUDIT)
+    hub.feed(FeedKey(FEED), fetch, cadence.AUDIT)
 
 
 def doubts_feed(hub: FeedHub) -> Feed[Sequence[OpenIntent]]:
@@ -45,7 +50,7 @@ def doubts_feed(hub: FeedHub) -> Feed[Sequence[OpenIntent]]:
     async def fetch(client: GatewayClient) -> Sequence[OpenIntent]:
         return await _read(client, Journal(Paths.of_user().state / FILE_NAME), hub.clock)
 
-    return hub.feed(FEED, fetch, cadence.AUDIT)
+    return hub.feed(FeedKey(FEED), fetch, cadence.AUDIT)
 
 
 async def _read(client: GatewayClient, journal: Journal, clock: Clock) -> Sequence[OpenIntent]:
@@ -53,5 +58,61 @@ async def _read(client: GatewayClient, journal: Journal, clock: Clock) -> Sequen
     try:
         return await asyncio.to_thread(in_doubt, journal, client.connection.base_url, clock)
     except OSError as error:
-        why = error.strerror or "it cannot be read"
-        raise GatewayError(f"The journal {journal.path}: {why}") from None
+        raise _unreadable(journal, error) from None
+
+
+def _unreadable(journal: Journal, error: OSError) -> GatewayError:
+    return GatewayError(f"The journal {journal.path}: {error.strerror or 'it cannot be read'}")
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A write in doubt, and what others of its journal ``made``: identity -> title of the write."""
+
+    intent: OpenIntent
+    made: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected(Generic[T]):
+    """What was found; None once the write is in doubt no more."""
+
+    evidence: T | None
+
+
+def makers(entries: Iterable[JournalEntry]) -> Mapping[str, str]:
+    """What the writes of a journal are known to have made: identity -> the title of the write."""
+    titles: dict[str, str] = {}
+    made: dict[str, str] = {}
+    for entry in entries:
+        if entry.event == "intent" and str(entry.details.get("action", "")).endswith(_CREATE):
+            titles[entry.id] = str(entry.details.get("title", ""))
+        elif entry.event in {"applied", "resolved"} and entry.id in titles:
+            identity = entry.details.get("identity")
+            if isinstance(identity, str):
+                made[identity] = titles[entry.id]
+    return made
+
+
+def inspected_feed(
+    hub: FeedHub,
+    journal: Journal,
+    scope: tuple[str, ...],
+    look: Callable[[GatewayClient, Doubt], Awaitable[T]],
+) -> Feed[Inspected[T]]:
+    """What ``look`` finds on the write whose plan ``scope`` begins with."""
+
+    def doubt_of(client: GatewayClient) -> Doubt | None:
+        found = in_doubt(journal, client.connection.base_url, hub.clock)
+        intent = next((one for one in found if one.id == scope[0]), None)
+        return None if intent is None else Doubt(intent, makers(journal.entries()))
+
+    async def fetch(client: GatewayClient) -> Inspected[T]:
+        try:
+            doubt = await asyncio.to_thread(doubt_of, client)
+        except OSError as error:
+            raise _unreadable(journal, error) from None
+        return Inspected(None if doubt is None else await look(client, doubt))
+
+    key: FeedKey[Inspected[T]] = FeedKey(FEED, scope)
+    return hub.feed(key, fetch, cadence.KEYS, passing=True)

@@ -7,16 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gwtui.client.errors import StatusError
 from gwtui.client.request_log import list_read
-from gwtui.contract.models import Endpoint, Model, ModelEndpoints
-from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key
+from gwtui.contract.models import Endpoint, ModelEndpoints
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.reads import endpoints_of
 from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.shared import FeedKey, PoolReader
 
 if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
     from gwtui.watch.history.model import Curve
 
 
@@ -81,12 +80,12 @@ def rows_of(model: ModelEndpoints, *, keyless: bool = False) -> tuple[EndpointRo
     return tuple(rows)
 
 
-async def fetch_endpoints(client: GatewayClient, model_id: str) -> Sequence[EndpointRow]:
-    """Every endpoint of a model ("author/slug"). Raises GatewayError."""
-    model = await client.catalog.endpoints(model_id)
+async def read_endpoints(reader: PoolReader, model_id: str) -> Sequence[EndpointRow]:
+    """Every endpoint of a model ("author/slug"), read now. Raises GatewayError."""
+    model = await reader.fresh(endpoints_of(model_id))
     unreadable = sum(field.startswith("endpoints[") for field in model.gaps)
     list_read(unreadable, complete=model.endpoints is not None)
-    return rows_of(model, keyless=client.connection.token is None)
+    return rows_of(model, keyless=reader.client.connection.token is None)
 
 
 def endpoints_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[EndpointRow]]:
@@ -94,50 +93,9 @@ def endpoints_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[EndpointRow]]:
     model_id = scope.parent
     if model_id is None:
         raise ValueError("endpoints are listed for one model: open it from the models list")
-    return hub.feed(
-        f"endpoints:{model_id}",
-        lambda client: fetch_endpoints(client, model_id),
+    return hub.derive(
+        FeedKey("endpoints", (model_id,)),
+        lambda reader: read_endpoints(reader, model_id),
         cadence.ENDPOINTS,
         passing=True,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Routing:
-    """Every model, the slugs of providers by their names, and the endpoints that keep no data.
-
-    ``zdr`` None: the gateway does not tell.
-    """
-
-    models: tuple[Model, ...]
-    provider_slugs: Mapping[str, str]
-    zdr: frozenset[EndpointKey] | None
-
-    def view(self, known: Mapping[str, tuple[Endpoint, ...]]) -> CatalogView:
-        """The catalog as far as the endpoints of some models are known."""
-        offers = tuple(Offers(model, known.get(model.id or "")) for model in self.models)
-        return CatalogView(offers, self.provider_slugs, self.zdr)
-
-
-async def fetch_zdr(client: GatewayClient) -> frozenset[EndpointKey] | None:
-    """The endpoints that keep no data; None when the gateway does not tell. Raises GatewayError."""
-    try:
-        found = (await client.catalog.zdr_endpoints()).items
-    except StatusError as error:
-        if error.status in {403, 404}:
-            return None
-        raise
-    return frozenset(endpoint_key(endpoint) for endpoint in found)
-
-
-async def fetch_routing(client: GatewayClient) -> Routing:
-    """Three lists. Raises GatewayError."""
-    models = (await client.catalog.models()).items
-    providers = (await client.providers.list()).items
-    slugs = {one.name: one.slug for one in providers if one.name and one.slug}
-    return Routing(models, slugs, await fetch_zdr(client))
-
-
-def routing_feed(hub: FeedHub) -> Feed[Routing]:
-    """The same for every workspace."""
-    return hub.feed("routing", fetch_routing, cadence.CATALOG)

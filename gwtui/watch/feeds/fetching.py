@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.request_log import workspaces_closed
+from gwtui.watch.feeds.reads import WORKSPACES
 
 if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-    from gwtui.client.paging import Listing
     from gwtui.contract.workspaces import Workspace
+    from gwtui.watch.shared import PoolReader
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -23,12 +23,12 @@ AT_ONCE = 2_000
 """Rows that are worked on at once: a few hundredths of a second."""
 
 
-async def open_workspaces(client: GatewayClient, *, every: bool = True) -> Mapping[str, Workspace]:
+async def open_workspaces(reader: PoolReader, *, every: bool = True) -> Mapping[str, Workspace]:
     """The workspaces by id, in their order. Raises GatewayError.
 
     Where ``every`` one is to be read, one that came without an id is told as something that lacks.
     """
-    listed = (await client.workspaces.list()).items
+    listed = await reader.get(WORKSPACES)
     known = {space.id: space for space in listed if space.id}
     if every:
         workspaces_closed(sum(not space.id for space in listed))
@@ -71,7 +71,7 @@ async def fetch_each(
 async def fetch_of_workspaces(
     known: Mapping[str, Workspace],
     workspace: str | None,
-    fetch: Callable[[str | None], Awaitable[Listing[R]]],
+    fetch: Callable[[str | None], Awaitable[tuple[R, ...]]],
 ) -> Sequence[tuple[str | None, tuple[R, ...]]]:
     """What ``fetch`` lists of one workspace, or of every ``known`` one, each with its id.
 
@@ -82,7 +82,7 @@ async def fetch_of_workspaces(
 
     async def of_one(identity: str | None) -> tuple[R, ...]:
         try:
-            return (await fetch(identity)).items
+            return await fetch(identity)
         except NotFoundError:
             if workspace is None and identity is not None:
                 return ()  # deleted since the workspaces were listed
@@ -97,12 +97,10 @@ class Parts:
     def __init__(self) -> None:
         self.faults: list[str] = []
 
-    async def read(
-        self, what: str, reading: Callable[[], Awaitable[Listing[R]]]
-    ) -> tuple[R, ...] | None:
-        """A list of the service layer; None when it could not be read."""
+    async def read(self, what: str, reading: Callable[[], Awaitable[R]]) -> R | None:
+        """One part; None when it could not be read."""
         try:
-            return (await reading()).items
+            return await reading()
         except GatewayError as error:
             self.faults.append(f"{what}: {error.message}")
             return None

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.client.paging import Listing
+from gwtui.client.errors import NotFoundError
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.clock import Clock
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_each, open_workspaces
+from gwtui.watch.feeds.fetching import Parts, fetch_each, open_workspaces
+from gwtui.watch.feeds.reads import guardrails_of, key_assignments, member_assignments
 from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.shared import FeedKey, PoolReader
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
 
-T = TypeVar("T")
 A = TypeVar("A", KeyAssignment, MemberAssignment)
 
 FEEDS = "guardrails"
@@ -145,29 +145,38 @@ def _by_guardrail(rows: Sequence[A]) -> Mapping[str | None, tuple[A, ...]]:
     return {guardrail: tuple(group) for guardrail, group in found.items()}
 
 
-async def fetch_guardrails(
-    client: GatewayClient, workspace: str | None = None, *, ask: bool = True
+async def read_guardrails(
+    reader: PoolReader, workspace: str | None = None, *, ask: bool = True, fresh: bool = False
 ) -> Sequence[GuardrailRow]:
     """The guardrails of one workspace, or of every one, each workspace's default one included.
 
     A default guardrail that nobody changed yet is there too, as not made; a list that lacks one is
-    not believed but asked for it, unless ``ask`` is False. Raises GatewayError.
+    not believed but asked for it, unless ``ask`` is False. ``fresh``: the guardrails themselves are
+    read now, whatever was read for another feed. Raises GatewayError.
     """
-    known = await open_workspaces(client, every=workspace is None)
+    known = await open_workspaces(reader, every=workspace is None)
     spaces = [space for identity, space in known.items() if workspace in (None, identity)]
+    get = reader.fresh if fresh else reader.get
+
+    async def of_workspace(space: Workspace) -> list[GuardrailRow]:
+        try:
+            found = await get(guardrails_of(space.id or ""))
+        except NotFoundError:
+            return []  # deleted since the workspaces were listed
+        return await _rows(reader.client, space, found, ask)
+
     rows: dict[str, GuardrailRow] = {}
-    for found in await fetch_each(spaces, lambda space: _of_workspace(client, space, ask)):
+    for found in await fetch_each(spaces, of_workspace):
         for row in found:
             rows.setdefault(row.identity, row)
     return tuple(rows.values())
 
 
-async def _of_workspace(client: GatewayClient, space: Workspace, ask: bool) -> list[GuardrailRow]:
+async def _rows(
+    client: GatewayClient, space: Workspace, found: Sequence[Guardrail], ask: bool
+) -> list[GuardrailRow]:
+    """The guardrails of a workspace, with the default one that its list may lack."""
     dialect = client.connection.dialect
-    try:
-        found = (await client.guardrails.list(workspace_id=space.id)).items
-    except NotFoundError:
-        return []  # deleted since the workspaces were listed
     rows = [GuardrailRow(guardrail, space, dialect=dialect) for guardrail in found]
     default = space.default_guardrail_id
     if default is not None and not any(row.is_default for row in rows):
@@ -214,64 +223,51 @@ class BindingsReader:
         """The guardrails were changed."""
         self._rows = None
 
-    async def fetch(self, client: GatewayClient) -> Bindings:
+    async def read(self, reader: PoolReader) -> Bindings:
         """Every guardrail with its assignments. A part that fails is a fault, not a failure."""
         now = self._clock.monotonic()
         if self._rows is not None and now - self._read_at < NAMES_LAST:
-            return await fetch_bindings(client, self._rows)
-        found = await fetch_bindings(client)
+            return await read_bindings(reader, self._rows)
+        found = await read_bindings(reader)
         self._rows = None if found.guardrails is None else tuple(found.guardrails.values())
         self._read_at = now
         return found
 
 
-async def fetch_bindings(
-    client: GatewayClient, guardrails: Sequence[GuardrailRow] | None = None
+async def read_bindings(
+    reader: PoolReader, guardrails: Sequence[GuardrailRow] | None = None
 ) -> Bindings:
     """Every guardrail with its assignments. A part that fails is a fault, not a failure.
 
     ``guardrails`` are those of the whole account where they are known.
     """
-    faults: list[str] = []
-
-    async def part(what: str, read: Callable[[], Awaitable[T]]) -> T | None:
-        try:
-            return await read()
-        except GatewayError as error:
-            faults.append(f"{what}: {error.message}")
-            return None
-
-    rows = guardrails
+    parts, rows = Parts(), guardrails
     if rows is None:
-        rows = await part("guardrails", lambda: fetch_guardrails(client, ask=False))
-    keys: Listing[KeyAssignment] | None = await part(
-        "assigned keys", lambda: client.guardrails.key_assignments(None)
-    )
-    members: Listing[MemberAssignment] | None = await part(
-        "assigned members", lambda: client.guardrails.member_assignments(None)
-    )
+        rows = await parts.read("guardrails", lambda: read_guardrails(reader, ask=False))
+    keys = await parts.read("assigned keys", lambda: reader.get(key_assignments(None)))
+    members = await parts.read("assigned members", lambda: reader.get(member_assignments(None)))
     return Bindings(
         guardrails=None if rows is None else {row.identity: row for row in rows},
-        keys=None if keys is None else keys.items,
-        members=None if members is None else members.items,
-        faults=tuple(faults),
+        keys=keys,
+        members=members,
+        faults=tuple(parts.faults),
     )
 
 
 def bindings_feed(hub: FeedHub) -> Feed[Bindings]:
     """Every guardrail and whom it binds, the whole account."""
-    reader = BindingsReader(hub.clock)
-    name = f"{FEEDS}:bindings"
-    return hub.feed(name, reader.fetch, cadence.WORKSPACES, outdate=reader.forget)
+    bindings = BindingsReader(hub.clock)
+    return hub.derive(
+        FeedKey(FEEDS, ("bindings",)), bindings.read, cadence.WORKSPACES, outdate=bindings.forget
+    )
 
 
 def guardrails_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[GuardrailRow]]:
     """The guardrails of a scope: "guardrails" for all workspaces, "guardrails:ID" for one."""
     workspace = scope.workspace
-    name = FEEDS if workspace is None else f"{FEEDS}:{workspace}"
-    return hub.feed(
-        name,
-        lambda client: fetch_guardrails(client, workspace),
+    return hub.derive(
+        FeedKey(FEEDS, () if workspace is None else (workspace,)),
+        lambda reader: read_guardrails(reader, workspace, fresh=True),
         cadence.GUARDRAILS,
         passing=workspace is not None,
     )

@@ -13,7 +13,9 @@ from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.fetching import beside, fetch_of_workspaces, open_workspaces
 from gwtui.watch.feeds.guardrails import GuardrailRow
+from gwtui.watch.feeds.reads import keys_of
 from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.shared import FeedKey, PoolReader, unshared
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -76,15 +78,17 @@ def used_today(rows: Sequence[KeyRow]) -> Decimal | None:
     return sum(known, Decimal(0)) if known or not rows else None
 
 
-async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[KeyRow]:
+async def read_keys(
+    reader: PoolReader, workspace: str | None, *, fresh: bool = False
+) -> Sequence[KeyRow]:
     """The keys of one workspace, or of every one; disabled and expired ones included.
 
-    Raises GatewayError: a list that lacks a workspace's keys is never given out as whole.
+    ``fresh``: the keys themselves are read now, whatever was read for another feed. Raises
+    GatewayError: a list that lacks a workspace's keys is never given out as whole.
     """
-    known = await open_workspaces(client, every=workspace is None)
-    listed = await fetch_of_workspaces(
-        known, workspace, lambda identity: client.keys.list(workspace_id=identity)
-    )
+    known = await open_workspaces(reader, every=workspace is None)
+    get = reader.fresh if fresh else reader.get
+    listed = await fetch_of_workspaces(known, workspace, lambda identity: get(keys_of(identity)))
 
     def rows_of() -> Sequence[KeyRow]:
         rows: dict[str, KeyRow] = {}
@@ -97,13 +101,17 @@ async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[K
     return await beside(sum(len(keys) for _, keys in listed), rows_of)
 
 
+async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[KeyRow]:
+    """The rows of ``read_keys``, for who reads once and is no feed. Raises GatewayError."""
+    return await read_keys(unshared(client), workspace)
+
+
 def keys_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[KeyRow]]:
     """The keys feed of a scope: "keys" for all workspaces, "keys:ID" for one."""
     workspace = scope.workspace
-    name = "keys" if workspace is None else f"keys:{workspace}"
-    return hub.feed(
-        name,
-        lambda client: fetch_keys(client, workspace),
+    return hub.derive(
+        FeedKey("keys", () if workspace is None else (workspace,)),
+        lambda reader: read_keys(reader, workspace, fresh=True),
         cadence.KEYS,
         passing=workspace is not None,
     )

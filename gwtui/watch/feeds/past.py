@@ -14,6 +14,7 @@ from gwtui.client.errors import GatewayError
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.shared import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -36,16 +37,16 @@ EndpointsPast = Mapping[str, Mapping[str, "Curve | None"]]
 def endpoints_past_feed(hub: FeedHub, scope: Scope) -> Feed[EndpointsPast]:
     """A slot an hour of each endpoint of the scope's parent; empty where nothing is recorded."""
     model = scope.parent or ""
-    return _feed(hub, f"past:endpoints:{model}", partial(_endpoints, model), {})
+    return _feed(hub, FeedKey("past", ("endpoints", model)), partial(_endpoints, model), {})
 
 
 def credits_past_feed(hub: FeedHub, _scope: Scope) -> Feed[CreditsPast | None]:
     """The account's burn, outlook and balance; None where nothing is recorded."""
-    return _feed(hub, "past:credits", _credits, None)
+    return _feed(hub, FeedKey("past", ("credits",)), _credits, None)
 
 
 def _feed(
-    hub: FeedHub, name: str, ask: Callable[[datetime, HistoryReader], T], nothing: T
+    hub: FeedHub, key: FeedKey[T], ask: Callable[[datetime, HistoryReader], T], nothing: T
 ) -> Feed[T]:
     async def fetch(_client: GatewayClient) -> T:
         archive, question = hub.archive, partial(ask, hub.clock.now())
@@ -59,7 +60,7 @@ def _feed(
         except HistoryError as error:
             raise GatewayError(str(error)) from None
 
-    return hub.feed(name, fetch, CADENCE, passing=True)
+    return hub.feed(key, fetch, CADENCE, passing=True)
 
 
 def _from_file(path: Path, question: Callable[[HistoryReader], T], nothing: T) -> T:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from gwtui.client.errors import GatewayError
 from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
-from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.workspace_spend import KeyCount, spent_by_interval
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.fetching import Parts, fetch_each
+from gwtui.watch.feeds.reads import WORKSPACES, budgets_of, guardrails_of, keys_of, members_of
 from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.shared import FeedKey, PoolReader
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -40,19 +41,51 @@ class Figures:
     workspace: Workspace | None = None
 
 
-async def fetch_workspaces(client: GatewayClient) -> Sequence[Workspace]:
-    """Every workspace of the account. Raises GatewayError."""
-    return (await client.workspaces.list()).items
+@dataclass(frozen=True, slots=True)
+class WorkspaceRow:
+    """A workspace of the list; ``figures`` is None until they were read.
+
+    ``default`` is the id of the workspace that is meant where none is named, None while unknown.
+    """
+
+    workspace: Workspace
+    figures: Figures | None = None
+    default: str | None = None
+
+    @property
+    def identity(self) -> str:
+        """The id; for a workspace that came without one, what else tells it from others."""
+        space = self.workspace
+        return space.id or f"?{space.slug}|{space.name}"
+
+    @property
+    def is_default(self) -> bool:
+        """Whether operations that name no workspace mean this one, as far as can be told."""
+        if self.default is None:
+            return self.workspace.slug == DEFAULT_SLUG
+        return self.workspace.id == self.default
 
 
 def workspaces_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Workspace]]:
     """The workspaces as they are, without figures; the same in every scope."""
-    return hub.feed("workspaces:plain", fetch_workspaces, cadence.WORKSPACES)
+    key: FeedKey[Sequence[Workspace]] = FeedKey("workspaces", ("plain",))
+    return hub.derive(key, lambda reader: reader.get(WORKSPACES), cadence.WORKSPACES)
+
+
+async def _rows(reader: PoolReader) -> Sequence[WorkspaceRow]:
+    spaces = await reader.get(WORKSPACES)
+    default = await default_workspace_id(reader.client)
+    return tuple(WorkspaceRow(space, default=default) for space in spaces)
+
+
+def workspace_rows_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[WorkspaceRow]]:
+    """The workspaces, and which one is the default; the same in every scope."""
+    return hub.derive(FeedKey("workspaces"), _rows, cadence.WORKSPACES)
 
 
 def figures_feed(hub: FeedHub, _scope: Scope) -> Feed[Mapping[str, Figures]]:
     """What belongs to each workspace, by its id; the same in every scope."""
-    return hub.feed("workspaces:figures", fetch_figures, cadence.WORKSPACES)
+    return hub.derive(FeedKey("workspaces", ("figures",)), read_figures, cadence.WORKSPACES)
 
 
 def figures_of_feed(hub: FeedHub, space: Workspace) -> Feed[Figures] | None:
@@ -60,9 +93,11 @@ def figures_of_feed(hub: FeedHub, space: Workspace) -> Feed[Figures] | None:
     if not space.id:
         return None
     # Whether BYOK counts decides what is spent: with another answer it is another reading.
-    name = f"workspaces:figures:{space.id}:{space.include_byok_in_budgets}"
-    return hub.feed(
-        name, lambda client: figures_of(client, space), cadence.WORKSPACES, passing=True
+    return hub.derive(
+        FeedKey("workspaces", ("figures", space.id, str(space.include_byok_in_budgets))),
+        lambda reader: figures_of(reader, space),
+        cadence.WORKSPACES,
+        passing=True,
     )
 
 
@@ -82,28 +117,24 @@ async def default_workspace_id(client: GatewayClient) -> str | None:
         return None
 
 
-async def fetch_figures(client: GatewayClient) -> Mapping[str, Figures]:
+async def read_figures(reader: PoolReader) -> Mapping[str, Figures]:
     """The figures of every workspace by its id. A part that fails is a fault, not a failure.
 
     Raises GatewayError only when the workspaces cannot be listed.
     """
-    spaces = [space for space in (await client.workspaces.list()).items if space.id]
-    figures = await fetch_each(spaces, lambda space: figures_of(client, space))
+    spaces = [space for space in await reader.get(WORKSPACES) if space.id]
+    figures = await fetch_each(spaces, lambda space: figures_of(reader, space))
     return {space.id or "": found for space, found in zip(spaces, figures, strict=True)}
 
 
-async def figures_of(client: GatewayClient, space: Workspace) -> Figures:
+async def figures_of(reader: PoolReader, space: Workspace) -> Figures:
     """Keys, members, budgets and guardrails of one workspace."""
     identity = space.id or ""
     parts = Parts()
-    keys: tuple[ApiKey, ...] | None = await parts.read(
-        "keys", lambda: client.keys.list(workspace_id=identity)
-    )
-    members = await parts.read("members", lambda: client.workspaces.members(identity))
-    budgets = await parts.read("budgets", lambda: client.workspaces.budgets(identity))
-    guardrails = await parts.read(
-        "guardrails", lambda: client.guardrails.list(workspace_id=identity)
-    )
+    keys = await parts.read("keys", lambda: reader.get(keys_of(identity)))
+    members = await parts.read("members", lambda: reader.get(members_of(identity)))
+    budgets = await parts.read("budgets", lambda: reader.get(budgets_of(identity)))
+    guardrails = await parts.read("guardrails", lambda: reader.get(guardrails_of(identity)))
     byok = bool(space.include_byok_in_budgets)
     return Figures(
         keys=None if keys is None else KeyCount.of(keys),

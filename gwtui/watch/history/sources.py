@@ -30,6 +30,7 @@ from gwtui.watch.history.observations import (
 )
 from gwtui.watch.history.watched import DEFAULT_MODELS, defaults
 from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.shared import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -44,9 +45,10 @@ _ENDPOINTS = endpoints_source("")
 class Paces:
     """Seconds between two readings for the history, by what is read.
 
-    With W workspaces and M watched models this costs, a minute: a request for the credits, M for
-    endpoints, W + 1 for keys; every five minutes 4 W + 2 for budgets and W + 1 for guardrails. No
-    feed asks for more than ``REQUESTS_PER_SECOND``: in a large account its readings come later.
+    With W workspaces and M watched models this costs, a minute, at the most: a request for the
+    credits, M for endpoints, W + 1 for keys; every five minutes 4 W + 2 for budgets and W + 1 for
+    guardrails. No feed asks for more than ``REQUESTS_PER_SECOND``: in a large account its readings
+    come later.
     """
 
     credits: int = 60
@@ -192,7 +194,7 @@ class Sources:
 
     async def most_used(self) -> tuple[str, ...]:
         """The models with the most requests in the last days; none when that cannot be read."""
-        state = await self._hub.feed("models:most-used", _most_used, cadence.ACTIVITY).refresh()
+        state = await most_used_feed(self._hub).refresh()
         return state.value or ()
 
     def looked_at(self) -> tuple[str, ...]:
@@ -205,5 +207,10 @@ class Sources:
         return tuple(opened[-DEFAULT_MODELS:])
 
 
-async def _most_used(client: GatewayClient) -> tuple[str, ...]:
-    return defaults((await client.activity.list()).items)
+def most_used_feed(hub: FeedHub) -> Feed[tuple[str, ...]]:
+    """The models with the most requests in the last days."""
+
+    async def fetch(client: GatewayClient) -> tuple[str, ...]:
+        return defaults((await client.activity.list()).items)
+
+    return hub.feed(FeedKey("models", ("most-used",)), fetch, cadence.ACTIVITY)

@@ -25,6 +25,7 @@ from gwtui.client.request_log import Shortfall, list_read, workspaces_closed
 from gwtui.domain.exact_json import MASK, exact_json, masked
 from gwtui.watch import cadence
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.shared import FeedKey
 from headless_kit import Gwtui, Site
 
 MODEL = "helioscope/corona-code"
@@ -245,7 +246,7 @@ def test_a_reading_that_lacks_something_says_so_and_ends_so(
         readings = CommandReadings(hub)
         assert readings.exit_code == exits.OK
         for name in ("x", "what completes x"):
-            assert await readings.value(hub.feed(name, fetch, cadence.KEYS)) == ("row",)
+            assert await readings.value(hub.feed(FeedKey(name), fetch, cadence.KEYS)) == ("row",)
         await hub.close()
         return readings.exit_code
 

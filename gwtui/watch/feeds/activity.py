@@ -1,0 +1,169 @@
+"""Activity of the last completed days: extended contract section 8. Amounts are USD."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.contract.activity import ActivityRow
+from gwtui.domain.activity import day_of
+from gwtui.domain.safe_text import safe_line
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import fetch_each
+from gwtui.watch.feeds.keys import KeyRow, read_keys
+from gwtui.watch.feeds.reads import WORKSPACES
+from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.shared import FeedKey, PoolReader
+
+if TYPE_CHECKING:
+    from gwtui.contract.workspaces import Workspace
+
+MOST_KEYS = 100
+"""Keys that are read one by one; the gateway does not tell keys apart in one answer."""
+_NAME = 80
+_KEY_NAME = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Everything that was done, told apart by workspace, and what the workspaces are called."""
+
+    rows: tuple[ActivityRow, ...]
+    workspaces: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyActivity:
+    """What single keys did: rows and names by hash; ``left_out`` used keys were not read."""
+
+    rows: Mapping[str, tuple[ActivityRow, ...]]
+    names: Mapping[str, str]
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DayRow:
+    """What one endpoint did on one UTC day, and what its workspace is called."""
+
+    row: ActivityRow
+    workspace_name: str | None = None
+
+    @property
+    def identity(self) -> str:
+        """What tells it from others: the gateway gives these rows no identifier."""
+        one = self.row
+        parts = (one.date, one.model, one.endpoint_id or one.provider_name, one.workspace_id)
+        return "|".join(part or "" for part in parts)
+
+    @property
+    def day(self) -> datetime | None:
+        """The first moment of the day."""
+        day = day_of(self.row)
+        return None if day is None else datetime.combine(day, time(), UTC)
+
+
+async def read_activity(
+    reader: PoolReader, workspace: str | None, key_hash: str | None, user: str | None = None
+) -> Activity:
+    """The last 30 completed days of the account, a workspace, a key, or the keys of a user.
+
+    Raises GatewayError.
+    """
+    found = await reader.client.activity.list(
+        workspace_id=workspace, api_key_hash=key_hash, user_id=user, by_workspace=True
+    )
+    spaces: tuple[Workspace, ...] = ()
+    with suppress(GatewayError):  # their ids will do
+        spaces = await reader.get(WORKSPACES)
+    names = {
+        space.id: safe_line(space.name or space.slug or space.id, _NAME)
+        for space in spaces
+        if space.id
+    }
+    return Activity(found.items, names)
+
+
+def activity_feed(hub: FeedHub, scope: Scope) -> Feed[Activity]:
+    """The activity of a scope; ``parent`` narrows it to one key by its hash."""
+    workspace, key = scope.workspace, scope.parent
+    if key is not None:
+        workspace = None  # a key is in one workspace only
+    return hub.derive(
+        FeedKey("activity", (workspace or "", *([key] if key else []))),
+        lambda reader: read_activity(reader, workspace, key),
+        cadence.ACTIVITY,
+        passing=True,
+    )
+
+
+def user_activity_feed(hub: FeedHub, user: str) -> Feed[Activity]:
+    """What the keys did that one person made, in every workspace."""
+    return hub.derive(
+        FeedKey("activity", ("user", user)),
+        lambda reader: read_activity(reader, None, None, user),
+        cadence.ACTIVITY,
+        passing=True,
+    )
+
+
+async def read_key_activity(reader: PoolReader, workspace: str | None) -> KeyActivity:
+    """What each key did that was ever used, the busiest first. Raises GatewayError."""
+    listed = [row for row in await read_keys(reader, workspace) if row.key.hash]
+    used = [row for row in listed if row.key.usage != 0 or row.key.byok_usage != 0]
+    used.sort(key=_this_month, reverse=True)
+    hashes = [row.key.hash or "" for row in used[:MOST_KEYS]]
+
+    async def of_key(key_hash: str) -> tuple[ActivityRow, ...]:
+        try:
+            return (await reader.client.activity.list(api_key_hash=key_hash)).items
+        except NotFoundError:
+            return ()  # deleted since the keys were listed
+
+    found = await fetch_each(hashes, of_key)
+    return KeyActivity(
+        dict(zip(hashes, found, strict=True)),
+        {
+            row.key.hash or "": safe_line(row.key.name or row.key.label or row.key.hash, _KEY_NAME)
+            for row in used
+        },
+        len(used) - len(hashes),
+    )
+
+
+def _this_month(row: KeyRow) -> Decimal:
+    """What a key cost since the first, own provider keys included: USD."""
+    return (row.key.usage_monthly or Decimal(0)) + (row.key.byok_usage_monthly or Decimal(0))
+
+
+def key_activity_feed(hub: FeedHub, scope: Scope) -> Feed[KeyActivity]:
+    """What single keys did; it takes a request per key, so it is read only when looked at."""
+    workspace = scope.workspace
+    return hub.derive(
+        FeedKey("activity-keys", (workspace or "",)),
+        lambda reader: read_key_activity(reader, workspace),
+        cadence.ACTIVITY,
+        passing=True,
+    )
+
+
+async def _days(reader: PoolReader, scope: Scope) -> Sequence[DayRow]:
+    found = await read_activity(reader, scope.workspace, scope.parent)
+    return tuple(DayRow(row, found.workspaces.get(row.workspace_id or "")) for row in found.rows)
+
+
+def days_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[DayRow]]:
+    """The activity of a scope row by row; ``parent`` narrows it to one key by its hash."""
+    if scope.parent is not None:
+        scope = Scope(parent=scope.parent)  # a key is in one workspace only
+    return hub.derive(
+        FeedKey("activity", ("rows", scope.workspace or "", scope.parent or "")),
+        lambda reader: _days(reader, scope),
+        cadence.ACTIVITY,
+        passing=True,
+    )

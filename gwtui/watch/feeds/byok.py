@@ -1,0 +1,138 @@
+"""BYOK credentials of a workspace or of every one: contract "BYOK provider credential"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from gwtui.client.errors import GatewayError
+from gwtui.contract.byok import ByokCredential
+from gwtui.contract.workspaces import Workspace
+from gwtui.domain.safe_text import safe_line
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import fetch_of_workspaces, open_workspaces
+from gwtui.watch.feeds.keys import read_keys
+from gwtui.watch.feeds.organization import shown_person
+from gwtui.watch.feeds.reads import PEOPLE
+from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.shared import FeedKey, PoolReader
+
+FEEDS = "byok"
+"""The feeds that a write to a credential makes out of date begin so."""
+_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class ByokRow:
+    """A credential, the workspace it was listed in, and its place in the order of trial."""
+
+    credential: ByokCredential
+    workspace: Workspace | None = None
+    place: int | None = None
+    """1 is tried first among the enabled ones of the provider; None while it is not tried."""
+    rank: int = 0
+    """Place among all credentials of the provider, disabled ones included; from 0."""
+    tried: int = 0
+    """How many of the provider are tried."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Key hash or user id -> name, as far as they are known."""
+
+    @property
+    def identity(self) -> str:
+        """The id; for a credential that came without one, what else tells it from others."""
+        one = self.credential
+        return one.id or f"?{one.provider}|{one.label}|{one.created_at}"
+
+    @property
+    def workspace_name(self) -> str | None:
+        """The workspace by name, else by the best identifier there is."""
+        if self.workspace is None:
+            return self.credential.workspace_id
+        return self.workspace.name or self.workspace.slug or self.workspace.id
+
+    @property
+    def order(self) -> str:
+        """Sorts by provider and workspace, and within them in the order of trial."""
+        provider = (self.credential.provider or "\uffff").casefold()
+        return f"{provider}\0{(self.workspace_name or '').casefold()}\0{self.rank:06}"
+
+
+def ranked(rows: Iterable[ByokRow]) -> tuple[ByokRow, ...]:
+    """The rows with their places in the order of trial.
+
+    Per provider and workspace: fallbacks last, else by ``sort_order``; disabled ones are not
+    tried (contract "BYOK provider credential").
+    """
+    found: list[ByokRow] = []
+    ordered = sorted(rows, key=lambda row: (*_group(row), *_trial(row)))
+    for _, group in groupby(ordered, key=_group):
+        members = list(group)
+        tried = [row for row in members if row.credential.disabled is False]
+        places = {row.identity: place for place, row in enumerate(tried, start=1)}
+        found += [
+            replace(row, place=places.get(row.identity), rank=rank, tried=len(tried))
+            for rank, row in enumerate(members)
+        ]
+    return tuple(found)
+
+
+def _group(row: ByokRow) -> tuple[str, str]:
+    return row.credential.provider or "", row.credential.workspace_id or ""
+
+
+def _trial(row: ByokRow) -> tuple[bool, bool, int, str]:
+    order = row.credential.sort_order
+    return row.credential.is_fallback is True, order is None, order or 0, row.identity
+
+
+async def read_byok(reader: PoolReader, workspace: str | None) -> Sequence[ByokRow]:
+    """The credentials of one workspace, or of every one, in the order in which they are tried.
+
+    Raises GatewayError: a list that lacks a workspace's credentials is never given out as whole.
+    """
+    known = await open_workspaces(reader, every=workspace is None)
+
+    async def of_workspace(identity: str | None) -> tuple[ByokCredential, ...]:
+        return (await reader.client.byok.list(workspace_id=identity)).items
+
+    rows: dict[str, ByokRow] = {}
+    for _, found in await fetch_of_workspaces(known, workspace, of_workspace):
+        for credential in found:
+            row = ByokRow(credential, known.get(credential.workspace_id or ""))
+            rows.setdefault(row.identity, row)
+    return ranked(rows.values())
+
+
+def byok_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[ByokRow]]:
+    """The credentials of a scope: "byok" for all workspaces, "byok:ID" for one."""
+    workspace = scope.workspace
+    return hub.derive(
+        FeedKey(FEEDS, () if workspace is None else (workspace,)),
+        lambda reader: read_byok(reader, workspace),
+        cadence.WORKSPACES,
+    )
+
+
+async def read_names(reader: PoolReader) -> Mapping[str, str]:
+    """Names of keys by hash and of members by user id; what cannot be read is left out."""
+    names: dict[str, str] = {}
+    try:
+        for row in await read_keys(reader, None):
+            if row.key.hash and (row.key.name or row.key.label):
+                names[row.key.hash] = safe_line(row.key.name or row.key.label, _NAME)
+    except GatewayError:
+        pass
+    try:
+        for person in await reader.get(PEOPLE):
+            if person.id:
+                names[person.id] = shown_person(person, person.id)
+    except GatewayError:
+        pass
+    return names
+
+
+def names_feed(hub: FeedHub) -> Feed[Mapping[str, str]]:
+    """Names of what restrictions list by identifier; they change seldom."""
+    return hub.derive(FeedKey("names"), read_names, cadence.PROVIDERS)

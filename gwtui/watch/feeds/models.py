@@ -1,0 +1,189 @@
+"""The catalog: its models, its providers, what zero data retention leaves, every endpoint.
+
+Contract "Model with endpoints", extended contract section 7.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from gwtui.client.errors import NotFoundError, StatusError
+from gwtui.contract.models import Endpoint, Model, Provider
+from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key, is_healthy
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import fetch_each
+from gwtui.watch.feeds.reads import MODELS, PROVIDERS, ZDR_ENDPOINTS, endpoints_of
+from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.shared import FeedKey, PoolReader
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+
+
+def models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:
+    """The whole catalog, every output modality; the same for every workspace."""
+    key: FeedKey[Sequence[Model]] = FeedKey("models")
+    return hub.derive(key, lambda reader: reader.fresh(MODELS), cadence.MODELS)
+
+
+async def _user_models(client: GatewayClient) -> Sequence[Model]:
+    return (await client.catalog.user_models()).items
+
+
+def user_models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:
+    """The models that the policies of the key in use leave; the same for every workspace."""
+    return hub.feed(FeedKey("models", ("user",)), _user_models, cadence.MODELS)
+
+
+def providers_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Provider]]:
+    """Every provider; the same for every workspace."""
+    key: FeedKey[Sequence[Provider]] = FeedKey("providers")
+    return hub.derive(key, lambda reader: reader.fresh(PROVIDERS), cadence.PROVIDERS)
+
+
+# Zero data retention -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ZdrRow:
+    """A model and what of it remains; ``every`` is None until all its endpoints were read."""
+
+    model: Model
+    remaining: tuple[Endpoint, ...]
+    every: tuple[Endpoint, ...] | None = None
+
+    @property
+    def identity(self) -> str:
+        """The model's id; for one that came without, what else tells it from others."""
+        return self.model.id or f"?{self.model.canonical_slug}|{self.model.name}"
+
+    @property
+    def lost(self) -> tuple[Endpoint, ...]:
+        """The endpoints that do not remain, as far as they are known."""
+        kept = {endpoint_key(endpoint) for endpoint in self.remaining}
+        return tuple(one for one in self.every or () if endpoint_key(one) not in kept)
+
+    @property
+    def healthy(self) -> int:
+        """How many of the remaining endpoints work now."""
+        return sum(is_healthy(endpoint) for endpoint in self.remaining)
+
+
+async def _zdr_rows(reader: PoolReader) -> Sequence[ZdrRow]:
+    """Every model of the catalog with the endpoints that remain. Raises GatewayError."""
+    remaining: dict[str, list[Endpoint]] = defaultdict(list)
+    for endpoint in await reader.fresh(ZDR_ENDPOINTS):
+        remaining[endpoint.model_id or ""].append(endpoint)
+
+    def of(model: Model) -> tuple[Endpoint, ...]:
+        found = remaining.get(model.canonical_slug or "") or remaining.get(model.id or "")
+        return tuple(found or ())
+
+    return tuple(ZdrRow(model, of(model)) for model in await reader.get(MODELS))
+
+
+def zdr_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[ZdrRow]]:
+    """What zero data retention leaves of each model; the same for every workspace."""
+    return hub.derive(FeedKey("zdr"), _zdr_rows, cadence.MODELS)
+
+
+async def read_zdr(reader: PoolReader) -> frozenset[EndpointKey] | None:
+    """The endpoints that keep no data; None when the gateway does not tell. Raises GatewayError."""
+    try:
+        found = await reader.get(ZDR_ENDPOINTS)
+    except StatusError as error:
+        if error.status in {403, 404}:
+            return None
+        raise
+    return frozenset(endpoint_key(endpoint) for endpoint in found)
+
+
+# What guardrails are compared with ---------------------------------------------------------------
+
+
+async def read_slugs(reader: PoolReader) -> Mapping[str, str]:
+    """The slugs of the providers by their names. Raises GatewayError."""
+    providers = await reader.get(PROVIDERS)
+    return {one.name: one.slug for one in providers if one.name and one.slug}
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """Every model, the slugs of providers by their names, and the endpoints that keep no data.
+
+    ``zdr`` None: the gateway does not tell.
+    """
+
+    models: tuple[Model, ...]
+    provider_slugs: Mapping[str, str]
+    zdr: frozenset[EndpointKey] | None
+
+    def view(self, known: Mapping[str, tuple[Endpoint, ...]]) -> CatalogView:
+        """The catalog as far as the endpoints of some models are known."""
+        offers = tuple(Offers(model, known.get(model.id or "")) for model in self.models)
+        return CatalogView(offers, self.provider_slugs, self.zdr)
+
+
+async def _routing(reader: PoolReader) -> Routing:
+    """Three lists. Raises GatewayError."""
+    models = await reader.get(MODELS)
+    return Routing(models, await read_slugs(reader), await read_zdr(reader))
+
+
+def routing_feed(hub: FeedHub) -> Feed[Routing]:
+    """The same for every workspace."""
+    return hub.derive(FeedKey("routing"), _routing, cadence.CATALOG)
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the reading of the catalog is: one request per model."""
+
+    done: int = 0
+    total: int = 0
+
+
+_PROGRESS: WeakKeyDictionary[FeedHub, Progress] = WeakKeyDictionary()
+
+
+def progress_of(hub: FeedHub) -> Progress:
+    """How far the present reading of the catalog is."""
+    return _PROGRESS.setdefault(hub, Progress())
+
+
+def catalog_feed(hub: FeedHub) -> Feed[CatalogView]:
+    """The catalog with every endpoint; the same for every workspace and guardrail."""
+    progress = progress_of(hub)
+    key: FeedKey[CatalogView] = FeedKey("catalog")
+    return hub.derive(key, lambda reader: _catalog(reader, progress), cadence.CATALOG)
+
+
+async def _catalog(reader: PoolReader, progress: Progress) -> CatalogView:
+    """Every model with its endpoints, a few requests at a time. Raises GatewayError.
+
+    A model that is gone when its turn comes has no readable endpoints; a gateway that does not
+    tell which endpoints keep no data leaves that open.
+    """
+    models = [model for model in await reader.get(MODELS) if model.id]
+    progress.done, progress.total = 0, len(models)
+
+    async def offers(model: Model) -> Offers:
+        try:
+            found = await reader.get(endpoints_of(model.id or ""))
+        except NotFoundError:
+            return Offers(model, None)
+        finally:
+            progress.done += 1
+        return Offers(model, None if found.endpoints is None else tuple(found.endpoints))
+
+    slugs = await read_slugs(reader)
+    return CatalogView(
+        offers=tuple(await fetch_each(models, offers)),
+        provider_slugs=slugs,
+        zdr=await read_zdr(reader),
+    )

@@ -1,0 +1,96 @@
+"""The organization: its people, the workspaces they are in, its settings: extended section 4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gwtui.client.errors import NotFoundError
+from gwtui.contract.organization import OrganizationMember, OrganizationSettings, WorkspaceMember
+from gwtui.contract.workspaces import Workspace
+from gwtui.domain.safe_text import safe_line
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import fetch_each, open_workspaces
+from gwtui.watch.feeds.reads import PEOPLE, members_of
+from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.shared import FeedKey, PoolReader
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+
+_NAME = 60
+
+
+def full_name(person: OrganizationMember | None) -> str | None:
+    """First and last name as far as there are any; None for nobody and for a nameless one."""
+    return None if person is None else person.full_name
+
+
+def shown_person(person: OrganizationMember | None, user_id: str | None) -> str:
+    """What a person is called: by name, else by mail, else by id. Fit to be shown."""
+    mail = None if person is None else person.email
+    return safe_line(full_name(person) or mail or user_id or "without an id", _NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class Belonging:
+    """A workspace that a person is in, and as what."""
+
+    workspace: Workspace
+    member: WorkspaceMember
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRow:
+    """A member of the organization; ``places`` is None until the workspaces were read."""
+
+    person: OrganizationMember
+    places: tuple[Belonging, ...] | None = None
+
+    @property
+    def identity(self) -> str:
+        """The user id; for a person that came without one, what else tells them from others."""
+        return self.person.id or f"?{self.person.email}|{full_name(self.person)}"
+
+
+async def _people(reader: PoolReader) -> Sequence[PersonRow]:
+    return tuple(PersonRow(person) for person in await reader.fresh(PEOPLE))
+
+
+async def _places(reader: PoolReader) -> Mapping[str, tuple[Belonging, ...]]:
+    """The workspaces of each user id, in the order of the workspaces. Raises GatewayError."""
+    spaces = tuple((await open_workspaces(reader)).values())
+
+    async def members(space: Workspace) -> tuple[WorkspaceMember, ...]:
+        try:
+            return await reader.get(members_of(space.id or ""))
+        except NotFoundError:
+            return ()  # deleted since the workspaces were listed
+
+    found: dict[str, list[Belonging]] = {}
+    for space, listed in zip(spaces, await fetch_each(spaces, members), strict=True):
+        for member in listed:
+            if member.user_id:
+                found.setdefault(member.user_id, []).append(Belonging(space, member))
+    return {user_id: tuple(places) for user_id, places in found.items()}
+
+
+def people_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[PersonRow]]:
+    """Everybody in the organization, whatever the scope."""
+    return hub.derive(FeedKey("organization"), _people, cadence.WORKSPACES)
+
+
+def places_feed(hub: FeedHub, _scope: Scope) -> Feed[Mapping[str, tuple[Belonging, ...]]]:
+    """The workspaces that each user id is in."""
+    return hub.derive(FeedKey("organization", ("places",)), _places, cadence.WORKSPACES)
+
+
+async def _settings(client: GatewayClient) -> Sequence[OrganizationSettings]:
+    return (await client.organization.settings(),)
+
+
+def settings_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[OrganizationSettings]]:
+    """What holds for the whole organization, as a list of one."""
+    return hub.feed(FeedKey("organization", ("settings",)), _settings, cadence.WORKSPACES)

@@ -1,0 +1,192 @@
+"""Reads that several feeds of one connection are made of: each goes out once for all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from gwtui.client.request_log import ReadingLog, include, logged, repeats
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+
+T = TypeVar("T")
+
+SHARED_FOR = 0.5
+"""Share of its cadence for which a feed takes what was read for another one."""
+_KEPT = 300.0
+"""Seconds for which an answer is kept; no feed takes one that is older."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedKey(Generic[T]):
+    """What is read, and of which part of the account: ``T`` is the type of the value.
+
+    The parts of ``scope`` go from general to particular.
+    """
+
+    resource: str
+    scope: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The parts in one word, such as "keys:WORKSPACE"."""
+        return ":".join((self.resource, *self.scope))
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRead(Generic[T]):
+    """One thing to read from the gateway, most often a list. ``read`` raises GatewayError."""
+
+    key: FeedKey[T]
+    read: Callable[[GatewayClient], Awaitable[T]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Answer:
+    """A value, the number of the read that gave it, and when it came by both clocks."""
+
+    value: Any
+    number: int
+    read_at: datetime
+    monotonic: float
+    log: ReadingLog
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Running:
+    """A read under way. ``log`` is what it costs and lacks so far."""
+
+    number: int
+    task: asyncio.Task[_Answer]
+    log: ReadingLog
+
+
+class ReadPool:
+    """Holds the last answer of each shared read, and the reads under way.
+
+    Reads are numbered in the order in which they begin. An answer is never replaced by one that
+    was asked for earlier, whichever comes first. Failures are not kept.
+    """
+
+    def __init__(self, client: GatewayClient, clock: Clock = SYSTEM_CLOCK) -> None:
+        self.client = client
+        self._clock = clock
+        self._answers: dict[FeedKey[Any], _Answer] = {}
+        self._running: dict[FeedKey[Any], _Running] = {}
+        self._tasks: set[asyncio.Task[_Answer]] = set()
+        self._forgotten = 0
+        self.begun = 0
+        """The number of the latest read that began."""
+
+    def forget(self) -> None:
+        """What was read up to now is out of date. Who waits for a read under way still gets it."""
+        self._forgotten = self.begun
+
+    async def get(self, read: SharedRead[T], *, after: int, within: float, since: int) -> T:
+        """The value of a read that began later than number ``after``.
+
+        It is not older than ``within`` seconds, unless the read was under way already. What it
+        lacks and what it costs counts for the reading of the caller, and so does its age where it
+        began no later than number ``since``. Raises GatewayError.
+        """
+        began = self.begun
+        after = max(after, self._forgotten)
+        answer = self._answers.get(read.key)
+        if answer is not None and answer.number > after and self._age(answer) <= within:
+            include(answer.log, read_at=None if answer.number > since else answer.read_at)
+            return cast("T", answer.value)
+        running = self._running.get(read.key)
+        if running is None or running.number <= after:
+            running = self._begin(read)
+        mine = running.number > began
+        try:
+            answer = await asyncio.shield(running.task)
+        except BaseException:
+            include(running.log, requests=mine)
+            raise
+        newer = self._answers.get(read.key)
+        if newer is not None and newer.number > answer.number:
+            answer = newer
+        include(running.log, requests=mine)
+        return cast("T", answer.value)
+
+    async def close(self) -> None:
+        """End every read under way, and wait for that."""
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _begin(self, read: SharedRead[Any]) -> _Running:
+        self.begun += 1
+        log = ReadingLog(trying=not repeats())
+        task = asyncio.get_running_loop().create_task(
+            self._read(read, self.begun, log), name=f"read {read.key.name}"
+        )
+        running = self._running[read.key] = _Running(self.begun, task, log)
+        self._tasks.add(task)
+        task.add_done_callback(lambda _: self._landed(read.key, running))
+        return running
+
+    async def _read(self, read: SharedRead[Any], number: int, log: ReadingLog) -> _Answer:
+        with logged(log):
+            value = await read.read(self.client)
+        return _Answer(value, number, self._clock.now(), self._clock.monotonic(), log)
+
+    def _landed(self, key: FeedKey[Any], running: _Running) -> None:
+        task = running.task
+        self._tasks.discard(task)
+        if self._running.get(key) is running:
+            del self._running[key]
+        if task.cancelled() or task.exception() is not None:
+            return
+        answer, known = task.result(), self._answers.get(key)
+        if known is None or known.number < answer.number:
+            self._answers.pop(key, None)
+            self._answers[key] = answer
+        while self._answers:  # the oldest ones are at the beginning
+            oldest, known = next(iter(self._answers.items()))
+            if self._age(known) <= _KEPT:
+                break
+            del self._answers[oldest]
+
+    def _age(self, answer: _Answer) -> float:
+        """Seconds; the monotonic clock stands still while a machine sleeps, the other may jump."""
+        passed = (self._clock.now() - answer.read_at).total_seconds()
+        return max(passed, self._clock.monotonic() - answer.monotonic)
+
+
+class PoolReader:
+    """Gets shared reads for one reading of a feed.
+
+    What it gets began later than read number ``after``, and is not older than ``within`` seconds.
+    """
+
+    def __init__(self, pool: ReadPool, *, after: int = 0, within: float = 0.0) -> None:
+        self.client = pool.client
+        self._pool = pool
+        self._after = after
+        self._within = within
+        self._begun = pool.begun
+
+    async def get(self, read: SharedRead[T]) -> T:
+        """The value, read now or a moment ago for another feed. Raises GatewayError."""
+        after, within = self._after, self._within
+        return await self._pool.get(read, after=after, within=within, since=self._begun)
+
+    async def fresh(self, read: SharedRead[T]) -> T:
+        """The value, read since this reading began. Raises GatewayError."""
+        after = max(self._after, self._begun)
+        return await self._pool.get(read, after=after, within=math.inf, since=self._begun)
+
+
+def unshared(client: GatewayClient) -> PoolReader:
+    """A reader for what reads once, such as a form: nothing is shared with any feed."""
+    return PoolReader(ReadPool(client))

@@ -1,0 +1,369 @@
+"""Feeds that are made of shared reads: what they share, how old it is, what fails them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+
+from fake_clock import FakeClock
+from gwtui.client.errors import GatewayError, ServerError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.request_log import Shortfall, list_read, request_sent, workspaces_closed
+from gwtui.watch.cadence import Cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.hub import FeedHub
+from gwtui.watch.shared import FeedKey, PoolReader, ReadPool, SharedRead, unshared
+
+SLOW = Cadence(60, stale_after=240)
+FAST = Cadence(20, stale_after=90)
+
+
+class Account:
+    """Stands for a client: numbers what is read, and holds or fails it when a test says so."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.held: dict[int, asyncio.Event] = {}
+        self.broken: set[str] = set()
+        self.unreadable = 0
+
+    async def read(self, what: str) -> str:
+        self.asked.append(what)
+        number = len(self.asked)
+        request_sent()
+        if number in self.held:
+            await self.held[number].wait()
+        if what in self.broken:
+            raise ServerError(f"{what} on fire", status=500)
+        list_read(self.unreadable, complete=True)
+        return f"{what} {number}"
+
+
+def shared(what: str) -> SharedRead[str]:
+    return SharedRead(FeedKey(what), lambda client: cast("Account", client).read(what))
+
+
+SPACES, KEYS = shared("spaces"), shared("keys")
+
+
+@pytest.fixture
+def time() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def account() -> Account:
+    return Account()
+
+
+@pytest.fixture
+async def hub(time: FakeClock, account: Account) -> AsyncIterator[FeedHub]:
+    made = FeedHub(cast("GatewayClient", account), time.clock)
+    yield made
+    await made.close()
+
+
+def spaces_feed(hub: FeedHub, name: str, cadence: Cadence = SLOW) -> Feed[str]:
+    return hub.derive(FeedKey(name), lambda reader: reader.get(SPACES), cadence)
+
+
+def joined_feed(hub: FeedHub, cadence: Cadence = SLOW) -> Feed[tuple[str, str]]:
+    async def both(reader: PoolReader) -> tuple[str, str]:
+        return await reader.get(SPACES), await reader.fresh(KEYS)
+
+    return hub.derive(FeedKey("joined"), both, cadence)
+
+
+def look(*feeds: Feed[Any]) -> None:
+    for feed in feeds:
+        feed.watch(lambda _state: None)
+
+
+async def test_feeds_that_begin_together_read_once(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    feeds = [spaces_feed(hub, name) for name in "abc"]
+    look(*feeds, joined_feed(hub))
+    await time.settle()
+    assert sorted(account.asked) == ["keys", "spaces"]
+    assert {feed.state.value for feed in feeds} == {"spaces 1"}
+    assert all(feed.state.oldest is None for feed in feeds), "read for each of them"
+
+
+async def test_a_fresh_answer_is_taken_for_half_a_cadence_and_tells_its_age(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    look(spaces_feed(hub, "first"))
+    await time.advance(30)
+    second = spaces_feed(hub, "second")
+    look(second)
+    await time.settle()
+    assert account.asked == ["spaces"]
+    assert second.state.fetched_at == time.start + timedelta(seconds=30)
+    assert second.state.age(time.now()) == 30
+    assert spaces_feed(hub, "eager", FAST).state.value is None
+    look(spaces_feed(hub, "eager", FAST))
+    await time.settle()
+    assert account.asked == ["spaces", "spaces"], "older than half of its own cadence"
+
+
+async def test_the_age_is_that_of_the_oldest_source(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    look(spaces_feed(hub, "spaces"))
+    await time.advance(10)
+    joined = joined_feed(hub)
+    look(joined)
+    await time.settle()
+    assert joined.state.value == ("spaces 1", "keys 2")
+    await time.advance(5)
+    assert joined.state.age(time.now()) == 15
+    await time.advance(60)
+    assert joined.state.value == ("spaces 3", "keys 4"), "read again at its own cadence"
+    assert joined.state.age(time.now()) == 15
+
+
+async def test_what_another_feed_reads_during_a_reading_is_not_older_than_it(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    account.held = {1: asyncio.Event()}
+
+    async def twice(reader: PoolReader) -> tuple[str, ...]:
+        return await reader.get(KEYS), await reader.get(SPACES), await reader.fresh(SPACES)
+
+    long = hub.derive(FeedKey("long"), twice, SLOW)
+    look(long)
+    await time.settle()
+    look(spaces_feed(hub, "meanwhile"))
+    await time.advance(5)
+    account.held[1].set()
+    await time.settle()
+    assert long.state.value == ("keys 1", "spaces 2", "spaces 2")
+    assert long.state.age(time.now()) == 0
+
+
+async def test_an_answer_from_before_the_machine_slept_is_not_taken(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    await spaces_feed(hub, "first").refresh()
+    time.suspend(3600)
+    second = spaces_feed(hub, "second")
+    look(second)
+    await time.settle()
+    assert second.state.value == "spaces 2"
+
+
+async def test_a_refresh_reads_again_whatever_is_known_and_refreshes_share(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    feeds = [spaces_feed(hub, name) for name in "abc"]
+    look(*feeds)
+    await time.settle()
+    states = await asyncio.gather(*(feed.refresh() for feed in feeds))
+    assert [state.value for state in states] == ["spaces 2"] * 3
+    assert (await feeds[0].refresh()).value == "spaces 3"
+    assert account.asked == ["spaces"] * 3
+
+
+async def test_a_refresh_does_not_join_what_was_asked_for_before_it(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    account.held = {1: asyncio.Event()}
+    look(spaces_feed(hub, "early"))
+    await time.settle()
+    late = asyncio.ensure_future(spaces_feed(hub, "late").refresh())
+    await time.settle()
+    assert account.asked == ["spaces", "spaces"]
+    assert (await late).value == "spaces 2"
+
+
+async def test_an_older_answer_never_follows_a_newer_one(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    account.held = {1: asyncio.Event()}
+    early = spaces_feed(hub, "early")
+    look(early)
+    await time.settle()
+    await spaces_feed(hub, "late").refresh()
+    account.held[1].set()
+    await time.settle()
+    assert early.state.value == "spaces 2", "it waited for the first, the second had come"
+    third = spaces_feed(hub, "third")
+    look(third)
+    await time.settle()
+    assert third.state.value == "spaces 2"
+
+
+async def test_what_is_out_of_date_is_made_of_later_reads_once_it_is_looked_at(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    feed = spaces_feed(hub, "a")
+    leave = feed.watch(lambda _state: None)
+    await time.settle()
+    leave()
+    feed.invalidate()
+    await time.advance(1)
+    look(feed)
+    await time.settle()
+    assert feed.state.value == "spaces 2"
+
+
+async def test_after_a_write_nothing_from_before_it_is_shared(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    look(spaces_feed(hub, "a"))
+    await time.settle()
+    account.held = {2: asyncio.Event()}
+    waiting = asyncio.ensure_future(spaces_feed(hub, "b").refresh())
+    await time.settle()
+    await hub.refresh("keys")
+    other = spaces_feed(hub, "c")
+    look(other)
+    await time.settle()
+    assert other.state.value == "spaces 3"
+    account.held[2].set()
+    assert (await waiting).value == "spaces 3", "asked before the write, and a newer one is there"
+
+
+async def test_what_was_asked_for_before_a_write_is_not_shared_after_it(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    account.held = {1: asyncio.Event()}
+    waiting = asyncio.ensure_future(spaces_feed(hub, "a").refresh())
+    await time.settle()
+    await hub.refresh("keys")
+    account.held[1].set()
+    assert (await waiting).value == "spaces 1"
+    other = spaces_feed(hub, "b")
+    look(other)
+    await time.settle()
+    assert other.state.value == "spaces 2"
+
+
+async def test_a_read_that_fails_fails_every_feed_that_needs_it_and_is_not_kept(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    one, joined = spaces_feed(hub, "one"), joined_feed(hub)
+    look(one, joined)
+    await time.settle()
+    account.broken = {"spaces"}
+    await asyncio.gather(one.refresh(), joined.refresh())
+    assert account.asked.count("spaces") == 2
+    assert isinstance(one.state.error, ServerError)
+    assert joined.state.error is one.state.error
+    assert one.state.value == "spaces 1"
+    assert joined.state.value is not None
+    account.broken = set()
+    assert (await joined.refresh()).error is None
+
+
+async def test_a_feed_that_can_do_without_a_source_is_not_failed_by_it(
+    hub: FeedHub, account: Account
+) -> None:
+    async def lenient(reader: PoolReader) -> str:
+        try:
+            return await reader.get(SPACES)
+        except GatewayError:
+            return await reader.get(KEYS)
+
+    account.broken = {"spaces"}
+    state = await hub.derive(FeedKey("lenient"), lenient, SLOW).refresh()
+    assert (state.value, state.error) == ("keys 2", None)
+
+
+async def test_what_a_source_lacks_every_feed_made_of_it_lacks(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    account.unreadable = 2
+    look(spaces_feed(hub, "first"))
+    await time.advance(1)
+    second, joined = spaces_feed(hub, "second"), joined_feed(hub)
+    look(second, joined)
+    await time.settle()
+    assert account.asked == ["spaces", "keys"]
+    assert second.state.lacks == Shortfall(unreadable=2)
+    assert joined.state.lacks == Shortfall(unreadable=4)
+
+    async def closed(reader: PoolReader) -> str:
+        workspaces_closed(1)
+        return await reader.get(SPACES)
+
+    state = await hub.derive(FeedKey("closed"), closed, SLOW).refresh()
+    assert state.lacks == Shortfall(unreadable=2, closed=1)
+
+
+async def test_requests_count_for_the_feed_that_made_them(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    first, joined = spaces_feed(hub, "first"), joined_feed(hub)
+    look(first, joined)
+    await time.settle()
+    assert [feed.load.requests for feed in (first, joined) if feed.load] == [1, 1]
+    assert hub.expected_per_minute == 2
+    account.broken = {"keys"}
+    await joined.refresh()
+    assert joined.load is not None
+    assert joined.load.requests == 2, "also when one of them fails"
+
+
+async def test_own_lists_are_read_at_every_reading(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    look(hub.derive(FeedKey("other"), lambda reader: reader.get(KEYS), SLOW))
+    await time.advance(1)
+    look(joined_feed(hub))
+    await time.settle()
+    assert account.asked.count("keys") == 2
+    other = hub.derive(FeedKey("third"), lambda reader: reader.get(KEYS), SLOW)
+    assert (await other.refresh()).value == f"keys {len(account.asked)}"
+
+
+async def test_closing_ends_what_is_being_read(account: Account, time: FakeClock) -> None:
+    account.held = {1: asyncio.Event()}
+    hub = FeedHub(cast("GatewayClient", account), time.clock)
+    feed = spaces_feed(hub, "a")
+    look(feed)
+    await time.settle()
+    waiting = asyncio.ensure_future(feed.refresh())
+    await time.settle()
+    before = {task for task in asyncio.all_tasks() if task.get_name() == "read spaces"}
+    assert len(before) == 1
+    await hub.close()
+    assert all(task.done() for task in before)
+    assert (await waiting).value is None
+    assert account.asked == ["spaces"]
+
+
+async def test_who_stops_waiting_does_not_stop_the_read_for_others(
+    account: Account, time: FakeClock
+) -> None:
+    account.held = {1: asyncio.Event()}
+    pool = ReadPool(cast("GatewayClient", account), time.clock)
+    first = asyncio.ensure_future(PoolReader(pool).get(SPACES))
+    second = asyncio.ensure_future(PoolReader(pool).get(SPACES))
+    await time.settle()
+    first.cancel()
+    account.held[1].set()
+    assert await second == "spaces 1"
+    await pool.close()
+
+
+async def test_answers_are_let_go_when_nobody_could_take_them(
+    account: Account, time: FakeClock
+) -> None:
+    pool = ReadPool(cast("GatewayClient", account), time.clock)
+    await PoolReader(pool).get(SPACES)
+    await time.advance(301)
+    await PoolReader(pool).get(KEYS)
+    assert [key.name for key in pool._answers] == ["keys"]
+    await pool.close()
+
+
+async def test_a_reader_of_its_own_shares_nothing(account: Account) -> None:
+    client = cast("GatewayClient", account)
+    assert await unshared(client).get(SPACES) == "spaces 1"
+    assert await unshared(client).get(SPACES) == "spaces 2"
