@@ -72,7 +72,7 @@ def pytest_collection_finish() -> None:
     """Spare the collector of garbage the modules: they stay, and are most of what it looks at."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000)
+    gc.set_threshold(50_000)
     gc.enable()
 
 

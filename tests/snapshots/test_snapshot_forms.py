@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from shared_runs import dark_and
 
 from dashboard_kit import Demo, pressing
 
@@ -41,8 +42,19 @@ OTHERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "byok-delete": ("byok", ("D",)),
 }
 
+LIGHT = {
+    "create-filled",
+    "create-refused",
+    "created",
+    "delete",
+    "workspace-budgets",
+    "members-add",
+    "guardrail-assign-keys",
+    "byok-create",
+}
 
-@pytest.mark.parametrize("name", OTHERS)
+
+@pytest.mark.parametrize(("theme", "size", "name"), dark_and(LIGHT, OTHERS))
 def test_form(
     name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare
 ) -> None:
@@ -51,7 +63,7 @@ def test_form(
     assert snap_compare(app, terminal_size=size, run_before=pressing(*keys))
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize(("theme", "size", "name"), dark_and(LIGHT, FORMS))
 def test_key_form(
     name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare
 ) -> None:

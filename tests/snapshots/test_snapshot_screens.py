@@ -1,10 +1,11 @@
-"""Every screen and state as a picture, at two sizes, dark and light."""
+"""Every screen as a picture, at two sizes; each kind of widget in light colours too."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import pytest
+from shared_runs import dark_and
 
 from dashboard_kit import Demo, pressing
 
@@ -52,8 +53,25 @@ SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "providers": ("providers", ()),
 }
 
+LIGHT = {
+    "keys",
+    "keys-filter-mistake",
+    "keys-detail",
+    "keys-raw",
+    "keys-help",
+    "keys-palette",
+    "keys-sort-chooser",
+    "keys-themes",
+    "credits",
+    "credits-week",
+    "endpoints-price",
+    "guardrails-remaining",
+    "activity-by-key",
+    "current-key",
+}
 
-@pytest.mark.parametrize("name", SCREENS)
+
+@pytest.mark.parametrize(("theme", "size", "name"), dark_and(LIGHT, SCREENS))
 def test_screen(
     name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare
 ) -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from shared_runs import dark_and
 from textual.pilot import Pilot
 
 from dashboard_kit import Demo, pressing, settled
@@ -14,8 +15,9 @@ from dashboard_kit import Demo, pressing, settled
 SnapCompare = Callable[..., bool]
 
 STARTS = {"keys": "keys", "credits": "credits", "endpoints": "models/northwind/atlas-large"}
+LIGHT = {"keys", "credits"}
 
-pytestmark = pytest.mark.parametrize("start", STARTS)
+pytestmark = pytest.mark.parametrize(("theme", "size", "name"), dark_and(LIGHT, STARTS))
 
 
 @pytest.fixture
@@ -33,8 +35,8 @@ def compare(
 
 
 @pytest.fixture
-def look(start: str, theme: str, size: tuple[int, int]) -> tuple[str, str, tuple[int, int]]:
-    return STARTS[start], theme, size
+def look(name: str, theme: str, size: tuple[int, int]) -> tuple[str, str, tuple[int, int]]:
+    return STARTS[name], theme, size
 
 
 def test_not_connected(demo: Demo, look: Any, snap_compare: SnapCompare) -> None:
