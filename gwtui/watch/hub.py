@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.cadence import Cadence, Restraint
 from gwtui.watch.feed import Feed
-from gwtui.watch.shared import SHARED_FOR, FeedKey, PoolReader, ReadPool
+from gwtui.watch.shared import SHARED_AT_MOST, SHARED_FOR, FeedKey, PoolReader, ReadPool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,9 +109,10 @@ class FeedHub:
     ) -> Feed[T]:
         """The feed of what ``compose`` makes of shared reads; otherwise like ``feed``.
 
-        It takes what was read for other feeds in the last part (``SHARED_FOR``) of its cadence. A
-        value that is said to be out of date is made of what is read afterwards. A read that fails
-        fails it with its error, unless ``compose`` can do without.
+        It takes what was read for other feeds in the last part of its cadence (``SHARED_FOR``), or
+        in the last seconds (``SHARED_AT_MOST``) where that is less. A value that is said to be out
+        of date is made of what is read afterwards. A read that fails fails the feed with its error,
+        unless ``compose`` can do without.
         """
         after = 0
 
@@ -121,7 +122,7 @@ class FeedHub:
             outdate()
 
         def fetch(_client: GatewayClient) -> Awaitable[T]:
-            within = SHARED_FOR * cadence.seconds
+            within = min(SHARED_FOR * cadence.seconds, SHARED_AT_MOST)
             return compose(PoolReader(self._pool, after=after, within=within))
 
         return self.feed(key, fetch, cadence, outdate=outdated, passing=passing)

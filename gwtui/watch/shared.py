@@ -19,8 +19,10 @@ T = TypeVar("T")
 
 SHARED_FOR = 0.5
 """Share of its cadence for which a feed takes what was read for another one."""
+SHARED_AT_MOST = 30.0
+"""Seconds after which it takes it no more, however slow the feed is."""
 _KEPT = 300.0
-"""Seconds for which an answer is kept; no feed takes one that is older."""
+"""Seconds for which an answer is kept, so that one that was asked for earlier is known as such."""
 
 
 @dataclass(frozen=True, slots=True)

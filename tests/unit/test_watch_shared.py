@@ -111,6 +111,16 @@ async def test_a_fresh_answer_is_taken_for_half_a_cadence_and_tells_its_age(
     assert account.asked == ["spaces", "spaces"], "older than half of its own cadence"
 
 
+async def test_a_slow_feed_takes_nothing_that_is_older_than_half_a_minute(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    look(spaces_feed(hub, "first"))
+    await time.advance(31)
+    look(spaces_feed(hub, "slow", Cadence(600, stale_after=1800)))
+    await time.settle()
+    assert account.asked == ["spaces", "spaces"]
+
+
 async def test_the_age_is_that_of_the_oldest_source(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
