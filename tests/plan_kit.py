@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -12,15 +12,22 @@ from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.dialects import GENERIC, Dialect
-from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
+from gwtui.contract.guardrails import (
+    CreateGuardrailRequest,
+    Guardrail,
+    KeyAssignment,
+    MemberAssignment,
+    UpdateGuardrailRequest,
+)
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.request import RequestModel
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormContext
 from gwtui.crud.plan import Plan
-from gwtui.crud.text import Formatter, Names
+from gwtui.crud.text import Formatter, Names, named
 from gwtui.crud.writes import NO_DOUBT, Doubt
+from gwtui.resources.assignments import writes as assignments
 from gwtui.resources.byok.writes import CREDENTIALS, CredentialSurroundings
 from gwtui.resources.guardrails.fields import fields_of
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
@@ -265,3 +272,41 @@ class GuardrailPlans:
 
 
 guardrail_plans = GuardrailPlans()
+
+
+class AssignmentPlans:
+    """The plans of what a guardrail is assigned to, for keys and for members."""
+
+    @staticmethod
+    def plan_assign_keys(
+        guardrail: Guardrail,
+        keys: Sequence[ApiKey],
+        current: Iterable[KeyAssignment] | None,
+        guardrails: Names,
+    ) -> Plan[int]:
+        called = assignments.key_names(keys)
+        return assignments.plan_assign(assignments.KEYS, guardrail, called, current, guardrails)
+
+    @staticmethod
+    def plan_assign_members(
+        guardrail: Guardrail,
+        users: Sequence[str],
+        current: Iterable[MemberAssignment] | None,
+        guardrails: Names,
+        people: Names,
+    ) -> Plan[int]:
+        called = {user: named(user, people) for user in users}
+        return assignments.plan_assign(assignments.MEMBERS, guardrail, called, current, guardrails)
+
+    @staticmethod
+    def plan_unassign_keys(guardrail: Guardrail, held: Sequence[KeyAssignment]) -> Plan[int]:
+        return assignments.plan_unassign(assignments.KEYS, guardrail, held, {})
+
+    @staticmethod
+    def plan_unassign_members(
+        guardrail: Guardrail, held: Sequence[MemberAssignment], people: Names
+    ) -> Plan[int]:
+        return assignments.plan_unassign(assignments.MEMBERS, guardrail, held, people)
+
+
+assignment_plans = AssignmentPlans()

@@ -23,10 +23,9 @@ from gwtui.contract.guardrails import (
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.diffs import three_way
-from gwtui.resources.assignments import plans as assignment_plans
 from gwtui.resources.guardrails.fields import fields_of
 from gwtui.resources.guardrails.writes import BoundBy
-from plan_kit import changes, guardrail_plans, sent
+from plan_kit import assignment_plans, changes, guardrail_plans, sent
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"

@@ -12,13 +12,10 @@ from gwtui.cli.changes.members import find_person
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find
 from gwtui.crud.plan import Plan, bundle_alike
+from gwtui.crud.text import named
 from gwtui.crud.undo import each_back
-from gwtui.resources.assignments.plans import (
-    plan_assign_keys,
-    plan_assign_members,
-    plan_unassign_keys,
-    plan_unassign_members,
-)
+from gwtui.resources.assignments import writes as assignments
+from gwtui.resources.assignments.writes import plan_assign, plan_unassign
 from gwtui.resources.guardrails.resource import GUARDRAILS
 from gwtui.resources.guardrails.view import display_name
 from gwtui.resources.guardrails.writes import WRITES
@@ -47,12 +44,14 @@ async def _assign(desk: ChangeContext) -> Plan[Any]:
     plans: list[Plan[Any]] = []
     if desk.arguments.key:
         keys = [(await desk.row(KEYS, wanted)).key for wanted in desk.arguments.key]
-        plans.append(plan_assign_keys(fresh, keys, bindings.keys, names))
+        called = assignments.key_names(keys)
+        plans.append(plan_assign(assignments.KEYS, fresh, called, bindings.keys, names))
     if desk.arguments.member:
         people = (await desk.gateway.organization.members()).items
         found = [find_person(people, wanted) for wanted in desk.arguments.member]
-        called = {one.id or "": shown_person(one, one.id) for one in found}
-        plans.append(plan_assign_members(fresh, [*called], bindings.members, names, called))
+        shown = {one.id or "": shown_person(one, one.id) for one in found}
+        called = {user: named(user, shown) for user in shown}
+        plans.append(plan_assign(assignments.MEMBERS, fresh, called, bindings.members, names))
     held = {**bindings.by_key(), **bindings.by_member()}
     if all(held.get(identity) == row.identity for plan in plans for identity in _named(plan)):
         raise NothingToDoError("it is assigned to them already")
@@ -66,22 +65,18 @@ async def _unassign(desk: ChangeContext) -> Plan[Any]:
     plans: list[Plan[Any]] = []
     if desk.arguments.key:
         of_keys = (await desk.gateway.guardrails.key_assignments(row.identity)).items
-        plans.append(
-            plan_unassign_keys(
-                fresh,
-                [
-                    find(of_keys, wanted, "key", lambda one: (one.key_hash, one.key_name))
-                    for wanted in desk.arguments.key
-                ],
-            )
-        )
+        held = [
+            find(of_keys, wanted, "key", lambda one: (one.key_hash, one.key_name))
+            for wanted in desk.arguments.key
+        ]
+        plans.append(plan_unassign(assignments.KEYS, fresh, held, {}))
     if desk.arguments.member:
         of_members = (await desk.gateway.guardrails.member_assignments(row.identity)).items
         people = (await desk.gateway.organization.members()).items
         called = {one.id or "": shown_person(one, one.id) for one in people}
         users = [_user(people, wanted) for wanted in desk.arguments.member]
         chosen = [find(of_members, user, "member", lambda one: (one.user_id,)) for user in users]
-        plans.append(plan_unassign_members(fresh, chosen, called))
+        plans.append(plan_unassign(assignments.MEMBERS, fresh, chosen, called))
     return _one(plans, "Take a guardrail away in 2 requests")
 
 
