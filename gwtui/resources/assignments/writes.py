@@ -41,7 +41,7 @@ _MOST_CHANGES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Assignable:
     """A key or a member that can get a guardrail. Every text is fit to be shown.
 
     ``called`` names it in a plan, ``short`` where there is little room; ``note`` tells it from
@@ -75,7 +75,7 @@ class AssignmentKind:
     every: Callable[[GatewayClient, str | None], Awaitable[Listing[Any]]]
     current: Callable[[Bindings], Sequence[Any] | None]
     held: Callable[[Bindings], Mapping[str, str]]
-    candidates: Callable[[GatewayClient, Guardrail], Awaitable[Sequence[Candidate]]]
+    candidates: Callable[[GatewayClient, Guardrail], Awaitable[Sequence[Assignable]]]
     assign: Callable[[GatewayClient, str, Any], Awaitable[int]]
     unassign: Callable[[GatewayClient, str, Any], Awaitable[int]]
 
@@ -88,7 +88,7 @@ class AssignmentKind:
         }
 
 
-async def _keys(client: GatewayClient, guardrail: Guardrail) -> Sequence[Candidate]:
+async def _keys(client: GatewayClient, guardrail: Guardrail) -> Sequence[Assignable]:
     """Every key, those of the guardrail's own workspace first."""
     rows = sorted(
         (row for row in await fetch_keys(client, None) if row.key.hash),
@@ -102,7 +102,7 @@ async def _keys(client: GatewayClient, guardrail: Guardrail) -> Sequence[Candida
         identity = row.key.hash or ""
         name = row.key.name or row.key.label or identity
         found.append(
-            Candidate(
+            Assignable(
                 identity,
                 safe_line(name, NAME_LIMIT),
                 safe_line(row.workspace_name or "", 30),
@@ -113,13 +113,13 @@ async def _keys(client: GatewayClient, guardrail: Guardrail) -> Sequence[Candida
     return found
 
 
-async def _members(client: GatewayClient, _guardrail: Guardrail) -> Sequence[Candidate]:
+async def _members(client: GatewayClient, _guardrail: Guardrail) -> Sequence[Assignable]:
     """Everybody in the organization."""
     found = []
     for person in (await client.organization.members()).items:
         if person.id:
             name, mail = shown_person(person, person.id), safe_line(person.email or "", 40)
-            found.append(Candidate(person.id, name, mail, quoted(name, person.id), name))
+            found.append(Assignable(person.id, name, mail, quoted(name, person.id), name))
     return found
 
 

@@ -31,7 +31,7 @@ _FILTERS = ("content_filter_builtins", "content_filters")
 _PATTERN_LIMIT = 120
 
 
-class GuardrailFields(Fields):
+class _FieldsWithFilters(Fields):
     """Content filters come in another form than the one in which a request carries them."""
 
     def read(self, model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
@@ -62,10 +62,10 @@ def _as_request(one: BuiltinFilter | CustomFilter) -> RequestModel:
 
 
 @cache
-def fields_of(dialect: Dialect) -> GuardrailFields:
+def fields_of(dialect: Dialect) -> Fields:
     """The fields that the dialect knows, vendors by their names."""
     absent = dialect.absent_fields.get("Guardrail", frozenset())
-    return GuardrailFields(*(one for one in _declared(dialect) if one.name not in absent))
+    return _FieldsWithFilters(*(one for one in _declared(dialect) if one.name not in absent))
 
 
 def _declared(dialect: Dialect) -> Iterator[Field]:
@@ -128,5 +128,5 @@ def _each(describe: Callable[[Any], str]) -> Format:
     return format
 
 
-FIELDS = GuardrailFields(*_declared(GENERIC))
+FIELDS = _FieldsWithFilters(*_declared(GENERIC))
 """Every field that some service has, the vendors by the reference's names."""

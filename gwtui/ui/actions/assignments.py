@@ -23,8 +23,8 @@ from gwtui.resources.assignments.resource import AssignmentRow, fetch_people
 from gwtui.resources.assignments.writes import (
     KEYS,
     MEMBERS,
+    Assignable,
     AssignmentKind,
-    Candidate,
     key_names,
     plan_assign,
     plan_unassign,
@@ -92,7 +92,7 @@ class _Assigning:
         self._current = kind.current(bindings)
         self._held = kind.held(bindings)
         self._names = _guardrail_names(bindings)
-        self._offered: Mapping[str, Candidate] = {}
+        self._offered: Mapping[str, Assignable] = {}
 
     def form(self, title: str) -> FormSpec:
         """Pick keys or members."""
