@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, get_args
 
-from gwtui.contract.content_filters import PROMPT_INJECTION
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrail_rules import never_sent
 from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
 from gwtui.contract.models import Model
 from gwtui.contract.request import Problem
 from gwtui.contract.values import Region
+from gwtui.crud.form import BuiltinRow as BuiltinRow  # noqa: PLC0414 - part of the forms
 from gwtui.crud.form import (
     Choices,
     CustomFilterField,
@@ -29,6 +29,7 @@ from gwtui.crud.form import (
     TextAreaField,
     ThreeWaySwitch,
 )
+from gwtui.crud.form import CustomRow as CustomRow  # noqa: PLC0414 - part of the forms
 from gwtui.crud.resource import Cell
 from gwtui.crud.text import NAME_LIMIT, quoted
 from gwtui.domain.money import usd
@@ -316,57 +317,3 @@ def _data(dialect: Dialect) -> FieldGroup:
 
 async def _regions() -> Sequence[PickOption]:
     return [PickOption(region) for region in get_args(Region)]
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltinRow:
-    """A builtin filter that is on."""
-
-    slug: str
-    action: str
-    scan_scope: str = ""
-    """Empty when nothing was said: the gateway then reads all messages."""
-
-    def value(self) -> dict[str, str]:
-        """The entry of the request."""
-        found = {"slug": self.slug, "action": self.action}
-        if self.scan_scope and self.slug == PROMPT_INJECTION:
-            found["scan_scope"] = self.scan_scope
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class CustomRow:
-    """A custom filter."""
-
-    pattern: str
-    action: str
-    label: str = ""
-
-    def value(self) -> dict[str, str]:
-        """The entry of the request."""
-        found = {"pattern": self.pattern, "action": self.action}
-        if self.label:
-            found["label"] = self.label
-        return found
-
-
-def builtin_rows(entries: Iterable[Any]) -> tuple[BuiltinRow, ...]:
-    """Rows of entries that are mappings or models; ones that this program does not know stay."""
-    return tuple(
-        BuiltinRow(_part(entry, "slug"), _part(entry, "action"), _part(entry, "scan_scope"))
-        for entry in entries
-    )
-
-
-def custom_rows(entries: Iterable[Any]) -> tuple[CustomRow, ...]:
-    """Rows of entries that are mappings or models."""
-    return tuple(
-        CustomRow(_part(entry, "pattern"), _part(entry, "action"), _part(entry, "label"))
-        for entry in entries
-    )
-
-
-def _part(entry: Any, name: str) -> str:
-    value = entry.get(name) if isinstance(entry, Mapping) else getattr(entry, name, None)
-    return "" if value is None else str(value)
