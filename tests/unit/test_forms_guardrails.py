@@ -11,10 +11,8 @@ from form_kit import FACTS, SPACE
 from gwtui.contract.dialects import GENERIC, OPENROUTER, Dialect
 from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
 from gwtui.contract.models import Model
-from gwtui.crud.form import FormSpec
+from gwtui.crud.form import BuiltinRow, CustomRow, FormSpec
 from gwtui.resources.guardrails.form import (
-    BuiltinRow,
-    CustomRow,
     create_form,
     edit_form,
     model_options,

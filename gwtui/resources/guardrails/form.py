@@ -13,7 +13,6 @@ from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateG
 from gwtui.contract.models import Model
 from gwtui.contract.request import Problem
 from gwtui.contract.values import Region
-from gwtui.crud.form import BuiltinRow as BuiltinRow  # noqa: PLC0414 - part of the forms
 from gwtui.crud.form import (
     Choices,
     CustomFilterField,
@@ -29,7 +28,6 @@ from gwtui.crud.form import (
     TextAreaField,
     ThreeWaySwitch,
 )
-from gwtui.crud.form import CustomRow as CustomRow  # noqa: PLC0414 - part of the forms
 from gwtui.crud.resource import Cell
 from gwtui.crud.text import NAME_LIMIT, quoted
 from gwtui.domain.money import usd
