@@ -43,15 +43,13 @@ from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator import build_world
 from gwtui.embedded.simulator.generations import latest_requests
-from gwtui.resources.assignments import plans as assignment_plans
 from gwtui.resources.budgets import plans as budget_plans
 from gwtui.resources.generations import plans as generation_plans
-from gwtui.resources.guardrails import plans as guardrail_plans
-from gwtui.resources.guardrails.plans import BoundBy
+from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.members import plans as member_plans
 from gwtui.resources.organization import plans as organization_plans
 from gwtui.resources.uses import WorkspaceContents
-from plan_kit import byok_plans, key_plans, workspace_plans
+from plan_kit import assignment_plans, byok_plans, guardrail_plans, key_plans, workspace_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)

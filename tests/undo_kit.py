@@ -24,13 +24,11 @@ from gwtui.contract.organization import UpdateOrganizationSettingsRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.crud.plan import Plan, bundle
 from gwtui.crud.undo import Done, UndoList, each_back
-from gwtui.resources.assignments import plans as assignment_plans
 from gwtui.resources.budgets import plans as budget_series
-from gwtui.resources.guardrails import plans as guardrail_plans
-from gwtui.resources.guardrails.plans import BoundBy
+from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.members import plans as member_plans
 from gwtui.resources.organization import plans as organization_plans
-from plan_kit import byok_plans, key_plans, workspace_plans
+from plan_kit import assignment_plans, byok_plans, guardrail_plans, key_plans, workspace_plans
 
 Look = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
 Make = Callable[[FaultWorld], Plan[Any]]

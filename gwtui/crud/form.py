@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Literal
 
+from gwtui.contract.content_filters import PROMPT_INJECTION
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.crud.resource import Cell
@@ -201,6 +202,60 @@ class CustomFilterField(FormField):
     """Custom regex filters: a list to edit, with a sample text that they are tried on."""
 
     kind: Kind = field(default="filters", init=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinRow:
+    """A builtin filter that is on."""
+
+    slug: str
+    action: str
+    scan_scope: str = ""
+    """Empty when nothing was said: the gateway then reads all messages."""
+
+    def value(self) -> dict[str, str]:
+        """The entry of the request."""
+        found = {"slug": self.slug, "action": self.action}
+        if self.scan_scope and self.slug == PROMPT_INJECTION:
+            found["scan_scope"] = self.scan_scope
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class CustomRow:
+    """A custom filter."""
+
+    pattern: str
+    action: str
+    label: str = ""
+
+    def value(self) -> dict[str, str]:
+        """The entry of the request."""
+        found = {"pattern": self.pattern, "action": self.action}
+        if self.label:
+            found["label"] = self.label
+        return found
+
+
+def builtin_rows(entries: Iterable[Any]) -> tuple[BuiltinRow, ...]:
+    """Rows of entries that are mappings or models; ones that this program does not know stay."""
+    return tuple(
+        BuiltinRow(_part(entry, "slug"), _part(entry, "action"), _part(entry, "scan_scope"))
+        for entry in entries
+    )
+
+
+def custom_rows(entries: Iterable[Any]) -> tuple[CustomRow, ...]:
+    """Rows of entries that are mappings or models."""
+    return tuple(
+        CustomRow(_part(entry, "pattern"), _part(entry, "action"), _part(entry, "label"))
+        for entry in entries
+    )
+
+
+def _part(entry: Any, name: str) -> str:
+    value = entry.get(name) if isinstance(entry, Mapping) else getattr(entry, name, None)
+    return "" if value is None else str(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ from field_desk import HOSTILE, MADE, Desk, one
 from form_kit import until
 from gwtui.client import errors
 from gwtui.contract.dialects import OPENROUTER
-from gwtui.crud.form import CustomFilterField, FilterListField
+from gwtui.crud.form import BuiltinRow, CustomFilterField, CustomRow, FilterListField
 from gwtui.crud.plan import Refused
-from gwtui.resources.guardrails.form import BuiltinRow, CustomRow
 from gwtui.ui.forms.builtin_filters import BuiltinsScreen
 from gwtui.ui.forms.custom_filters import FiltersScreen
 from gwtui.ui.forms.editors import LinesEditor

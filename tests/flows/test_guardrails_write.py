@@ -132,7 +132,7 @@ async def test_an_empty_list_is_refused_before_anything_is_sent(desk: GuardrailD
 
 
 async def test_a_bad_pattern_is_refused_before_anything_is_sent(desk: GuardrailDesk) -> None:
-    from gwtui.resources.guardrails.form import CustomRow  # noqa: PLC0415
+    from gwtui.crud.form import CustomRow  # noqa: PLC0415
 
     await desk.choose("mine")
     await desk.press("e")
@@ -147,7 +147,7 @@ async def test_a_bad_pattern_is_refused_before_anything_is_sent(desk: GuardrailD
 async def test_an_action_that_is_not_legal_is_refused_before_anything_is_sent(
     desk: GuardrailDesk,
 ) -> None:
-    from gwtui.resources.guardrails.form import BuiltinRow  # noqa: PLC0415
+    from gwtui.crud.form import BuiltinRow  # noqa: PLC0415
 
     await desk.choose("mine")
     await desk.press("e")
@@ -170,7 +170,7 @@ async def test_what_the_gateway_refuses_lands_on_its_field(
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"zz flags")
-    from gwtui.resources.guardrails.form import BuiltinRow  # noqa: PLC0415
+    from gwtui.crud.form import BuiltinRow  # noqa: PLC0415
 
     form.state.put("content_filter_builtins", (BuiltinRow("ssn", "flag"),))
     await desk.press("ctrl+s")

@@ -32,8 +32,9 @@ from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Plan
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.journal import Journal, JournalEntry
+from gwtui.resources.assignments.writes import plan_assign, plan_unassign
 from gwtui.resources.keys.writes import plan_sealed_create
-from plan_kit import ByokPlans, KeyPlans, WorkspacePlans
+from plan_kit import AssignmentPlans, ByokPlans, GuardrailPlans, KeyPlans, WorkspacePlans
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 FULL = os.environ.get("GWTUI_HOSTILE") == "full"
@@ -50,15 +51,19 @@ HALF = re.compile("[\ud800-\udfff]")
 SEQUENCES = (Sequence, Iterable, Collection, list, tuple)
 
 
+SHARED = (plan_sealed_create, plan_assign, plan_unassign)
+"""Plans that take more than data: those that the classes below make of them are tried."""
+
+
 def plan_functions() -> Iterator[Callable[..., Any]]:
     for module in walk_packages(gwtui.resources.__path__, "gwtui.resources."):
         loaded = import_module(module.name)
         for name, found in vars(loaded).items():
             ours = inspect.isfunction(found) and found.__module__ == loaded.__name__
-            if ours and name.startswith("plan_") and found is not plan_sealed_create:
+            if ours and name.startswith("plan_") and found not in SHARED:
                 yield found
     # What the engine plans, by the types of each resource.
-    for plans in (ByokPlans, KeyPlans, WorkspacePlans):
+    for plans in (ByokPlans, KeyPlans, WorkspacePlans, GuardrailPlans, AssignmentPlans):
         yield from (getattr(plans, name) for name in vars(plans) if name.startswith("plan_"))
 
 

@@ -10,7 +10,7 @@ from form_values_kit import BASICS, LOGGING, RULES, body, guardrail, problem, wo
 from gwtui.client import errors
 from gwtui.contract.content_filters import BuiltinFilter, CustomFilter
 from gwtui.contract.dialects import GENERIC, OPENROUTER
-from gwtui.resources.guardrails.form import BuiltinRow, CustomRow
+from gwtui.crud.form import BuiltinRow, CustomRow
 
 # Filters ---------------------------------------------------------------------------------------
 

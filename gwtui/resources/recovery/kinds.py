@@ -10,18 +10,17 @@ from typing import Any
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
 from gwtui.contract.dialects import Dialect
-from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.organization import OrganizationSettings
 from gwtui.contract.request import MASK
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.text import Formatter, Names, known_fields, quoted
+from gwtui.crud.text import Formatter, Names, quoted
 from gwtui.crud.writes import Writes
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.byok.writes import CREDENTIALS
-from gwtui.resources.guardrails import fields as guardrail_words
+from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.organization import plans as organization_plans
 from gwtui.resources.recovery.evidence import Compared, verdict
@@ -102,22 +101,7 @@ def kinds(dialect: Dialect, now: datetime, names: Names) -> Mapping[str, Compare
     return {
         "keys": of_writes(KEYS, at),
         "workspaces": of_writes(WORKSPACES, at, scoped=False),
-        "guardrails": ComparedResource(
-            "guardrail",
-            "guardrails",
-            Guardrail,
-            guardrail_words.labels(dialect),
-            guardrail_words.in_words(now, names),
-            lambda rail: rail.id,
-            guardrail_words.shown_name,
-            lambda client, identity: client.guardrails.get(identity),
-            lambda rail: {
-                **_fields(rail, ("workspace_id",)),
-                **guardrail_words.known_values(rail, dialect),
-            },
-            lambda client, space: client.guardrails.list(workspace_id=space),
-            ("limit_usd", *guardrail_words.LISTS),
-        ),
+        "guardrails": of_writes(GUARDRAILS.for_row(None, dialect), at),
         "byok": of_writes(CREDENTIALS, at),
         "organization": ComparedResource(
             "settings",
@@ -154,12 +138,3 @@ def of_writes(
         ),
         writes.implied,
     )
-
-
-def _fields(model: ResponseModel, names: Any) -> dict[str, Any]:
-    """Those of the fields that such an answer has and that came readable.
-
-    One that need not be there is not known when it is not.
-    """
-    there = [name for name in names if name in type(model).model_fields and name in model.raw]
-    return known_fields(model, there)

@@ -1,26 +1,41 @@
-"""Assigning guardrails to keys and members, many at once, and taking them away."""
+"""Assigning guardrails to keys and members, many at once, and taking them away.
+
+From a guardrail the keys or members are picked; from a list of keys, members or people the
+guardrail is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
-from gwtui.contract.guardrails import (
-    Guardrail,
-    KeyAssignment,
-    MemberAssignment,
-)
-from gwtui.crud.plan import Applied, Plan, Refused, Unknown, bundle_alike
-from gwtui.crud.text import Names, count
+from gwtui.client.errors import NotSentError
+from gwtui.contract.guardrails import Guardrail
+from gwtui.contract.request import RequestModel
+from gwtui.crud.form import Facts, FormSpec, MultiPickField, PickOption
+from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown, bundle_alike
+from gwtui.crud.resource import Cell
+from gwtui.crud.text import NAME_LIMIT, Names, count, named, several
 from gwtui.crud.undo import each_back
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.assignments.plans import plan_unassign_keys, plan_unassign_members
-from gwtui.resources.guardrails.view import shown_name
+from gwtui.resources.assignments.writes import (
+    KEYS,
+    MEMBERS,
+    Assignable,
+    AssignmentKind,
+    key_names,
+    plan_assign,
+    plan_unassign,
+)
+from gwtui.resources.guardrails.view import display_name, shown_name
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.guardrail_links import say_not_made
 from gwtui.ui.actions.writing import (
     confirm,
+    confirm_and_tell,
     covered,
+    execute,
     execute_all,
     plain_facts,
     read_again,
@@ -28,67 +43,224 @@ from gwtui.ui.actions.writing import (
     say_done,
     tell_lost,
 )
-from gwtui.ui.forms.assigning import Assigning
 from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.model_field import FindScreen
+from gwtui.ui.forms.search import NAMED, SearchOption
 from gwtui.watch.feeds.assignments import AssignmentRow, fetch_people
-from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow
-from gwtui.watch.feeds.organization import shown_person
+from gwtui.watch.feeds.guardrails import FEEDS, Bindings, GuardrailRow, bindings_feed
+from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.members import MemberRow
+from gwtui.watch.feeds.organization import PersonRow, shown_person
+
+# From a guardrail -------------------------------------------------------------------------------
 
 
-async def assign_keys(context: ActionContext) -> None:
-    """Pick keys, see what is replaced, assign."""
-    assigning = await _begin(context)
-    if assigning is not None:
-        await _assign(
-            context,
-            FormScreen(assigning.key_form(), plain_facts(context), assigning.submit_keys),
-            "key",
-        )
-
-
-async def assign_members(context: ActionContext) -> None:
-    """Pick members, see what is replaced, assign."""
-    assigning = await _begin(context)
-    if assigning is not None:
-        form = FormScreen(assigning.member_form(), plain_facts(context), assigning.submit_members)
-        await _assign(context, form, "member")
-
-
-async def _begin(context: ActionContext) -> Assigning | None:
+async def assign(kind: AssignmentKind, context: ActionContext) -> None:
+    """Pick keys or members, see what is replaced, assign."""
     row = cast("GuardrailRow", context.target)
     if not row.made or not row.guardrail.id:
         say_not_made(context)
-        return None
+        return
     reading = context.app.gateway.guardrails.get(row.guardrail.id)
     fresh = await read_again(context, reading, f"Guardrail {shown_name(row)}", FEEDS)
     if fresh is None:
-        return None
-    assigning = Assigning(context, row, fresh)
-    await assigning.read()
-    return None if covered(context) else assigning
-
-
-async def _assign(context: ActionContext, form: FormScreen[int], noun: str) -> None:
+        return
+    bindings = (await bindings_feed(context.app.hub).refresh()).value or Bindings()
+    if covered(context):
+        return
+    assigning = _Assigning(context, kind, fresh, bindings)
+    title = f"Assign guardrail {shown_name(row)} to {kind.noun}s"
+    form = FormScreen(assigning.form(title), plain_facts(context), assigning.submit)
     match await context.app.push_screen_wait(form):
         case Applied(number):
-            name = shown_name(cast("GuardrailRow", context.target))
-            say_done(context, f"Guardrail {name} assigned to {count(number, noun)}")
+            done = f"Guardrail {shown_name(row)} assigned to {count(number, kind.noun)}"
+            say_done(context, done)
         case None:
             return
     await refresh(context, FEEDS)
 
 
+class _Assigning:
+    """One form that assigns one guardrail; knows what each key or member holds now."""
+
+    def __init__(
+        self, context: ActionContext, kind: AssignmentKind, fresh: Guardrail, bindings: Bindings
+    ) -> None:
+        self._context = context
+        self._kind = kind
+        self._fresh = fresh
+        self._current = kind.current(bindings)
+        self._held = kind.held(bindings)
+        self._names = _guardrail_names(bindings)
+        self._offered: Mapping[str, Assignable] = {}
+
+    def form(self, title: str) -> FormSpec:
+        """Pick keys or members."""
+        noun = f"{self._kind.noun}s"
+        picked = MultiPickField(
+            self._kind.field,
+            noun.capitalize(),
+            help=f"each of the {noun} holds one guardrail: assigning replaces it",
+            choices=self._choices,
+            empty="none yet",
+            chosen="assign to",
+            noun=noun,
+            preview=self._replaced,
+        )
+        return FormSpec(
+            title=title,
+            model=self._kind.request,
+            fields=(picked,),
+            submit="Review",
+            unknown_help="They may have been assigned or not: look at the list before you try "
+            "again.",
+        )
+
+    async def _choices(self) -> Sequence[PickOption]:
+        """What can get the guardrail, with what it holds now. Raises GatewayError."""
+        found = await self._kind.candidates(self._context.app.gateway, self._fresh)
+        self._offered = {one.identity: one for one in found}
+        return [
+            PickOption(one.identity, one.title, f"{self._holds(one.identity)} · {one.note}")
+            for one in found
+        ]
+
+    def _holds(self, identity: str) -> str:
+        guardrail = self._held.get(identity)
+        if guardrail is None:
+            return "no guardrail"
+        if guardrail == self._fresh.id:
+            return "has it already"
+        return f"has {self._guardrail(guardrail, NAME_LIMIT)}"
+
+    def _guardrail(self, identity: str, most: int) -> str:
+        return safe_line(self._names.get(identity) or identity, most)
+
+    def _replaced(
+        self, value: Sequence[str] | None, _values: Mapping[str, object], _facts: Facts
+    ) -> Cell | None:
+        """Whose guardrail is replaced, while picking."""
+        replaced = [
+            f"{self._guardrail(self._held[each], 30)} on {self._short(each)}"
+            for each in value or ()
+            if each in self._held and self._held[each] != self._fresh.id
+        ]
+        return Cell(f"replaces {several(replaced, 3)}", "warn") if replaced else None
+
+    def _short(self, identity: str) -> str:
+        known = self._offered.get(identity)
+        return safe_line(identity, NAME_LIMIT) if known is None else known.short
+
+    async def submit(self, request: RequestModel) -> Outcome[int] | None:
+        """Show what is assigned and replaced, then assign."""
+        chosen: Sequence[str] = getattr(request, self._kind.field)
+        strange = [each for each in chosen if each not in self._offered]
+        if strange:
+            who = safe_line(", ".join(strange), 200)
+            why = f"Not a {self._kind.noun} of this account, as far as is known: {who}."
+            return Refused(NotSentError(why))
+        called = {each: self._offered[each].called for each in chosen}
+        plan = plan_assign(self._kind, self._fresh, called, self._current, self._names)
+        consent = await confirm(self._context, plan, "Assign")
+        return None if consent is None else await execute(self._context, consent)
+
+
+# From a list of keys, members or people ---------------------------------------------------------
+
+
+async def to_keys(context: ActionContext) -> None:
+    """Assign a guardrail to the marked keys, or to the selected one."""
+    rows = cast("Sequence[KeyRow]", context.chosen)
+    await _pick_and_assign(context, KEYS, key_names(row.key for row in rows if row.key.hash))
+
+
+async def to_members(context: ActionContext) -> None:
+    """Assign a guardrail to the marked members of a workspace, or to the selected one."""
+    rows = cast("Sequence[MemberRow]", context.chosen)
+    await _to_users(context, {row.member.user_id or "": row.called for row in rows})
+
+
+async def to_people(context: ActionContext) -> None:
+    """Assign a guardrail to the marked people, or to the selected one."""
+    rows = cast("Sequence[PersonRow]", context.chosen)
+    people = {row.person.id or "": shown_person(row.person, row.person.id) for row in rows}
+    await _to_users(context, people)
+
+
+async def _to_users(context: ActionContext, people: Names) -> None:
+    await _pick_and_assign(context, MEMBERS, {user: named(user, people) for user in people if user})
+
+
+async def _pick_and_assign(context: ActionContext, kind: AssignmentKind, called: Names) -> None:
+    """Read what holds what, let a guardrail be picked, show what it replaces, send."""
+    app, chosen = context.app, count(len(called), kind.noun)
+    if not called:
+        app.say(f"The gateway gave this {kind.noun} no identifier", severity="warning")
+        return
+    bindings = (await bindings_feed(app.hub).refresh()).value or Bindings()
+    known = {
+        identity: row
+        for identity, row in (bindings.guardrails or {}).items()
+        if row.made and row.guardrail.id
+    }
+    if not known:
+        why = "No guardrail can be assigned: 6 lists them, n there makes one"
+        app.say("; ".join(bindings.faults) or why, severity="warning")
+        return
+    held = kind.held(bindings)
+    present = {held.get(identity) for identity in called}
+    picked = await _pick(context, f"Guardrail for {chosen}", known, present)
+    if picked is None:
+        return
+    name = f"Guardrail {shown_name(known[picked])}"
+    fresh = await read_again(context, app.gateway.guardrails.get(picked), name, FEEDS)
+    if fresh is None:
+        return
+    names = {identity: display_name(row) for identity, row in known.items()}
+    plan = plan_assign(kind, fresh, called, kind.current(bindings), names)
+    await confirm_and_tell(context, plan, "Assign", f"{name} assigned to {chosen}", FEEDS)
+
+
+async def _pick(
+    context: ActionContext,
+    title: str,
+    known: Mapping[str, GuardrailRow],
+    present: set[str | None],
+) -> str | None:
+    """One of the guardrails by its id; None when the person leaves."""
+
+    async def choices() -> Sequence[PickOption]:
+        return [
+            PickOption(
+                identity,
+                safe_line(display_name(row), NAMED),
+                ("has it already · " if present == {identity} else "")
+                + safe_line(row.workspace_name or "", NAMED),
+            )
+            for identity, row in sorted(
+                known.items(), key=lambda item: display_name(item[1]).casefold()
+            )
+        ]
+
+    if covered(context):
+        return None
+    kept = await context.app.push_screen_wait(FindScreen(title, SearchOption(choices), ""))
+    return kept.typed if kept is not None and isinstance(kept.typed, str) and kept.typed else None
+
+
+# From the list of assignments -------------------------------------------------------------------
+
+
 async def unassign(context: ActionContext) -> None:
     """Take guardrails from the marked keys and members, or from the selected one."""
     app, rows = context.app, context.chosen
-    people = {
-        user: shown_person(person, user)
-        for user, person in (await fetch_people(app.gateway)).items()
-    }
+    known = await fetch_people(app.gateway)
+    people = {user: shown_person(person, user) for user, person in known.items()}
     plans = _unassign_plans(rows, people)
     if covered(context) or not plans:
         return
-    shown: Plan[Any] = plans[0] if len(plans) == 1 else _together(plans)
+    title = f"Take guardrails away in {len(plans)} requests"
+    shown = plans[0] if len(plans) == 1 else bundle_alike(title, plans, each_back(plans))
     consent = await confirm(context, shown, "Take it away")
     if consent is None:
         return
@@ -103,18 +275,17 @@ async def unassign(context: ActionContext) -> None:
     await refresh(context, FEEDS)
 
 
-def _unassign_plans(rows: Sequence[AssignmentRow], people: Names) -> list[Plan[int]]:
+def _unassign_plans(rows: Sequence[AssignmentRow], people: Names) -> list[Plan[Any]]:
     """One plan for each guardrail and kind: that is what one request can do."""
-    plans: list[Plan[int]] = []
+    plans: list[Plan[Any]] = []
     for identity in dict.fromkeys(row.assignment.guardrail_id for row in rows):
         of_one = [row for row in rows if row.assignment.guardrail_id == identity]
-        guardrail = _guardrail(of_one[0])
-        keys = [one for row in of_one if isinstance(one := row.assignment, KeyAssignment)]
-        members = [one for row in of_one if isinstance(one := row.assignment, MemberAssignment)]
-        if keys:
-            plans.append(plan_unassign_keys(guardrail, keys))
-        if members:
-            plans.append(plan_unassign_members(guardrail, members, people))
+        for kind in (KEYS, MEMBERS):
+            of_kind = [
+                row.assignment for row in of_one if isinstance(row.assignment, kind.assignment)
+            ]
+            if of_kind:
+                plans.append(plan_unassign(kind, _guardrail(of_one[0]), of_kind, people))
     return plans
 
 
@@ -125,14 +296,16 @@ def _guardrail(row: AssignmentRow) -> Guardrail:
     return Guardrail.model_validate({"id": row.assignment.guardrail_id})
 
 
-def _together(plans: Sequence[Plan[int]]) -> Plan[Any]:
-    """The plans as one to be confirmed."""
-    title = f"Take guardrails away in {len(plans)} requests"
-    return bundle_alike(title, plans, each_back(plans))
+def _guardrail_names(bindings: Bindings) -> Names:
+    """Guardrails by name."""
+    return {identity: display_name(row) for identity, row in (bindings.guardrails or {}).items()}
 
 
 HANDLERS: Mapping[str, Handler] = {
-    "guardrails.assign_keys": assign_keys,
-    "guardrails.assign_members": assign_members,
+    "guardrails.assign_keys": partial(assign, KEYS),
+    "guardrails.assign_members": partial(assign, MEMBERS),
+    "keys.assign": to_keys,
+    "members.assign": to_members,
+    "organization.assign": to_people,
     "assignments.remove": unassign,
 }

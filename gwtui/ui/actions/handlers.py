@@ -62,7 +62,6 @@ def patient() -> Mapping[str, Handler]:
     from gwtui.ui.actions import (  # noqa: PLC0415 - at the first use
         alerts,
         app,
-        assign_rows,
         assignments,
         board,
         budgets,
@@ -95,7 +94,6 @@ def patient() -> Mapping[str, Handler]:
         **organization.HANDLERS,
         **guardrails.HANDLERS,
         **assignments.HANDLERS,
-        **assign_rows.HANDLERS,
         **models.HANDLERS,
         **crud.handlers("byok", "create", "edit", "rotate", "toggle", "delete"),
         **sealed_keys.HANDLERS,

@@ -15,9 +15,8 @@ from textual.widgets import Button, Static
 
 from gwtui.contract.content_filters import BUILTIN_LABELS, BUILTIN_SLUGS, PROMPT_INJECTION
 from gwtui.contract.guardrail_rules import legal_actions
-from gwtui.crud.form import FilterListField
+from gwtui.crud.form import BuiltinRow, FilterListField
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.guardrails.form import BuiltinRow
 from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered
 from gwtui.ui.forms.opening import Kept, OpeningEditor, ValueScreen
 from gwtui.ui.forms.reading import UNSAID, Typed

@@ -15,9 +15,8 @@ from textual.widgets import Button, Static
 
 from gwtui.contract.content_filters import FILTER_ACTIONS, CustomFilterRequest
 from gwtui.contract.request import field_rules, problems
-from gwtui.crud.form import CustomFilterField
+from gwtui.crud.form import CustomFilterField, CustomRow
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.resources.guardrails.form import CustomRow
 from gwtui.ui.fitting import fit
 from gwtui.ui.forms.builtin_filters import Problems
 from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered, TextEditor

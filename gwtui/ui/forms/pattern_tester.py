@@ -13,11 +13,11 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from gwtui.contract.content_filters import pattern_problem
+from gwtui.crud.form import CustomRow
 from gwtui.crud.resource import Tone
 from gwtui.domain.redaction import FilterVerdict, Matches, Piece, judge
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.pattern_trial import SAMPLE_LIMIT, TIME_LIMIT, Spans, try_patterns
-from gwtui.resources.guardrails.form import CustomRow
 from gwtui.ui.forms.editors import Edited, LinesEditor
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.folding import FoldingScroll

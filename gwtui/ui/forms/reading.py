@@ -11,11 +11,10 @@ from typing import Any
 from pydantic import SecretStr
 
 from gwtui.contract.request import FieldRules
-from gwtui.crud.form import FormField, Kind
+from gwtui.crud.form import BuiltinRow, CustomRow, FormField, Kind, builtin_rows, custom_rows
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.quantities import parse_quantity, parse_span, span
 from gwtui.domain.times import parse_moment, utc
-from gwtui.resources.guardrails.form import BuiltinRow, CustomRow, builtin_rows, custom_rows
 
 Typed = (
     str | bool | None | SecretStr | tuple[str, ...] | tuple[BuiltinRow, ...] | tuple[CustomRow, ...]

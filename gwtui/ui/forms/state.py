@@ -22,11 +22,10 @@ from gwtui.contract.request import (
     part_rules,
     problems,
 )
-from gwtui.crud.form import Facts, FieldGroup, FormField, FormSpec
+from gwtui.crud.form import BuiltinRow, CustomRow, Facts, FieldGroup, FormField, FormSpec
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.resources.guardrails.form import BuiltinRow, CustomRow
 from gwtui.ui.forms.reading import Typed, to_typed, to_value
 
 

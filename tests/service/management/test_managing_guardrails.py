@@ -21,7 +21,7 @@ from gwtui.contract.guardrails import (
     CreateGuardrailRequest,
     UpdateGuardrailRequest,
 )
-from gwtui.resources.assignments import plans as assignment_plans
+from plan_kit import assignment_plans
 
 
 async def test_the_life_of_a_guardrail(client: GatewayClient) -> None:

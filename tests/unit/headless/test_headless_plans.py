@@ -143,6 +143,18 @@ def test_what_is_deprecated_is_refused_whether_planned_or_sent(
 
 
 @pytest.mark.parametrize("verb", ["create", "update"])
+@pytest.mark.parametrize("agreed", ["--plan", "--yes"])
+def test_what_the_dialect_refuses_is_refused_whether_planned_or_sent(
+    gwtui: Gwtui, verb: str, agreed: str
+) -> None:
+    operands = ("--set", "name=x") if verb == "create" else ("Approved models",)
+    flagging = 'content_filter_builtins=[{"slug": "email", "action": "flag"}]'
+    code, out, err = gwtui("guardrails", verb, *operands, "--set", flagging, agreed)
+    assert (code, out) == (exits.USAGE, "")
+    assert "content_filter_builtins.0.action: PII filters can only block or redact" in err
+
+
+@pytest.mark.parametrize("verb", ["create", "update"])
 def test_help_offers_what_some_service_takes_and_says_which(gwtui: Gwtui, verb: str) -> None:
     code, out, _ = gwtui("guardrails", verb, "--help")
     assert code == exits.OK

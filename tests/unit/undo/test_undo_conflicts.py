@@ -14,7 +14,7 @@ from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.contract.organization import ChangeMembersRequest
 from gwtui.crud.undo import CannotUndoError
-from gwtui.resources.assignments import plans as assignment_plans
+from plan_kit import assignment_plans
 from undo_kit import (
     RENAMED,
     WAYS,

@@ -17,10 +17,16 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.activity import ActivityRow
 from gwtui.contract.byok import ByokCredential, CreateByokRequest
+from gwtui.contract.dialects import GENERIC
+from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
+from gwtui.crud.fields import PlanContext
 from gwtui.resources import uses
+from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.uses import WorkspaceContents
+from gwtui.watch.feeds.guardrails import GuardrailRow
 from plan_kit import byok_plans, key_plans, workspace_plans
+from undo_kit import done_now, listed, send
 
 
 @pytest.fixture
@@ -96,6 +102,27 @@ async def test_who_may_use_a_credential(world: World) -> None:
     nobody = ByokCredential.model_validate({**site.credential.raw, "allowed_models": []})
     assert await uses.credential_uses(client, nobody) == ("No model may use it.",)
     assert set(anyone) <= set(byok_plans.plan_delete(site.credential, [], anyone).effects)
+
+
+async def test_whom_a_guardrail_binds_as_its_change_and_the_way_back_say_it(world: World) -> None:
+    site, client = world
+    row = GuardrailRow(site.guardrail)
+    writes, at = GUARDRAILS.for_row(row, GENERIC), PlanContext(NOW)
+    request = UpdateGuardrailRequest(description="other")
+    bound = await writes.uses(client, site.guardrail, at)
+    assert len(bound) == 2
+    assert bound[0].startswith("It binds at once 1 key: ")
+    assert bound[1].startswith("It binds at once 1 member: “")
+    plan = writes.plan_update(site.guardrail, request, at, bound)
+    assert plan.effects == bound
+    done = done_now(plan, await send(client, plan))
+    assert (await listed().plan(client, done)).effects == bound
+    removal = writes.plan_delete(site.guardrail, at, await writes.around(client, row.guardrail, at))
+    said = [line.removeprefix("It binds at once ") for line in bound]
+    assert removal.effects == (
+        *(f"Its protection ends at once for {line}" for line in said),
+        "This cannot be undone.",
+    )
 
 
 async def test_what_a_workspace_holds(world: World) -> None:
