@@ -7,6 +7,8 @@ from typing import Any
 from textual.app import App
 from textual.notifications import Notification
 
+from gwtui.ui.textual_compat import withdraw_notices
+
 _LEAST = 0.1
 """Seconds. Textual's timers never end with a negative delay: they spin and the screen stands still.
 
@@ -33,6 +35,4 @@ def make_way(app: App[Any]) -> None:
 
     Toasts stand on top of everything.
     """
-    for notice in [*app._notifications]:
-        if notice.severity == "information":
-            app._unnotify(notice)
+    withdraw_notices(app, "information")

@@ -22,7 +22,7 @@ from textual.screen import Screen
 from textual.worker import NoActiveWorker, Worker, get_current_worker
 
 from gwtui.ui.guarded import GuardedApp
-from gwtui.ui.idle import busy_pump, is_laid_out
+from gwtui.ui.textual_compat import busy_pump, fail, is_laid_out
 
 ACTIONS = "actions"
 """Group of the workers that do what an action promises: most of them open a screen."""
@@ -163,7 +163,7 @@ class InputQueue:
                 self._app.call_later(self._app.handle_input, event)
             self._drop()
         except Exception as error:
-            self._app._handle_exception(error)
+            fail(self._app, error)
         finally:
             self._watcher = self._busy = None
             self._before = frozenset()  # nothing is kept alive in here

@@ -26,6 +26,7 @@ from gwtui.ui.messages import LookInto
 from gwtui.ui.notices import make_way
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.modal import Answered
+from gwtui.ui.textual_compat import is_whole
 from gwtui.ui.tones import toned
 from gwtui.ui.typed_ahead import OPENING, SUBMITTING
 from gwtui.ui.widgets.folding import FoldingScroll
@@ -301,7 +302,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
             self.query_one(ProgressLine).show_progress(self.state, self._part())
 
     def _show_message(self) -> None:
-        if self._pruning or not self.is_attached:
+        if not is_whole(self):
             return  # what works for the form may end a moment after its lines are gone
         line = self.query_one("#form-message", Static)
         content = self._message()

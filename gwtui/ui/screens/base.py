@@ -23,10 +23,9 @@ from gwtui.ui.frame_facts import header_facts
 from gwtui.ui.health import skewed
 from gwtui.ui.in_doubt import reminder
 from gwtui.ui.messages import FeedChanged
-from gwtui.ui.paint_caches import release
 from gwtui.ui.state_words import freshness, in_sentence, say_unconnected, say_without_value
 from gwtui.ui.subscriptions import FeedUse, Subscriptions
-from gwtui.ui.terminal_size import TerminalSized
+from gwtui.ui.textual_compat import TerminalSized, bindings_of, is_whole, release_painted
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.footer import KeyFooter
 from gwtui.ui.widgets.header import HeaderBar
@@ -118,7 +117,7 @@ class GatewayScreen(TerminalSized[None]):
             if action.scope != APP:
                 for key in action.keys:
                     binding = Binding(key, f"app.run({action.id!r})", action.title, show=False)
-                    self._bindings.key_to_bindings.setdefault(key, []).append(binding)
+                    bindings_of(self).setdefault(key, []).append(binding)
 
     # Hooks ----------------------------------------------------------------------------------
 
@@ -265,7 +264,7 @@ class GatewayScreen(TerminalSized[None]):
         """Leave the feeds."""
         self._subscriptions.close()
         if self not in self.app.screen_stack:  # another took its place; a dialog only covers it
-            release(self)
+            release_painted(self)
         # One paint of what comes next, instead of one for each step of its laying out.
         self.app.delay_update()
 
@@ -292,7 +291,7 @@ class GatewayScreen(TerminalSized[None]):
     @property
     def _is_whole(self) -> bool:
         """Whether every widget is there: not before the first, nor while they are removed."""
-        return self.is_mounted and self.is_attached and not self._pruning
+        return self.is_mounted and is_whole(self)
 
     def refresh_frame(self) -> None:
         """Bring header, banner, panel, status line and footer up to date; unchanged lines rest."""

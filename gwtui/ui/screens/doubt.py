@@ -51,7 +51,7 @@ class DoubtScreen(GatewayScreen):
     ) -> None:
         super().__init__(RESOURCE, title="Evidence", tab=RESOURCE if opener is None else opener.id)
         self._plan = parent or ""
-        self._name = parent_name
+        self._parent_name = parent_name
         self._opener = opener
         self._reach = 0
         self._found: Inspection | None = None
@@ -90,7 +90,7 @@ class DoubtScreen(GatewayScreen):
         """The write beneath the writes in doubt."""
         if self._opener is None:
             return ()
-        name = self._name or safe_text(self._plan, 60)
+        name = self._parent_name or safe_text(self._plan, 60)
         return (self._opener.title, name if self.evidence is None else name_of(self.evidence))
 
     def status_parts(self) -> Sequence[Content]:

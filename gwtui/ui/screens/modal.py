@@ -18,7 +18,7 @@ from textual.widgets import Static
 from gwtui.ui.messages import FeedChanged
 from gwtui.ui.notices import make_way
 from gwtui.ui.subscriptions import FeedUse, Subscriptions
-from gwtui.ui.terminal_size import TerminalSized
+from gwtui.ui.textual_compat import TerminalSized
 from gwtui.ui.tones import toned
 
 Result = TypeVar("Result")

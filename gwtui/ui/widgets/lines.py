@@ -16,6 +16,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 
+from gwtui.ui.textual_compat import fit_scrollbars
+
 
 def difference(before: Strip, after: Strip) -> tuple[int, int]:
     """The cells, from the first to behind the last, in which two lines differ."""
@@ -84,7 +86,7 @@ class LinesView(ScrollView, can_focus=True):
         if self.styles.auto_dimensions:
             self.refresh(layout=True)
         elif self.is_attached:
-            self._scroll_update(size)
+            fit_scrollbars(self, size)
 
     def _region(self, number: int, painted: Strip | None) -> Region:
         """What of a line must be painted: all of it unless it is known what stood there."""
