@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gwtui.crud.resource import Cell
     from gwtui.local.alert_file import AlertEffects
     from gwtui.resources.session import Session
-    from gwtui.ui.app import GwtuiApp
+    from gwtui.ui.actions.context import DashboardApp
     from gwtui.watch.alerts.model import Alert, AlertEvent
     from gwtui.watch.feed import FeedState
 
@@ -23,7 +23,7 @@ _EACH = 3
 class AlertNotices:
     """Watches the alerts of one connection from the background, until it is closed."""
 
-    def __init__(self, app: GwtuiApp, session: Session) -> None:
+    def __init__(self, app: DashboardApp, session: Session) -> None:
         self._app = app
         self._session = session
         self._last: int | None = None

@@ -23,7 +23,6 @@ from gwtui.ui.commands import by_id, offered
 from gwtui.ui.connecting import Connecting
 from gwtui.ui.health import ConnectionHealth
 from gwtui.ui.keys import shown
-from gwtui.ui.messages import LookInto
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.crud.executor import WriteExecutor
+    from gwtui.crud.resource import Cell
     from gwtui.local.journal import Journal
     from gwtui.ui.alert_notices import AlertNotices
     from gwtui.watch.hub import FeedHub
@@ -146,6 +146,11 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     def executor(self) -> WriteExecutor:
         """RuntimeError while there is no connection."""
         return self._open_session().executor
+
+    @property
+    def alert_badge(self) -> Cell | None:
+        """How many alerts ask for somebody; None while none does."""
+        return None if self.notices is None else self.notices.badge
 
     @property
     def held(self) -> str | None:
@@ -359,7 +364,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
             if problem is not None:
                 self.say(problem, severity="warning")
 
-    async def on_look_into(self, message: LookInto) -> None:
+    async def on_look_into(self, message: in_doubt.LookInto) -> None:
         """Go to a write in doubt."""
         await self.open_route(in_doubt.route_to(message.plan))
 

@@ -13,10 +13,10 @@ from gwtui.ui.widgets.header import CRITICAL, HeaderFacts, Tab
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
-    from gwtui.ui.app import GwtuiApp
+    from gwtui.ui.actions.context import DashboardApp
 
 
-def header_facts(app: GwtuiApp, current: str) -> HeaderFacts:
+def header_facts(app: DashboardApp, current: str) -> HeaderFacts:
     """What the header says on the tab ``current``."""
     tabs = _tabs(current)
     if app.session is None:
@@ -31,12 +31,12 @@ def header_facts(app: GwtuiApp, current: str) -> HeaderFacts:
         read_only=app.read_only,
         why_read_only="" if connection.read_only else app.held or "",
         critical=connection.critical,
-        alerts=None if app.notices is None else app.notices.badge,
+        alerts=app.alert_badge,
         faults=connection.faults,
     )
 
 
-def whose(app: GwtuiApp) -> str:
+def whose(app: DashboardApp) -> str:
     """Whose gateway it is, for what covers the header; empty for one on a private socket."""
     if app.session is None:
         return ""

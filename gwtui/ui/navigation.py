@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from textual.app import App
+
     from gwtui.crud.resource import ResourceSpec
-    from gwtui.ui.app import GwtuiApp
-    from gwtui.ui.screens.base import GatewayScreen
-    from gwtui.ui.screens.resource import ListSnapshot
+    from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 
 _HISTORY = 32
 _KEPT = 8
@@ -37,7 +37,7 @@ class Navigation:
     Of older lists only that is kept, and another screen begins with it.
     """
 
-    def __init__(self, app: GwtuiApp) -> None:
+    def __init__(self, app: App[Any]) -> None:
         self._app = app
         self._screens: dict[Location, GatewayScreen] = {}
         self._snapshots: dict[Location, ListSnapshot] = {}

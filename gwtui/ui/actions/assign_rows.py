@@ -16,7 +16,7 @@ from gwtui.resources.members.resource import MemberRow
 from gwtui.resources.organization.resource import PersonRow, shown_person
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import confirm_and_tell, covered, read_again
-from gwtui.ui.forms.model_field import FindScreen
+from gwtui.ui.forms.one_of_many import FindScreen
 from gwtui.ui.forms.search import NAMED, SearchOption
 from gwtui.watch.feeds.guardrails import FEEDS, Bindings, GuardrailRow, bindings_feed
 from gwtui.watch.feeds.keys import KeyRow

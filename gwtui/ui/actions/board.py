@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
-from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 
 if TYPE_CHECKING:
-    from gwtui.ui.app import GwtuiApp
     from gwtui.ui.screens.board import BoardScreen
     from gwtui.ui.screens.changes import ChangesScreen
     from gwtui.watch.history.recorder import Recorder
@@ -87,7 +86,7 @@ async def _toggle_watch(context: ActionContext) -> None:
     await (unwatch_model if model in watched else watch_model)(context.app, model)
 
 
-async def watch_model(app: GwtuiApp, model: str) -> None:
+async def watch_model(app: DashboardApp, model: str) -> None:
     """Record a model's endpoints from now on, and say so."""
     from gwtui.domain.safe_text import safe_line  # noqa: PLC0415
     from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
@@ -103,7 +102,7 @@ async def watch_model(app: GwtuiApp, model: str) -> None:
         app.say(f"{safe_line(model, 80)} is on the board now (0)")
 
 
-async def unwatch_model(app: GwtuiApp, model: str) -> None:
+async def unwatch_model(app: DashboardApp, model: str) -> None:
     """Record a model's endpoints no more, and say so."""
     from gwtui.domain.safe_text import safe_line  # noqa: PLC0415
     from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
@@ -119,7 +118,7 @@ async def unwatch_model(app: GwtuiApp, model: str) -> None:
         app.say(f"{safe_line(model, 80)} is off the board; what was recorded of it stays")
 
 
-def _recorder(app: GwtuiApp) -> Recorder | None:
+def _recorder(app: DashboardApp) -> Recorder | None:
     """Who keeps the list of watched models; says why when there is nobody."""
     history = None if app.session is None else app.session.history
     if history is None or history.recorder is None:

@@ -95,7 +95,7 @@ async def copy_identity(context: ActionContext) -> None:
     from gwtui.ui.clipboard import copy_text  # noqa: PLC0415
 
     if context.identity is not None:
-        copied = await copy_text(context.app, context.identity)
+        copied = await copy_text(context.screen.app, context.identity)
         context.app.say(copied.sentence, severity="information" if copied.ok else "warning")
 
 

@@ -22,7 +22,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.ui.forms.progress import ProgressLine
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.state import FormState
-from gwtui.ui.messages import LookInto
+from gwtui.ui.in_doubt import LookInto
 from gwtui.ui.notices import make_way
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.modal import Answered

@@ -34,10 +34,9 @@ from gwtui.ui.forms.editors import (
     Entered,
     Hinted,
     LinesEditor,
-    PickEditor,
     TextEditor,
 )
-from gwtui.ui.forms.model_field import ModelEditor
+from gwtui.ui.forms.one_of_many import ModelEditor, PickEditor
 from gwtui.ui.forms.pick import PicksEditor
 from gwtui.ui.forms.reading import UNSAID, Typed
 from gwtui.ui.forms.secret_field import SecretEditor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,14 +18,13 @@ from textual.widget import Widget
 from gwtui.crud.action import APP
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_line
-from gwtui.ui.actions.context import ActionContext, Marks
+from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.frame_facts import header_facts
 from gwtui.ui.health import skewed
 from gwtui.ui.in_doubt import reminder
-from gwtui.ui.messages import FeedChanged
 from gwtui.ui.state_words import freshness, in_sentence, say_unconnected, say_without_value
-from gwtui.ui.subscriptions import FeedUse, Subscriptions
+from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.textual_compat import TerminalSized, bindings_of, is_whole, release_painted
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.footer import KeyFooter
@@ -36,12 +36,20 @@ from gwtui.ui.widgets.status import StatusLine
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
-    from gwtui.ui.app import GwtuiApp
-    from gwtui.ui.screens.resource import ListSnapshot
+    from gwtui.ui.widgets.table.widget import TableSnapshot
     from gwtui.watch.hub import FeedHub
 
 
 _CRUMB = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
+
+
+@dataclass(frozen=True, slots=True)
+class ListSnapshot:
+    """A list as it was left; ``detail`` is what the person chose, None for nothing."""
+
+    table: TableSnapshot[Any]
+    filter: str
+    detail: bool | None
 
 
 class GatewayScreen(TerminalSized[None]):
@@ -204,9 +212,9 @@ class GatewayScreen(TerminalSized[None]):
     # The frame ------------------------------------------------------------------------------
 
     @property
-    def gwtui(self) -> GwtuiApp:
-        """The app, by its own type."""
-        return cast("GwtuiApp", self.app)
+    def gwtui(self) -> DashboardApp:
+        """The app, as the screens know it."""
+        return cast("DashboardApp", self.app)
 
     @property
     def now(self) -> datetime:

@@ -15,9 +15,8 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from gwtui.ui.messages import FeedChanged
 from gwtui.ui.notices import make_way
-from gwtui.ui.subscriptions import FeedUse, Subscriptions
+from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.textual_compat import TerminalSized
 from gwtui.ui.tones import toned
 

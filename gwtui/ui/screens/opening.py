@@ -16,7 +16,7 @@ from gwtui.ui.widgets.state_panel import StatePanel
 from gwtui.ui.widgets.status import StatusLine
 
 if TYPE_CHECKING:
-    from gwtui.ui.app import GwtuiApp
+    from gwtui.ui.actions.context import DashboardApp
 
 
 class OpeningScreen(TerminalSized[Any]):
@@ -43,7 +43,7 @@ class OpeningScreen(TerminalSized[Any]):
 
     def on_mount(self) -> None:
         """Say where this leads to."""
-        app = cast("GwtuiApp", self.app)
+        app = cast("DashboardApp", self.app)
         panel = self.query_one(StatePanel)
         panel.display = True
         panel.say_connecting()
