@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import TYPE_CHECKING
 
 from gwtui.ui.actions.context import ActionContext, Handler
+
+if TYPE_CHECKING:
+    from gwtui.resources.organization.resource import PersonRow
+    from gwtui.watch.feeds.keys import KeyRow
 
 
 async def next_grouping(context: ActionContext) -> None:
     """Rank the next of model, provider, workspace and key."""
-    from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415 - screens name actions
+    from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415 - loaded when shown
 
     if isinstance(context.screen, ActivityScreen):
         context.screen.next_grouping()
@@ -46,12 +50,11 @@ async def open_ranked(context: ActionContext) -> None:
             await _open_activity(context, one.identity, one.name)
 
 
-async def activity_of_key(context: ActionContext) -> None:
+async def activity_of_key(context: ActionContext[KeyRow]) -> None:
     """What the selected key did."""
     from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415
-    from gwtui.watch.feeds.keys import KeyRow  # noqa: PLC0415
 
-    row = cast("KeyRow", context.target)
+    row = context.target
     if row.key.hash:
         await _open_activity(context, row.key.hash, KEYS.name(row))
     else:
@@ -64,11 +67,11 @@ async def _open_activity(context: ActionContext, key_hash: str, name: str) -> No
     await context.app.navigation.open_child(KEYS, key_hash, "activity", name=name)
 
 
-async def activity_of_person(context: ActionContext) -> None:
+async def activity_of_person(context: ActionContext[PersonRow]) -> None:
     """What the keys did that the selected person made."""
-    from gwtui.resources.organization.resource import ORGANIZATION, PersonRow  # noqa: PLC0415
+    from gwtui.resources.organization.resource import ORGANIZATION  # noqa: PLC0415
 
-    row = cast("PersonRow", context.target)
+    row = context.target
     if row.person.id:
         name = ORGANIZATION.name(row)
         await context.app.navigation.open_child(ORGANIZATION, row.person.id, "activity", name=name)

@@ -134,9 +134,9 @@ def _alerts(context: ActionContext) -> Alerts | None:
 # Alerts -----------------------------------------------------------------------------------------
 
 
-async def acknowledge(context: ActionContext) -> None:
+async def acknowledge(context: ActionContext[Alert]) -> None:
     """Say that somebody knows."""
-    alerts, chosen = _alerts(context), cast("Sequence[Alert]", context.chosen)
+    alerts, chosen = _alerts(context), context.chosen
     if alerts is None:
         return
     try:
@@ -147,9 +147,9 @@ async def acknowledge(context: ActionContext) -> None:
     context.app.say(f"Acknowledged {_counted(count)}" if count else "Already known, or not firing")
 
 
-async def silence(context: ActionContext) -> None:
+async def silence(context: ActionContext[Alert]) -> None:
     """Tell nobody for a time; of what is silenced already, tell again."""
-    alerts, chosen = _alerts(context), cast("Sequence[Alert]", context.chosen)
+    alerts, chosen = _alerts(context), context.chosen
     if alerts is None or not chosen:
         return
     keys = [alert.key for alert in chosen]
@@ -206,9 +206,9 @@ async def create(context: ActionContext) -> None:
         await _edit(context, alerts, None, KINDS[kind])
 
 
-async def edit(context: ActionContext) -> None:
+async def edit(context: ActionContext[RuleRow]) -> None:
     """A form filled from the rule."""
-    alerts, row = _alerts(context), cast("RuleRow", context.target)
+    alerts, row = _alerts(context), context.target
     if alerts is not None:
         await _edit(context, alerts, row, type(row.rule))
 
@@ -268,9 +268,9 @@ async def _subjects(
     return tuple(sorted(found.values(), key=lambda option: (option.note, option.title)))
 
 
-async def toggle(context: ActionContext) -> None:
+async def toggle(context: ActionContext[RuleRow]) -> None:
     """Switch a rule on or off."""
-    alerts, row = _alerts(context), cast("RuleRow", context.target)
+    alerts, row = _alerts(context), context.target
     if alerts is None:
         return
     rule = row.rule.model_copy(update={"enabled": not row.rule.enabled})
@@ -279,9 +279,9 @@ async def toggle(context: ActionContext) -> None:
         context.app.say(f"Rule “{name}” is {'on' if rule.enabled else 'off'}")
 
 
-async def delete(context: ActionContext) -> None:
+async def delete(context: ActionContext[RuleRow]) -> None:
     """Delete a rule of the person's own; a built-in one is as it was made again."""
-    alerts, row = _alerts(context), cast("RuleRow", context.target)
+    alerts, row = _alerts(context), context.target
     if alerts is None:
         return
     if row.built_in and not row.edited:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast
 
 from gwtui.contract.guardrails import Guardrail
 from gwtui.crud.form import PickOption
@@ -25,9 +24,9 @@ _MakePlan = Callable[[Guardrail, Bindings, Names], Plan[int]]
 """The plan of a guardrail, in view of what holds which guardrail now and of their names."""
 
 
-async def to_keys(context: ActionContext) -> None:
+async def to_keys(context: ActionContext[KeyRow]) -> None:
     """Assign a guardrail to the marked keys, or to the selected one."""
-    rows = cast("Sequence[KeyRow]", context.chosen)
+    rows = context.chosen
     keys = {row.key.hash: row.key for row in rows if row.key.hash}
 
     def plan(guardrail: Guardrail, bindings: Bindings, names: Names) -> Plan[int]:
@@ -36,15 +35,15 @@ async def to_keys(context: ActionContext) -> None:
     await _assign(context, [*keys], "key", lambda bindings: bindings.by_key(), plan)
 
 
-async def to_members(context: ActionContext) -> None:
+async def to_members(context: ActionContext[MemberRow]) -> None:
     """Assign a guardrail to the marked members of a workspace, or to the selected one."""
-    rows = cast("Sequence[MemberRow]", context.chosen)
+    rows = context.chosen
     await _to_users(context, {row.member.user_id or "": row.called for row in rows})
 
 
-async def to_people(context: ActionContext) -> None:
+async def to_people(context: ActionContext[PersonRow]) -> None:
     """Assign a guardrail to the marked people, or to the selected one."""
-    rows = cast("Sequence[PersonRow]", context.chosen)
+    rows = context.chosen
     people = {row.person.id or "": shown_person(row.person, row.person.id) for row in rows}
     await _to_users(context, people)
 

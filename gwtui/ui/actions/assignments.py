@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from gwtui.contract.guardrails import (
     Guardrail,
@@ -35,7 +35,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow
 
 
-async def assign_keys(context: ActionContext) -> None:
+async def assign_keys(context: ActionContext[GuardrailRow]) -> None:
     """Pick keys, see what is replaced, assign."""
     assigning = await _begin(context)
     if assigning is not None:
@@ -46,7 +46,7 @@ async def assign_keys(context: ActionContext) -> None:
         )
 
 
-async def assign_members(context: ActionContext) -> None:
+async def assign_members(context: ActionContext[GuardrailRow]) -> None:
     """Pick members, see what is replaced, assign."""
     assigning = await _begin(context)
     if assigning is not None:
@@ -54,8 +54,8 @@ async def assign_members(context: ActionContext) -> None:
         await _assign(context, form, "member")
 
 
-async def _begin(context: ActionContext) -> Assigning | None:
-    row = cast("GuardrailRow", context.target)
+async def _begin(context: ActionContext[GuardrailRow]) -> Assigning | None:
+    row = context.target
     if not row.made or not row.guardrail.id:
         say_not_made(context)
         return None
@@ -68,10 +68,10 @@ async def _begin(context: ActionContext) -> Assigning | None:
     return None if covered(context) else assigning
 
 
-async def _assign(context: ActionContext, form: FormScreen[int], noun: str) -> None:
+async def _assign(context: ActionContext[GuardrailRow], form: FormScreen[int], noun: str) -> None:
     match await context.app.push_screen_wait(form):
         case Applied(number):
-            name = shown_name(cast("GuardrailRow", context.target))
+            name = shown_name(context.target)
             say_done(context, f"Guardrail {name} assigned to {count(number, noun)}")
         case None:
             return

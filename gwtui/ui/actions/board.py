@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 
 if TYPE_CHECKING:
+    from gwtui.contract.models import Model
+    from gwtui.ui.board.endpoints import EndpointLine
     from gwtui.ui.screens.board import BoardScreen
     from gwtui.ui.screens.changes import ChangesScreen
     from gwtui.watch.history.recorder import Recorder
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 def _on_board(act: Callable[[BoardScreen], object]) -> Handler:
     async def handle(context: ActionContext) -> None:
-        from gwtui.ui.screens.board import BoardScreen  # noqa: PLC0415 - screens name actions
+        from gwtui.ui.screens.board import BoardScreen  # noqa: PLC0415 - loaded when shown
 
         if isinstance(context.screen, BoardScreen):
             act(context.screen)
@@ -56,29 +58,23 @@ async def _type_model(context: ActionContext) -> None:
     board.query_one(WatchPrompt).offer(model.id for model in state.value or () if model.id)
 
 
-async def _open_endpoint(context: ActionContext) -> None:
+async def _open_endpoint(context: ActionContext[EndpointLine]) -> None:
     """Every figure of the selected endpoint, in the list of its model."""
-    from gwtui.ui.board.endpoints import EndpointLine  # noqa: PLC0415
-
-    line = cast("EndpointLine", context.target)
+    line = context.target
     await context.app.open_route(f"models/{line.model}")
     screen = context.app.navigation.screen
     if line.row is not None and screen is not None:
         screen.want(line.row.identity)
 
 
-async def _unwatch_selected(context: ActionContext) -> None:
-    from gwtui.ui.board.endpoints import EndpointLine  # noqa: PLC0415
-
-    await unwatch_model(context.app, cast("EndpointLine", context.target).model)
+async def _unwatch_selected(context: ActionContext[EndpointLine]) -> None:
+    await unwatch_model(context.app, context.target.model)
     _on_board_now(context)
 
 
-async def _toggle_watch(context: ActionContext) -> None:
+async def _toggle_watch(context: ActionContext[Model]) -> None:
     """Put the selected model of the list on the board, or take it off."""
-    from gwtui.contract.models import Model  # noqa: PLC0415
-
-    model = cast("Model", context.target).id
+    model = context.target.id
     recorder = _recorder(context.app)
     if model is None or recorder is None:
         return
@@ -141,7 +137,7 @@ async def _changes(context: ActionContext) -> None:
 
 def _on_changes(act: Callable[[ChangesScreen], object]) -> Handler:
     async def handle(context: ActionContext) -> None:
-        from gwtui.ui.screens.changes import ChangesScreen  # noqa: PLC0415 - screens name actions
+        from gwtui.ui.screens.changes import ChangesScreen  # noqa: PLC0415 - loaded when shown
 
         if isinstance(context.screen, ChangesScreen):
             act(context.screen)

@@ -37,9 +37,9 @@ def feedback_form(identity: str) -> FormSpec:
     )
 
 
-async def give(context: ActionContext) -> None:
+async def give(context: ActionContext[Generation]) -> None:
     """A form, one request."""
-    app, identity = context.app, cast("Generation", context.target).id
+    app, identity = context.app, context.target.id
     if not identity:
         app.say("The gateway gave this generation no id", severity="warning")
         return

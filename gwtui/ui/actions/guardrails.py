@@ -157,7 +157,7 @@ async def create(context: ActionContext) -> None:
     await refresh(context, *TOUCHED)
 
 
-async def edit(context: ActionContext) -> None:
+async def edit(context: ActionContext[GuardrailRow]) -> None:
     """A form filled from the row; on submit the guardrail is read again before anything is sent."""
     app = context.app
     row = _row(context)
@@ -218,7 +218,7 @@ class _Edit:
         return plan_update(fresh, request, self._reach, self._dialect, now)
 
 
-async def delete(context: ActionContext) -> None:
+async def delete(context: ActionContext[GuardrailRow]) -> None:
     """Delete a guardrail for good, after a confirmation that names what loses its protection."""
     app = context.app
     row = _row(context)
@@ -237,10 +237,10 @@ async def delete(context: ActionContext) -> None:
     await confirm_and_tell(context, plan, "Delete for good", f"{called} deleted", *TOUCHED)
 
 
-async def show_remaining(context: ActionContext) -> None:
+async def show_remaining(context: ActionContext[GuardrailRow]) -> None:
     """What the selected guardrail leaves, together with the default one of its workspace."""
     app = context.app
-    row = cast("GuardrailRow", context.target)
+    row = context.target
     bindings = await value_soon(bindings_feed(app.hub)) or Bindings()
     if covered(context):
         return
@@ -270,9 +270,9 @@ def _form(
     )
 
 
-def _row(context: ActionContext) -> GuardrailRow | None:
+def _row(context: ActionContext[GuardrailRow]) -> GuardrailRow | None:
     """The guardrail that was selected at the key press; says so when it cannot be written to."""
-    row = cast("GuardrailRow", context.target)
+    row = context.target
     if row.guardrail.id:
         return row
     context.app.say(

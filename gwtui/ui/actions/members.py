@@ -124,10 +124,10 @@ def _note(person: OrganizationMember) -> str:
     return f"{mail} · {role}" if mail else role
 
 
-async def remove(context: ActionContext) -> None:
+async def remove(context: ActionContext[MemberRow]) -> None:
     """Remove the marked members, or the selected one; those with active keys are left out."""
     app = context.app
-    identity, rows = _workspace_id(context), cast("Sequence[MemberRow]", context.chosen)
+    identity, rows = _workspace_id(context), context.chosen
     if identity is None or not rows:
         return
     space = await read_again(context, app.gateway.workspaces.get(identity), "The workspace", *FEEDS)

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gwtui.contract.models import Model
-from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.ui.actions.context import ActionContext, Handler
 
 if TYPE_CHECKING:
     from textual.content import Content
 
-    from gwtui.ui.actions.context import ActionContext, Handler
+    from gwtui.contract.models import Model
+    from gwtui.watch.feeds.endpoints import EndpointRow
 
 
-async def price_of_model(context: ActionContext) -> None:
+async def price_of_model(context: ActionContext[Model]) -> None:
     """Compare what every endpoint of the selected model asks."""
     model = context.target
-    if isinstance(model, Model) and model.id is not None:
+    if model.id is not None:
         await _open_calculator(context, model.id, model.name, None)
 
 
-async def price_of_endpoint(context: ActionContext) -> None:
+async def price_of_endpoint(context: ActionContext[EndpointRow]) -> None:
     """What the selected endpoint asks, beside the others of its model."""
     row = context.target
-    if isinstance(row, EndpointRow) and row.model_id is not None:
+    if row.model_id is not None:
         await _open_calculator(context, row.model_id, row.model_name, row.identity)
 
 
@@ -35,7 +35,7 @@ async def about_model(context: ActionContext) -> None:
     from gwtui.resources.models.resource import MODELS  # noqa: PLC0415
     from gwtui.ui.detail_lines import section_lines  # noqa: PLC0415
     from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415
-    from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - screens name actions
+    from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - loaded when shown
 
     app, screen = context.app, context.screen
     model_id = screen.parent_row if isinstance(screen, ResourceScreen) else None
@@ -66,7 +66,7 @@ async def models_of_key(context: ActionContext) -> None:
 
 async def next_window(context: ActionContext) -> None:
     """Rank by the next window."""
-    from gwtui.ui.screens.credits import CreditsScreen  # noqa: PLC0415 - screens name their actions
+    from gwtui.ui.screens.credits import CreditsScreen  # noqa: PLC0415 - loaded when shown
 
     if isinstance(context.screen, CreditsScreen):
         context.screen.next_window()
