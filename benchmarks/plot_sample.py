@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import ClassVar
 
+from gwtui.ui.styles import style_sheets
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 
 from gwtui.domain.money import usd
-from gwtui.ui.styles import style_sheets
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
 from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, window_at
 from gwtui.watch.history.model import Curve, Point, Series, SeriesKey

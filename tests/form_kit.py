@@ -17,8 +17,7 @@ from gwtui.crud.form import Facts, FormSpec
 from gwtui.crud.plan import Outcome
 from gwtui.resources.keys.form import create_form
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.styles import style_sheets
-from gwtui.ui.themes import DEFAULT_THEME, THEMES
+from gwtui.ui.themes import DEFAULT_THEME, THEMES, style_sheets
 from plan_kit import form_context
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)

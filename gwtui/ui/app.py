@@ -19,18 +19,16 @@ from gwtui.resources.session import Link, Session
 from gwtui.ui import in_doubt
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.actions.handlers import BACKGROUND, handler
-from gwtui.ui.commands import by_id, offered
+from gwtui.ui.commands import by_id, offered, shown
 from gwtui.ui.connecting import Connecting
 from gwtui.ui.health import ConnectionHealth
-from gwtui.ui.keys import shown
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.shutdown import Shutdown
-from gwtui.ui.styles import frame_sheet, further_sheets
 from gwtui.ui.terminal import TerminalTitle, give_back
 from gwtui.ui.textual_compat import bindings_of, driver_of, fail, let_be_switched, set_first_theme
-from gwtui.ui.themes import DEFAULT_THEME, THEMES, known_theme
+from gwtui.ui.themes import DEFAULT_THEME, THEMES, frame_sheet, further_sheets, known_theme
 from gwtui.ui.typed_ahead import ACTIONS, TypedAheadApp
 from gwtui.watch.hub import Scope
 

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from gwtui.crud.resource import Cell
-from gwtui.ui.fitting import fit
+from gwtui.ui.text import fit
 from gwtui.ui.widgets.table.layout import GUTTER, CellSpan, Frame, Row, arrange, changed
 from gwtui.ui.widgets.table.model import TableModel
 from gwtui.ui.widgets.table.view import Palette, header_strip, row_strip

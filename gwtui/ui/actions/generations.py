@@ -32,7 +32,7 @@ async def show_content(context: ActionContext[Generation]) -> None:
     """Read what it read and wrote, and show it as text."""
     from gwtui.client.errors import GatewayError, NotFoundError  # noqa: PLC0415
     from gwtui.resources.generations.resource import shown_name  # noqa: PLC0415
-    from gwtui.ui.screens.content_lines import content_lines  # noqa: PLC0415
+    from gwtui.ui.screens.generation import content_lines  # noqa: PLC0415
     from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415
 
     app, one = context.app, context.target

@@ -33,9 +33,9 @@ async def about_model(context: ActionContext) -> None:
     from gwtui.client.errors import GatewayError, NotFoundError  # noqa: PLC0415
     from gwtui.domain.safe_text import safe_line  # noqa: PLC0415
     from gwtui.resources.models.resource import MODELS  # noqa: PLC0415
-    from gwtui.ui.detail_lines import section_lines  # noqa: PLC0415
     from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415
     from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - loaded when shown
+    from gwtui.ui.widgets.detail import section_lines  # noqa: PLC0415
 
     app, screen = context.app, context.screen
     model_id = screen.parent_row if isinstance(screen, ResourceScreen) else None

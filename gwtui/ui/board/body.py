@@ -20,13 +20,12 @@ from gwtui.ui.board.endpoint import EndpointPanel
 from gwtui.ui.board.endpoints import EndpointsPanel
 from gwtui.ui.board.limits_panel import LimitsPanel
 from gwtui.ui.board.pages import PAGES, pages_line
-from gwtui.ui.board.panel import Panel
+from gwtui.ui.board.panel import Panel, View
 from gwtui.ui.board.prompts import JumpPrompt, WatchPrompt
 from gwtui.ui.board.readings import Answers, Asking, LiveSight, Wish
 from gwtui.ui.board.recording_words import recording_line
 from gwtui.ui.board.replaying import Replay
 from gwtui.ui.board.request_words import requests_part
-from gwtui.ui.board.view import View
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned

@@ -13,8 +13,7 @@ from gwtui.domain import money
 from gwtui.domain.runway import Outlook
 from gwtui.resources.credits.balance import Line as Words
 from gwtui.resources.credits.text import burn_cells, left_cells, runway_cells, short_runway
-from gwtui.ui.board.panel import Panel, Question
-from gwtui.ui.board.view import View
+from gwtui.ui.board.panel import Panel, Question, View
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import PlotFigure, PlotLine, PlotView

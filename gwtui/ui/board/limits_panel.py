@@ -13,8 +13,7 @@ from gwtui.crud.columns import figure_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, SortValue
 from gwtui.domain import times
 from gwtui.resources.workspaces.view import share_tone
-from gwtui.ui.board.panel import Panel
-from gwtui.ui.board.view import View
+from gwtui.ui.board.panel import Panel, View
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import ResourceTable

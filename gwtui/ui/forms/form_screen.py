@@ -15,13 +15,12 @@ from textual.widgets import Button, Static
 
 from gwtui.client.errors import InvalidRequestError
 from gwtui.contract.request import RequestModel, problems
-from gwtui.crud.form import Facts, FormSpec, row_id
+from gwtui.crud.form import Facts, FieldGroup, FormSpec, row_id
 from gwtui.crud.plan import Applied, Outcome, Refused, Unknown
 from gwtui.crud.text import sentence
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.forms.progress import ProgressLine
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.forms.state import FormState
+from gwtui.ui.forms.state import FormState, FormSummary
 from gwtui.ui.in_doubt import LookInto
 from gwtui.ui.notices import make_way
 from gwtui.ui.screens.ask import AskScreen
@@ -30,8 +29,54 @@ from gwtui.ui.textual_compat import is_whole
 from gwtui.ui.tones import toned
 from gwtui.ui.typed_ahead import OPENING, SUBMITTING
 from gwtui.ui.widgets.folding import FoldingScroll
-from gwtui.ui.widgets.one_line import PartsLine
+from gwtui.ui.widgets.one_line import Part, PartsLine
 from gwtui.ui.widgets.status import TwoEnds
+
+_GAP = "  "
+
+
+class ProgressLine(PartsLine):
+    """The titles of the parts on one line; a click goes there.
+
+    ✗ counts fields whose problem is said, … those that must still be filled in, • changed ones.
+    """
+
+    def show_progress(self, state: FormState, current: int) -> None:
+        """Show every part; where the line is too narrow, marks stand for the titles of others."""
+        groups = state.spec.groups
+        tallies = [state.tally(group) for group in groups]
+        long = [_part(group, tallies[at], at == current) for at, group in enumerate(groups)]
+        width = sum(part.cell_length + len(_GAP) for part in long)
+        if width > self.size.width > 0:
+            long = [
+                part if at == current else _short(at, tallies[at]) for at, part in enumerate(long)
+            ]
+        parts = [Part(toned(f"{current + 1}/{len(groups)}{_GAP}", "muted"))]
+        for at, content in enumerate(long):
+            parts.append(Part(content, f"part.{at}"))
+            parts.append(Part(Content(_GAP)))
+        self.show_parts(parts)
+
+
+def _part(group: FieldGroup, tally: FormSummary, current: bool) -> Content:
+    title = toned(group.title, "accent" if current else "plain", bold=current)
+    return Content.assemble(toned("▸", "accent") if current else "", title, _marks(tally))
+
+
+def _short(place: int, tally: FormSummary) -> Content:
+    return Content.assemble(toned(str(place + 1), "plain"), _marks(tally))
+
+
+def _marks(tally: FormSummary) -> Content:
+    marks = []
+    if tally.wrong:
+        marks.append(toned(f" ✗{tally.wrong}", "bad", bold=True))
+    if tally.lacking:
+        marks.append(toned(f" …{tally.lacking}", "warn"))
+    if tally.changed and not tally.wrong and not tally.lacking:
+        marks.append(toned(f" •{tally.changed}", "muted"))
+    return Content("").join(marks)
+
 
 T = TypeVar("T")
 

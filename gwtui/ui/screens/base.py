@@ -20,15 +20,14 @@ from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
 from gwtui.ui.commands import by_id, offered
-from gwtui.ui.frame_facts import header_facts
-from gwtui.ui.health import skewed
+from gwtui.ui.health import freshness, say_unconnected, say_without_value, skewed
 from gwtui.ui.in_doubt import reminder
-from gwtui.ui.state_words import freshness, in_sentence, say_unconnected, say_without_value
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
+from gwtui.ui.text import in_sentence
 from gwtui.ui.textual_compat import TerminalSized, bindings_of, is_whole, release_painted
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.footer import KeyFooter
-from gwtui.ui.widgets.header import HeaderBar
+from gwtui.ui.widgets.header import HeaderBar, header_facts
 from gwtui.ui.widgets.one_line import OneLine, PartsLine
 from gwtui.ui.widgets.prompt import GotoPrompt
 from gwtui.ui.widgets.state_panel import StatePanel

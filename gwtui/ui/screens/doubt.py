@@ -18,10 +18,10 @@ from gwtui.resources.recovery.candidates import ABOUT, CANDIDATE, COLUMNS, name_
 from gwtui.resources.recovery.evidence import REACHES, Candidate, Evidence
 from gwtui.resources.recovery.inspection import Inspection, evidence_feed
 from gwtui.ui.commands import by_id
-from gwtui.ui.detail_lines import section_lines
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import FeedState

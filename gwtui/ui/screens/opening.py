@@ -8,10 +8,9 @@ from textual.app import ComposeResult
 
 from gwtui.crud.action import APP, LIST
 from gwtui.resources.registry import PARENTS, PLACES, SCREENS
-from gwtui.ui.frame_facts import header_facts
 from gwtui.ui.textual_compat import TerminalSized
 from gwtui.ui.widgets.footer import KeyFooter
-from gwtui.ui.widgets.header import HeaderBar
+from gwtui.ui.widgets.header import HeaderBar, header_facts
 from gwtui.ui.widgets.state_panel import StatePanel
 from gwtui.ui.widgets.status import StatusLine
 

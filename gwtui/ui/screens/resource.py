@@ -21,8 +21,8 @@ from gwtui.ui.commands import by_id, offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 from gwtui.ui.screens.completing import Completing, Preparing
 from gwtui.ui.screens.seeking import Seeking
-from gwtui.ui.state_words import in_sentence
 from gwtui.ui.subscriptions import FeedUse
+from gwtui.ui.text import in_sentence
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.one_line import OneLine

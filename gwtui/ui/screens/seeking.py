@@ -12,7 +12,7 @@ from gwtui.crud.text import sentence
 from gwtui.domain.lookup import Lookup, lookup_path, nearest
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.screens.choose import Choice, ChooseScreen
-from gwtui.ui.state_words import in_sentence
+from gwtui.ui.text import in_sentence
 
 if TYPE_CHECKING:
     from gwtui.ui.screens.resource import ResourceScreen

@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.fitting import fit
+from gwtui.ui.text import fit
 from gwtui.ui.widgets.table.layout import GAP, Frame, Layout, Row, Slot, arrange, changed
 from gwtui.ui.widgets.table.model import TableModel
 
