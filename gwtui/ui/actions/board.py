@@ -147,7 +147,7 @@ def _on_changes(act: Callable[[ChangesScreen], object]) -> Handler:
 
 async def _requests(context: ActionContext) -> None:
     """What goes out to the gateway, and why."""
-    from gwtui.ui.board.request_words import request_lines  # noqa: PLC0415
+    from gwtui.ui.board.status_lines import request_lines  # noqa: PLC0415
     from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415
 
     session = context.app.session

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -19,13 +19,11 @@ from gwtui.ui.board.credits_panel import CreditsPanel
 from gwtui.ui.board.endpoint import EndpointPanel
 from gwtui.ui.board.endpoints import EndpointsPanel
 from gwtui.ui.board.limits_panel import LimitsPanel
-from gwtui.ui.board.pages import PAGES, pages_line
 from gwtui.ui.board.panel import Panel, View
 from gwtui.ui.board.prompts import JumpPrompt, WatchPrompt
 from gwtui.ui.board.readings import Answers, Asking, LiveSight, Wish
-from gwtui.ui.board.recording_words import recording_line
 from gwtui.ui.board.replaying import Replay
-from gwtui.ui.board.request_words import requests_part
+from gwtui.ui.board.status_lines import recording_line, requests_part
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
@@ -39,6 +37,38 @@ from gwtui.watch.feeds.alerts import alerts_feed
 if TYPE_CHECKING:
     from gwtui.watch.history.recorder import Recorder
     from gwtui.watch.hub import FeedHub
+
+
+class Page(NamedTuple):
+    """A part: the class that the screen has while it is shown, and its title."""
+
+    style: str
+    title: str
+
+
+PAGES = (
+    Page("-endpoints", "Endpoints"),
+    Page("-account", "Credits, limits"),
+    Page("-changes", "Changes"),
+)
+
+
+def pages_line(page: int, span: str, hidden: Sequence[str], *, folded: bool) -> Content:
+    """Which part is shown, which are hidden, how far back plots reach, which plots are hidden."""
+    reach = Content.assemble(toned("   + - ", "accent"), toned(f"last {span}", "plain"))
+    if hidden and (not folded or page == 0):
+        reach = Content.assemble(
+            reach, toned("   m ", "accent"), toned(f"{', '.join(hidden)}", "muted")
+        )
+    if not folded:
+        return Content.assemble(toned(" Everything", "muted"), reach)
+    titles = Content("  ").join(
+        toned(f"[{one.title}]", "accent", bold=True)
+        if number == page
+        else toned(one.title, "muted")
+        for number, one in enumerate(PAGES)
+    )
+    return Content.assemble(" ", titles, toned("  p", "accent"), reach)
 
 
 class MachineZone(tzinfo):
