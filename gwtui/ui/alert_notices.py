@@ -60,7 +60,7 @@ class AlertNotices:
         newest = state.value[0].id if state.value else 0
         if self._last is not None and newest > self._last:
             new = [event for event in state.value if event.id > self._last and event.told]
-            self._app.call_later(self._tell, new[::-1])
+            self._app.call_later(self._notify, new[::-1])
         self._last = newest
 
     # What is shown ----------------------------------------------------------------------------
@@ -77,7 +77,7 @@ class AlertNotices:
         text = "" if badge is None else f"{badge.text} · {asking[0].title} · gwtui {where}"
         self._app.entitle(text if self._effects.title else "")
 
-    def _tell(self, events: Sequence[AlertEvent]) -> None:
+    def _notify(self, events: Sequence[AlertEvent]) -> None:
         effects = self._effects
         began = [event for event in events if event.event != "cleared"]
         if effects.bell and began:

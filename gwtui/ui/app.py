@@ -340,10 +340,10 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         error = event.worker.error
         if isinstance(error, GatewayError):
             self.say(error.message, severity="error")
-        elif isinstance(error, Exception) and not self._told_as_refused(error):
+        elif isinstance(error, Exception) and not self._say_refused(error):
             fail(self, error)
 
-    def _told_as_refused(self, error: Exception) -> bool:
+    def _say_refused(self, error: Exception) -> bool:
         """A request made of what the gateway gave may break the contract: then it is not sent."""
         from pydantic import ValidationError  # noqa: PLC0415 - loaded with the connection
 

@@ -146,7 +146,7 @@ class EndpointPanel(Panel):
         if self._view is not None:
             self._show(self._view)
 
-    def see(self, _sight: BoardSnapshot, view: View) -> None:
+    def show_snapshot(self, _snapshot: BoardSnapshot, view: View) -> None:
         """The verdict may be another one."""
         self._show(view)
 
@@ -208,8 +208,8 @@ class EndpointPanel(Panel):
         if line is None:
             return Content("")
         verdict = cell_content(line.verdict)
-        age = line.seen.age(view.now)
-        if line.seen.is_old(view.now) and age is not None:
+        age = line.readings.age(view.now)
+        if line.readings.is_old(view.now) and age is not None:
             verdict = Content.assemble(
                 verdict, toned(f" when last read {times.age(age)} ago", "warn")
             )

@@ -53,7 +53,7 @@ class Panel(Vertical):
         """Whether it came to show something that it has not asked the history about yet."""
         return False
 
-    def see(self, sight: BoardSnapshot, view: View) -> None:
+    def show_snapshot(self, snapshot: BoardSnapshot, view: View) -> None:
         """Show what is known as of the view's moment; called often, must cost nothing when same."""
 
     def question(self, _view: View) -> Question | None:

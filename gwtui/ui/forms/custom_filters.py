@@ -205,10 +205,10 @@ class FiltersScreen(ValueScreen):
         self.query_one("#filter-count", OneLine).show(toned(count, "muted"))
         row = self._rows[self._editing] if self._rows else None
         wrong = self._wrong(row) if row is not None else {}
-        said = "; ".join(
+        reasons = "; ".join(
             f"{part}: {why}" if part != "pattern" else why for part, why in wrong.items()
         )
-        problem = toned(f"✗ {safe_text(said, 200)}", "bad") if said else Content("")
+        problem = toned(f"✗ {safe_text(reasons, 200)}", "bad") if reasons else Content("")
         if row is not None and row == _NEW:
             problem = toned("a regular expression, tried on every message", "muted")
         self.query_one("#filter-problem", OneLine).show(problem)

@@ -44,12 +44,12 @@ class ProgressLine(PartsLine):
     def show_progress(self, state: FormState, current: int) -> None:
         """Show every part; where the line is too narrow, marks stand for the titles of others."""
         groups = state.spec.groups
-        tallies = [state.tally(group) for group in groups]
-        long = [_part(group, tallies[at], at == current) for at, group in enumerate(groups)]
+        summaries = [state.summary(group) for group in groups]
+        long = [_part(group, summaries[at], at == current) for at, group in enumerate(groups)]
         width = sum(part.cell_length + len(_GAP) for part in long)
         if width > self.size.width > 0:
             long = [
-                part if at == current else _short(at, tallies[at]) for at, part in enumerate(long)
+                part if at == current else _short(at, summaries[at]) for at, part in enumerate(long)
             ]
         parts = [Part(toned(f"{current + 1}/{len(groups)}{_GAP}", "muted"))]
         for at, content in enumerate(long):
@@ -58,23 +58,23 @@ class ProgressLine(PartsLine):
         self.show_parts(parts)
 
 
-def _part(group: FieldGroup, tally: FormSummary, current: bool) -> Content:
+def _part(group: FieldGroup, summary: FormSummary, current: bool) -> Content:
     title = toned(group.title, "accent" if current else "plain", bold=current)
-    return Content.assemble(toned("▸", "accent") if current else "", title, _marks(tally))
+    return Content.assemble(toned("▸", "accent") if current else "", title, _marks(summary))
 
 
-def _short(place: int, tally: FormSummary) -> Content:
-    return Content.assemble(toned(str(place + 1), "plain"), _marks(tally))
+def _short(place: int, summary: FormSummary) -> Content:
+    return Content.assemble(toned(str(place + 1), "plain"), _marks(summary))
 
 
-def _marks(tally: FormSummary) -> Content:
+def _marks(summary: FormSummary) -> Content:
     marks = []
-    if tally.wrong:
-        marks.append(toned(f" ✗{tally.wrong}", "bad", bold=True))
-    if tally.lacking:
-        marks.append(toned(f" …{tally.lacking}", "warn"))
-    if tally.changed and not tally.wrong and not tally.lacking:
-        marks.append(toned(f" •{tally.changed}", "muted"))
+    if summary.wrong:
+        marks.append(toned(f" ✗{summary.wrong}", "bad", bold=True))
+    if summary.lacking:
+        marks.append(toned(f" …{summary.lacking}", "warn"))
+    if summary.changed and not summary.wrong and not summary.lacking:
+        marks.append(toned(f" •{summary.changed}", "muted"))
     return Content("").join(marks)
 
 
@@ -119,7 +119,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         self._submit = submit
         self._sending = False
         self._lost: Unknown | None = None
-        self._said = Content("")
+        self._shown_message = Content("")
         self._rows: list[FieldRow] = []
 
     def compose(self) -> ComposeResult:
@@ -351,8 +351,8 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
             return  # what works for the form may end a moment after its lines are gone
         line = self.query_one("#form-message", Static)
         content = self._message()
-        if not content.is_same(self._said):
-            self._said = content
+        if not content.is_same(self._shown_message):
+            self._shown_message = content
             line.display = bool(content.plain)
             line.update(content)
             self._fit()
@@ -367,7 +367,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         self.call_after_refresh(self._show_progress)
 
     def _fit(self) -> None:
-        taken = _FRAME_LINES + (_MESSAGE_LINES if self._said.plain else 0)
+        taken = _FRAME_LINES + (_MESSAGE_LINES if self._shown_message.plain else 0)
         self.query_one("#form-fields").styles.max_height = max(2, self.app.size.height - taken)
 
     def _message(self) -> Content:

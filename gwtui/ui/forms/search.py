@@ -79,14 +79,16 @@ class SearchOption:
         first = dict.fromkeys(first)
         every = [*map(self.option, first)]
         every += [option for option in self.options if option.value not in first]
-        return [option for option in every if wanted in self._seen(option)] if wanted else every
+        if not wanted:
+            return every
+        return [option for option in every if wanted in self._searchable(option)]
 
-    def _seen(self, option: PickOption) -> str:
-        seen = self._sought.get(option)
-        if seen is None:
-            seen = letters(f"{option.value} {option.title} {option.note}")
-            self._sought[option] = seen
-        return seen
+    def _searchable(self, option: PickOption) -> str:
+        text = self._sought.get(option)
+        if text is None:
+            text = letters(f"{option.value} {option.title} {option.note}")
+            self._sought[option] = text
+        return text
 
 
 class SeekInput(QuietInput):
