@@ -156,7 +156,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         self._page, self._resume_at = snapshot.page, snapshot.top
 
     def show(self, items: Sequence[T]) -> None:
-        """Show another list of items, repainting the cells that differ."""
+        """Show another list of items, repainting the lines that differ."""
         self.adopt(self.prepare(items))
 
     def prepare(self, items: Sequence[T]) -> Prepared[T]:
@@ -164,7 +164,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         return self.model.prepare(items)
 
     def adopt(self, prepared: Prepared[T]) -> None:
-        """Show what was prepared, repainting the cells that differ."""
+        """Show what was prepared, repainting the lines that differ."""
         self._follow(lambda: self.model.adopt(prepared))
         self._work_later()
 
@@ -190,7 +190,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         return found
 
     def tick(self) -> None:
-        """Repaint the cells whose text depends on the time and has changed."""
+        """Repaint the lines in which a text depends on the time and has changed."""
         self.redraw(anew=True)
         if self.model.filtering:
             self._work_later()
