@@ -72,9 +72,9 @@ class AlertNotices:
             screen = self._app.navigation.screen
             if screen is not None:
                 screen.refresh_frame()
-        asking = loud(alerts)
+        loudest = loud(alerts)
         where = self._session.connection.label
-        text = "" if badge is None else f"{badge.text} · {asking[0].title} · gwtui {where}"
+        text = "" if badge is None else f"{badge.text} · {loudest[0].title} · gwtui {where}"
         self._app.entitle(text if self._effects.title else "")
 
     def _notify(self, events: Sequence[AlertEvent]) -> None:

@@ -34,11 +34,6 @@ def _go(place: str, key: str = "") -> Action:
     return Action(f"{_GO}{place}", f"Go to {title}", f"Show {title.lower()}", APP, keys)
 
 
-def tab_title(tab: str) -> str:
-    """What a tab is called."""
-    return TITLES[tab]
-
-
 def tab_of(action: Action) -> str | None:
     """The tab, or the place without one, that an action opens; None for every other action."""
     return action.id.removeprefix(_GO) if action.id.startswith(_GO) else None

@@ -239,8 +239,3 @@ def further_sheets() -> list[PurePath]:
     """Every other style sheet."""
     frame = frame_sheet()
     return [sheet for sheet in sorted(styles_dir().glob("*.tcss")) if sheet != frame]
-
-
-def style_sheets() -> list[str | PurePath]:
-    """Every style sheet, the frame's own first."""
-    return [frame_sheet(), *further_sheets()]

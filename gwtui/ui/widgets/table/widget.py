@@ -195,11 +195,6 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         if self.model.filtering:
             self._work_later()
 
-    def mark_all_visible(self) -> None:
-        """Mark every row that the filter lets through."""
-        self.model.marks.update(self.model.order)
-        self._moved()
-
     def clear_marks(self) -> None:
         """Take every mark away, those of hidden rows included."""
         self.model.marks.clear()
@@ -328,7 +323,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
             self.scroll_rows(self._resume_at)
             self._resume_at = None
         self.reveal()
-        self._tell()
+        self._post_changes()
 
     def _follow(self, change: Callable[[], Lost | None]) -> None:
         """Change the rows; the row that the eye rests on keeps its place on the screen."""
@@ -348,7 +343,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         self.redraw()
         if lost is not None:
             self.post_message(self.SelectionLost(self, lost.identity, lost.reason, lost.neighbour))
-        self._tell()
+        self._post_changes()
 
     def _anchor(self) -> str | None:
         """The selected row while it is in view, else the first one in view."""
@@ -371,7 +366,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
     def _moved(self) -> None:
         self.reveal()
         self.redraw()
-        self._tell()
+        self._post_changes()
 
     def _turn(self, way: int) -> None:
         """Go to another page of columns."""
@@ -379,9 +374,9 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         if page != self.shape.page:
             self._page = page
             self.lay_out(page)
-            self._tell()
+            self._post_changes()
 
-    def _tell(self) -> None:
+    def _post_changes(self) -> None:
         """Tell the screen what is new since it was last told."""
         identity = self.selected_identity
         if identity != self._highlighted:
