@@ -238,8 +238,8 @@ def busy_pump(app: App[Any], likely: MessagePump | None = None) -> MessagePump |
     """A pump with a message queued or being handled: of the app, its screens or their widgets.
 
     ``likely`` is looked at first. None when there is nothing left to do; workers, timers and what
-    the operating system is asked for do not count. Textual's own ``wait_for_idle`` of the pilot
-    needs a test, and waits for less.
+    the operating system is asked for do not count. Textual tells nobody; the pilot of its tests
+    goes by processor time.
     """
     if likely is not None and _is_busy(likely):
         return likely

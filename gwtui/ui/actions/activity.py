@@ -9,32 +9,35 @@ from gwtui.ui.actions.context import ActionContext, Handler
 
 if TYPE_CHECKING:
     from gwtui.resources.organization.resource import PersonRow
+    from gwtui.ui.screens.activity import ActivityScreen
     from gwtui.watch.feeds.keys import KeyRow
+
+
+def _activity(context: ActionContext) -> ActivityScreen | None:
+    """The activity screen, where it is what was shown at the key press."""
+    from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415 - loaded when shown
+
+    return context.screen if isinstance(context.screen, ActivityScreen) else None
 
 
 async def next_grouping(context: ActionContext) -> None:
     """Rank the next of model, provider, workspace and key."""
-    from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415 - loaded when shown
-
-    if isinstance(context.screen, ActivityScreen):
-        context.screen.next_grouping()
+    if (screen := _activity(context)) is not None:
+        screen.next_grouping()
 
 
 async def next_measure(context: ActionContext) -> None:
     """Draw the next of spend, BYOK cost, requests and tokens."""
-    from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415
-
-    if isinstance(context.screen, ActivityScreen):
-        context.screen.next_measure()
+    if (screen := _activity(context)) is not None:
+        screen.next_measure()
 
 
 async def open_ranked(context: ActionContext) -> None:
     """Go to the selected model, provider, workspace or key."""
     from gwtui.resources.activity.resource import OTHERS, Ranked  # noqa: PLC0415
-    from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415
 
-    screen, one = context.screen, context.target
-    if not isinstance(screen, ActivityScreen) or not isinstance(one, Ranked):
+    screen, one = _activity(context), context.target
+    if screen is None or not isinstance(one, Ranked):
         return
     if one.identity in {"", OTHERS}:
         context.app.say("There is nothing to open behind this line")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from gwtui.domain.safe_text import safe_line
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 
 if TYPE_CHECKING:
@@ -15,21 +16,24 @@ if TYPE_CHECKING:
     from gwtui.watch.history.recorder import Recorder
 
 
+def _board(context: ActionContext) -> BoardScreen | None:
+    """The board, where it is what was shown at the key press."""
+    from gwtui.ui.screens.board import BoardScreen  # noqa: PLC0415 - loaded when shown
+
+    return context.screen if isinstance(context.screen, BoardScreen) else None
+
+
 def _on_board(act: Callable[[BoardScreen], object]) -> Handler:
     async def handle(context: ActionContext) -> None:
-        from gwtui.ui.screens.board import BoardScreen  # noqa: PLC0415 - loaded when shown
-
-        if isinstance(context.screen, BoardScreen):
-            act(context.screen)
+        if (board := _board(context)) is not None:
+            act(board)
 
     return handle
 
 
 async def _order(context: ActionContext) -> None:
-    from gwtui.ui.screens.board import BoardScreen  # noqa: PLC0415
-
-    if isinstance(context.screen, BoardScreen):
-        context.app.say(f"Endpoints {context.screen.endpoints.next_order()}")
+    if (board := _board(context)) is not None:
+        context.app.say(f"Endpoints {board.endpoints.next_order()}")
 
 
 def _live(board: BoardScreen) -> None:
@@ -48,10 +52,9 @@ async def _type_model(context: ActionContext) -> None:
     """Let the person type a model, completed from the catalog once that was read."""
     from gwtui.resources.models.resource import models_feed  # noqa: PLC0415
     from gwtui.ui.board.prompts import WatchPrompt  # noqa: PLC0415
-    from gwtui.ui.screens.board import BoardScreen  # noqa: PLC0415
 
-    board = context.screen
-    if not isinstance(board, BoardScreen) or _recorder(context.app) is None:
+    board = _board(context)
+    if board is None or _recorder(context.app) is None:
         return
     board.open_prompt(WatchPrompt)
     state = await models_feed(context.app.hub, context.app.scope).refresh()
@@ -69,7 +72,8 @@ async def _open_endpoint(context: ActionContext[EndpointLine]) -> None:
 
 async def _unwatch_selected(context: ActionContext[EndpointLine]) -> None:
     await unwatch_model(context.app, context.target.model)
-    _on_board_now(context)
+    if (board := _board(context)) is not None:
+        board.ask()
 
 
 async def _toggle_watch(context: ActionContext[Model]) -> None:
@@ -84,8 +88,7 @@ async def _toggle_watch(context: ActionContext[Model]) -> None:
 
 async def watch_model(app: DashboardApp, model: str) -> None:
     """Record a model's endpoints from now on, and say so."""
-    from gwtui.domain.safe_text import safe_line  # noqa: PLC0415
-    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
+    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - with the connection
 
     recorder = _recorder(app)
     if recorder is None:
@@ -100,8 +103,7 @@ async def watch_model(app: DashboardApp, model: str) -> None:
 
 async def unwatch_model(app: DashboardApp, model: str) -> None:
     """Record a model's endpoints no more, and say so."""
-    from gwtui.domain.safe_text import safe_line  # noqa: PLC0415
-    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
+    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - with the connection
 
     recorder = _recorder(app)
     if recorder is None:
@@ -122,13 +124,6 @@ def _recorder(app: DashboardApp) -> Recorder | None:
         app.say(f"No model can be watched: {why or 'the history is not open'}", severity="warning")
         return None
     return history.recorder
-
-
-def _on_board_now(context: ActionContext) -> None:
-    from gwtui.ui.screens.board import BoardScreen  # noqa: PLC0415
-
-    if isinstance(context.screen, BoardScreen):
-        context.screen.ask()
 
 
 async def _changes(context: ActionContext) -> None:
