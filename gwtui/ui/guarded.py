@@ -7,22 +7,48 @@ from typing import Any
 
 from rich.color import ColorSystem
 from textual import events
-from textual.app import ScreenStackError
+from textual.app import App, ScreenStackError
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.errors import NoWidget
 from textual.filter import LineFilter
-from textual.notifications import Notify, SeverityLevel
+from textual.notifications import Notification, Notify, SeverityLevel
 
 from gwtui.domain.failures import crash_report
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.garbage import Garbage
 from gwtui.ui.line_filter import ControlCharacterFilter
-from gwtui.ui.notices import Notice
 from gwtui.ui.screen_memory import ScreenMemory
-from gwtui.ui.textual_compat import HookedApp, Piece
+from gwtui.ui.textual_compat import HookedApp, Piece, withdraw_notices
 
 _LAST_LOOK = ControlCharacterFilter()
+_LEAST = 0.1
+"""Seconds. Textual's timers never end with a negative delay: they spin and the screen stands still.
+
+A toast is made anew on each screen that opens, also in the very moment in which its time is over.
+"""
+
+
+class Notice(Notification):
+    """A notification whose delay is always one that a timer can wait for."""
+
+    @property
+    def time_left(self) -> float:
+        """Seconds that a toast made now is shown; a wall clock that was set changes little."""
+        return min(max(super().time_left, _LEAST), max(self.timeout, _LEAST))
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether its time is over."""
+        return super().time_left <= 0
+
+
+def clear_notices(app: App[Any]) -> None:
+    """Take every notice away that is no warning and no error.
+
+    Toasts stand on top of what is opened to be read.
+    """
+    withdraw_notices(app, "information")
 
 
 class GuardedApp(HookedApp, inherit_bindings=False):

@@ -47,9 +47,9 @@ class Making:
         if session is None:
             return Refused(NotSentError("Nothing was sent: there is no connection now."))
         trouble = await asyncio.to_thread(session.sealed.trouble)
-        wish = cast("CreateKeyRequest", request)
+        wanted = cast("CreateKeyRequest", request)
         plan = plan_sealed_create(
-            wish, plan_context(self._context, self._workspaces), session.sealed, trouble
+            wanted, plan_context(self._context, self._workspaces), session.sealed, trouble
         )
         ask = submitted if trouble is None else confirm
         consent = await ask(self._context, plan, _CREATE)

@@ -19,8 +19,8 @@ from gwtui.crud.form import FilterListField
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.guardrails.form import BuiltinRow
 from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered
-from gwtui.ui.forms.opening import Kept, OpeningEditor, ValueScreen
 from gwtui.ui.forms.reading import UNSAID, Typed
+from gwtui.ui.forms.value_screen import Kept, OpeningEditor, ValueScreen
 from gwtui.ui.screens.modal import FittedDialog
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.folding import FoldingScroll

@@ -20,10 +20,10 @@ from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.resources.guardrails.form import CustomRow
 from gwtui.ui.forms.builtin_filters import Problems
 from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered, TextEditor
-from gwtui.ui.forms.opening import OpeningEditor, ValueScreen
 from gwtui.ui.forms.pattern_tester import PatternTester
 from gwtui.ui.forms.reading import UNSAID, Typed
 from gwtui.ui.forms.row_list import RowList
+from gwtui.ui.forms.value_screen import OpeningEditor, ValueScreen
 from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine

@@ -21,8 +21,8 @@ from gwtui.crud.text import sentence
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.state import FormState, FormSummary
+from gwtui.ui.guarded import clear_notices
 from gwtui.ui.in_doubt import LookInto
-from gwtui.ui.notices import make_way
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.modal import Answered
 from gwtui.ui.textual_compat import is_whole
@@ -155,7 +155,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
-        make_way(self.app)
+        clear_notices(self.app)
         self._show()
         self.set_interval(5.0, self._show)
 

@@ -17,9 +17,9 @@ from gwtui.client.errors import GatewayError
 from gwtui.crud.form import Choices, PickOption
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_line
-from gwtui.ui.forms.opening import ValueScreen
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.row_list import RowList
+from gwtui.ui.forms.value_screen import ValueScreen
 from gwtui.ui.screens.choose import letters, nothing_matches
 from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
