@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 from textual import work
 from textual.content import Content
 
 from gwtui.client.errors import GatewayError
-from gwtui.contract.request import RequestModel, problems
+from gwtui.contract.request import problems
 from gwtui.crud.form import Facts, FormSpec, PickOption
 from gwtui.crud.plan import Applied, Outcome, Refused
 from gwtui.crud.resource import Cell
@@ -157,8 +157,8 @@ async def silence(context: ActionContext[Alert]) -> None:
         await _lift(context, alerts, chosen)
         return
 
-    async def submit(request: RequestModel) -> Outcome[str]:
-        until = context.app.clock.now() + cast("SilenceRequest", request).lasts
+    async def submit(request: SilenceRequest) -> Outcome[str]:
+        until = context.app.clock.now() + request.lasts
         try:
             await alerts.silence(keys, until)
         except HistoryError as error:
@@ -216,9 +216,7 @@ async def edit(context: ActionContext[RuleRow]) -> None:
 async def _edit(
     context: ActionContext, alerts: Alerts, row: RuleRow | None, model: type[AlertRule]
 ) -> None:
-    async def submit(request: RequestModel) -> Outcome[str]:
-        rule = cast("AlertRule", request)
-
+    async def submit(rule: AlertRule) -> Outcome[str]:
         def save() -> str:
             taken = alerts.book().rules
             identity = new_identity(rule.name, taken) if row is None else row.id
@@ -315,10 +313,9 @@ async def effects(context: ActionContext) -> None:
         context.app.say(str(error), severity="error")
         return
 
-    async def submit(request: RequestModel) -> Outcome[str]:
+    async def submit(request: EffectsRequest) -> Outcome[str]:
         try:
-            wanted = cast("EffectsRequest", request).effects()
-            await asyncio.to_thread(put_effects, alerts.place.rules, wanted)
+            await asyncio.to_thread(put_effects, alerts.place.rules, request.effects())
         except ValidationError as error:
             return Refused(GatewayError(str(problems(error)[0])))
         except AlertFileError as error:

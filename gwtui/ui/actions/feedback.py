@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
 
 from gwtui.contract.activity import FeedbackRequest, Generation
-from gwtui.contract.request import RequestModel
 from gwtui.crud.form import FormField, FormSpec, TextAreaField
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.domain.safe_text import safe_line
@@ -44,8 +42,8 @@ async def give(context: ActionContext[Generation]) -> None:
         app.say("The gateway gave this generation no id", severity="warning")
         return
 
-    async def submit(request: RequestModel) -> Outcome[None] | None:
-        plan = plan_feedback(cast("FeedbackRequest", request))
+    async def submit(request: FeedbackRequest) -> Outcome[None] | None:
+        plan = plan_feedback(request)
         consent = await submitted(context, plan, "Send it")
         return None if consent is None else await execute(context, consent)
 

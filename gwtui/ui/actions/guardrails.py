@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
@@ -12,7 +12,6 @@ from gwtui.client.errors import NotFoundError
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
 from gwtui.contract.models import Model, Provider
-from gwtui.contract.request import RequestModel
 from gwtui.crud.form import Facts, FormSpec, PickOption
 from gwtui.crud.plan import Applied, Outcome, Plan
 from gwtui.domain.clock import Clock
@@ -139,8 +138,7 @@ async def create(context: ActionContext) -> None:
         return
     dialect = app.connection.dialect
 
-    async def submit(request: RequestModel) -> Outcome[Guardrail] | None:
-        wish = cast("CreateGuardrailRequest", request)
+    async def submit(wish: CreateGuardrailRequest) -> Outcome[Guardrail] | None:
         plan = plan_create(wish, dialect, app.clock.now(), facts.workspaces)
         consent = await submitted(context, plan, "Create it")
         return None if consent is None else await execute(context, consent)

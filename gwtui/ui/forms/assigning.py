@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 from gwtui.client.errors import NotSentError
 from gwtui.contract.guardrails import AssignKeysRequest, AssignMembersRequest, Guardrail
@@ -81,9 +80,9 @@ class Assigning:
             for row in ordered
         ]
 
-    async def submit_keys(self, request: RequestModel) -> Outcome[int] | None:
+    async def submit_keys(self, request: AssignKeysRequest) -> Outcome[int] | None:
         """Show what is assigned and replaced, then assign."""
-        hashes = cast("AssignKeysRequest", request).key_hashes
+        hashes = request.key_hashes
         strange = [each for each in hashes if each not in self._keys]
         if strange:
             return _stranger("key", strange)
@@ -111,9 +110,9 @@ class Assigning:
             for user, person in self._people.items()
         ]
 
-    async def submit_members(self, request: RequestModel) -> Outcome[int] | None:
+    async def submit_members(self, request: AssignMembersRequest) -> Outcome[int] | None:
         """Show what is assigned and replaced, then assign."""
-        users = cast("AssignMembersRequest", request).member_user_ids
+        users = request.member_user_ids
         strange = [each for each in users if each not in self._people]
         if strange:
             return _stranger("member", strange)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import ValidationError
 from textual import events, on, work
@@ -80,8 +80,9 @@ def _marks(summary: FormSummary) -> Content:
 
 T = TypeVar("T")
 
-Submit = Callable[[RequestModel], Awaitable[Outcome[T] | None]]
-"""Carries the request out. None: the person went back to the form before anything was sent."""
+Submit = Callable[[Any], Awaitable[Outcome[T] | None]]
+"""Carries a request out: an instance of the form's model. None: the person went back to the form
+before anything was sent."""
 
 SENDING = "Sending…"
 
