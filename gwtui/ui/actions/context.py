@@ -1,7 +1,7 @@
 """What an action's handler is given: the app, and the screen and row of the key press.
 
 Handlers, screens and the frame know the app by the protocols in here, so that none of them has to
-import it: the app imports them.
+import it: it imports them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Marks:
 
 
 class DashboardScreen(Protocol):
-    """A full-screen view of the gateway, as those see it who did not make it."""
+    """A full-screen view of the gateway, as handlers and the frame know it."""
 
     resource: str
     heading: str
