@@ -347,7 +347,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         """A request made of what the gateway gave may break the contract: then it is not sent."""
         from pydantic import ValidationError  # noqa: PLC0415 - loaded with the connection
 
-        from gwtui.contract.request import problems  # noqa: PLC0415
+        from gwtui.contract.request import problems  # noqa: PLC0415 - rarely needed
 
         if not isinstance(error, ValidationError):
             return False

@@ -34,7 +34,7 @@ async def next_measure(context: ActionContext) -> None:
 
 async def open_ranked(context: ActionContext) -> None:
     """Go to the selected model, provider, workspace or key."""
-    from gwtui.resources.activity.resource import OTHERS, Ranked  # noqa: PLC0415
+    from gwtui.resources.activity.resource import OTHERS, Ranked  # noqa: PLC0415 - at the first use
 
     screen, one = _activity(context), context.target
     if screen is None or not isinstance(one, Ranked):
@@ -55,7 +55,7 @@ async def open_ranked(context: ActionContext) -> None:
 
 async def activity_of_key(context: ActionContext[KeyRow]) -> None:
     """What the selected key did."""
-    from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415
+    from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415 - at the first use
 
     row = context.target
     if row.key.hash:
@@ -65,14 +65,14 @@ async def activity_of_key(context: ActionContext[KeyRow]) -> None:
 
 
 async def _open_activity(context: ActionContext, key_hash: str, name: str) -> None:
-    from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415
+    from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415 - at the first use
 
     await context.app.navigation.open_child(KEYS, key_hash, "activity", name=name)
 
 
 async def activity_of_person(context: ActionContext[PersonRow]) -> None:
     """What the keys did that the selected person made."""
-    from gwtui.resources.organization.resource import ORGANIZATION  # noqa: PLC0415
+    from gwtui.resources.organization.resource import ORGANIZATION  # noqa: PLC0415 - at the first use
 
     row = context.target
     if row.person.id:

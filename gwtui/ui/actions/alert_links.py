@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.guardrail_links import widen
 
 if TYPE_CHECKING:
     from gwtui.watch.alerts.model import Alert, AlertEvent
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
 
 async def go_to_subject(context: ActionContext[Alert | AlertEvent]) -> None:
     """Show what an alert or an event is about."""
-    from gwtui.ui.actions.guardrail_links import widen  # noqa: PLC0415
-    from gwtui.watch.alerts.model import GATEWAY, GUARDED  # noqa: PLC0415
+    from gwtui.watch.alerts.model import GATEWAY, GUARDED  # noqa: PLC0415 - loaded by then
 
     subject = context.target.key.subject
     app, identity = context.app, subject.identity

@@ -62,8 +62,8 @@ async def open_goto(context: ActionContext) -> None:
 
 async def choose_workspace(context: ActionContext) -> None:
     """Narrow the lists to one workspace, or to none."""
-    from gwtui.crud import cells  # noqa: PLC0415
-    from gwtui.resources.workspaces.resource import workspaces_feed  # noqa: PLC0415
+    from gwtui.crud import cells  # noqa: PLC0415 - at the first use
+    from gwtui.resources.workspaces.resource import workspaces_feed  # noqa: PLC0415 - at the first use
 
     app = context.app
     if app.session is None:

@@ -37,21 +37,21 @@ async def _order(context: ActionContext) -> None:
 
 
 def _live(board: BoardScreen) -> None:
-    from gwtui.ui.board.replaying import Replay  # noqa: PLC0415
+    from gwtui.ui.board.replaying import Replay  # noqa: PLC0415 - at the first use
 
     board.show_replay(Replay())
 
 
 def _jump(board: BoardScreen) -> None:
-    from gwtui.ui.board.prompts import JumpPrompt  # noqa: PLC0415
+    from gwtui.ui.board.prompts import JumpPrompt  # noqa: PLC0415 - at the first use
 
     board.open_prompt(JumpPrompt)
 
 
 async def _type_model(context: ActionContext) -> None:
     """Let the person type a model, completed from the catalog once that was read."""
-    from gwtui.resources.models.resource import models_feed  # noqa: PLC0415
-    from gwtui.ui.board.prompts import WatchPrompt  # noqa: PLC0415
+    from gwtui.resources.models.resource import models_feed  # noqa: PLC0415 - at the first use
+    from gwtui.ui.board.prompts import WatchPrompt  # noqa: PLC0415 - at the first use
 
     board = _board(context)
     if board is None or _recorder(context.app) is None:
@@ -142,8 +142,8 @@ def _on_changes(act: Callable[[ChangesScreen], object]) -> Handler:
 
 async def _requests(context: ActionContext) -> None:
     """What goes out to the gateway, and why."""
-    from gwtui.ui.board.status_lines import request_lines  # noqa: PLC0415
-    from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415
+    from gwtui.ui.board.status_lines import request_lines  # noqa: PLC0415 - at the first use
+    from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415 - at the first use
 
     session = context.app.session
     if session is None:

@@ -102,7 +102,7 @@ async def show_raw_object(context: ActionContext) -> None:
 
 async def copy_identity(context: ActionContext) -> None:
     """Copy the identity by the route that works, and name the route."""
-    from gwtui.ui.clipboard import copy_text  # noqa: PLC0415
+    from gwtui.ui.clipboard import copy_text  # noqa: PLC0415 - at the first use
 
     if context.identity is not None:
         copied = await copy_text(context.screen.app, context.identity)

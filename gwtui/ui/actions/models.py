@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.models.resource import MODELS
 from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.widgets.detail import section_lines
 
 if TYPE_CHECKING:
     from textual.content import Content
@@ -30,13 +36,6 @@ async def price_of_endpoint(context: ActionContext[EndpointRow]) -> None:
 
 async def about_model(context: ActionContext) -> None:
     """Every figure of the model whose endpoints are shown, read by itself."""
-    from gwtui.client.errors import GatewayError, NotFoundError  # noqa: PLC0415
-    from gwtui.domain.safe_text import safe_line  # noqa: PLC0415
-    from gwtui.resources.models.resource import MODELS  # noqa: PLC0415
-    from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415
-    from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - loaded when shown
-    from gwtui.ui.widgets.detail import section_lines  # noqa: PLC0415
-
     app, screen = context.app, context.screen
     model_id = screen.parent_row if isinstance(screen, ResourceScreen) else None
     if model_id is None or app.session is None:

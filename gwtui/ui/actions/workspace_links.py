@@ -35,7 +35,7 @@ async def show_people(context: ActionContext) -> None:
 
 async def go_to(context: ActionContext, resource: str, space: Workspace) -> None:
     """Narrow the lists to a workspace and go to one of them."""
-    from gwtui.resources.workspaces.view import shown_name  # noqa: PLC0415
+    from gwtui.resources.workspaces.view import shown_name  # noqa: PLC0415 - at the first use
 
     context.app.narrow(space.id, shown_name(space))
     await context.app.open_route(resource)
