@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import ClassVar
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from gwtui.domain.money import usd
-from gwtui.ui.styles import style_sheets
-from gwtui.ui.themes import DEFAULT_THEME, THEMES
+from gwtui.ui.guarded import GuardedApp
+from gwtui.ui.themes import DEFAULT_THEME, THEMES, frame_sheet, further_sheets
 from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, window_at
 from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
 
@@ -22,13 +22,13 @@ SLOTS = 130
 SERIES = Series(SeriesKey("credits", "account", "left"), "USD", 30)
 
 
-class Sample(App[None]):
+class Sample(GuardedApp):
     """A plot of credits over an hour, one slot per tick."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("u", "tick"), Binding("q", "quit")]
 
     def __init__(self) -> None:
-        super().__init__(css_path=style_sheets())
+        super().__init__(css_path=[frame_sheet(), *further_sheets()])
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = DEFAULT_THEME

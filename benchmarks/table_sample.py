@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.widgets import DataTable
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from gwtui.crud.resource import Cell, Column, Tone  # noqa: E402 - the path is set above
+from gwtui.ui.guarded import GuardedApp  # noqa: E402
 from gwtui.ui.themes import DEFAULT_THEME, THEMES  # noqa: E402
 from gwtui.ui.widgets.table import ResourceTable  # noqa: E402
 
@@ -92,7 +93,7 @@ TABLE_COLUMNS: tuple[Column[Sample], ...] = (
 )
 
 
-class OursApp(App[None]):
+class OursApp(GuardedApp):
     """The virtual table."""
 
     CSS_PATH: ClassVar = [ROOT / "styles" / "table.tcss"]
@@ -137,7 +138,7 @@ class OursApp(App[None]):
         self.exit()
 
 
-class DataTableApp(App[None]):
+class DataTableApp(GuardedApp):
     """Textual's own table with the same cells and colours."""
 
     CSS: ClassVar = "DataTable { height: 1fr; background: $background; }"

@@ -41,7 +41,7 @@ async def measure(app: OursApp | DataTableApp, steps: Callable[[], list[Step]]) 
     return found
 
 
-async def painted(pilot: Pilot[None]) -> None:
+async def painted(pilot: Pilot[int]) -> None:
     """Wait until the screen has painted what changed, and nothing more."""
     done = asyncio.Event()
     pilot.app.screen.call_after_refresh(done.set)

@@ -28,8 +28,8 @@ from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.idle import busy_pump
 from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.textual_compat import busy_pump
 from shell_kit import Site, has_data, notices, until
 
 KEYS = {

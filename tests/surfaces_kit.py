@@ -31,7 +31,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.ask import AskScreen, NoticeScreen, WaitScreen
-from gwtui.ui.terminal_size import TerminalSized
+from gwtui.ui.textual_compat import TerminalSized
 from plan_kit import key_plans
 
 LONG = "The quick brown fox jumps over the lazy dog, again and again. " * 6

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gwtui.ui.commands import offered, place_actions, registry
-from gwtui.ui.keys import shown
+from gwtui.ui.commands import offered, place_actions, registry, shown
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "keys-and-screens.md"
 _TABLE = re.compile(r"<!-- keys: ([\w-]+) -->\n.*?<!-- end -->", re.DOTALL)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gwtui.crud.resource import Cell
     from gwtui.local.alert_file import AlertEffects
     from gwtui.resources.session import Session
-    from gwtui.ui.app import GwtuiApp
+    from gwtui.ui.actions.context import DashboardApp
     from gwtui.watch.alerts.model import Alert, AlertEvent
     from gwtui.watch.feed import FeedState
 
@@ -23,7 +23,7 @@ _EACH = 3
 class AlertNotices:
     """Watches the alerts of one connection from the background, until it is closed."""
 
-    def __init__(self, app: GwtuiApp, session: Session) -> None:
+    def __init__(self, app: DashboardApp, session: Session) -> None:
         self._app = app
         self._session = session
         self._last: int | None = None
@@ -60,7 +60,7 @@ class AlertNotices:
         newest = state.value[0].id if state.value else 0
         if self._last is not None and newest > self._last:
             new = [event for event in state.value if event.id > self._last and event.told]
-            self._app.call_later(self._tell, new[::-1])
+            self._app.call_later(self._notify, new[::-1])
         self._last = newest
 
     # What is shown ----------------------------------------------------------------------------
@@ -72,12 +72,12 @@ class AlertNotices:
             screen = self._app.navigation.screen
             if screen is not None:
                 screen.refresh_frame()
-        asking = loud(alerts)
+        loudest = loud(alerts)
         where = self._session.connection.label
-        text = "" if badge is None else f"{badge.text} · {asking[0].title} · gwtui {where}"
+        text = "" if badge is None else f"{badge.text} · {loudest[0].title} · gwtui {where}"
         self._app.entitle(text if self._effects.title else "")
 
-    def _tell(self, events: Sequence[AlertEvent]) -> None:
+    def _notify(self, events: Sequence[AlertEvent]) -> None:
         effects = self._effects
         began = [event for event in events if event.event != "cleared"]
         if effects.bell and began:

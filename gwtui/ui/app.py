@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
@@ -20,26 +19,24 @@ from gwtui.resources.session import Link, Session
 from gwtui.ui import in_doubt
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.actions.handlers import BACKGROUND, handler
-from gwtui.ui.commands import by_id, offered
+from gwtui.ui.commands import by_id, offered, shown
 from gwtui.ui.connecting import Connecting
 from gwtui.ui.health import ConnectionHealth
-from gwtui.ui.keys import shown
-from gwtui.ui.messages import LookInto
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.shutdown import Shutdown
-from gwtui.ui.styles import frame_sheet, further_sheets
 from gwtui.ui.terminal import TerminalTitle, give_back
-from gwtui.ui.terminal_size import TerminalSizedApp
-from gwtui.ui.themes import DEFAULT_THEME, THEMES, known_theme
-from gwtui.ui.typed_ahead import ACTIONS
+from gwtui.ui.textual_compat import bindings_of, driver_of, fail, let_be_switched, set_first_theme
+from gwtui.ui.themes import DEFAULT_THEME, THEMES, frame_sheet, further_sheets, known_theme
+from gwtui.ui.typed_ahead import ACTIONS, TypedAheadApp
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.crud.executor import WriteExecutor
+    from gwtui.crud.resource import Cell
     from gwtui.local.journal import Journal
     from gwtui.ui.alert_notices import AlertNotices
     from gwtui.watch.hub import FeedHub
@@ -52,7 +49,7 @@ _SWEEPING = 600.0
 """Seconds between two looks for sealed keys whose time is over."""
 
 
-class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
+class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     """The dashboard.
 
     ``connect`` is entered after the first paint and left at the end; while it fails, the reason is
@@ -94,32 +91,22 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
         self._connecting = Connecting(connect, journal, clock, self._link_changed, data, config)
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
-            lambda: give_back(self._driver, self._title.last_words()),
+            lambda: give_back(driver_of(self), self._title.last_words()),
         )
         self.animation_level = "none"
         for known in THEMES:
             self.register_theme(known)
-        self._begin_in(DEFAULT_THEME if theme is None else known_theme(theme))
+        set_first_theme(self, DEFAULT_THEME if theme is None else known_theme(theme))
         for action in offered((APP,)):
             self._bind(action)
         self.leaving_keys = frozenset(by_id("app.quit").keys)
-
-    def _begin_in(self, theme: str) -> None:
-        """Set the first theme; setting it the usual way would read every style sheet twice."""
-        self.set_reactive(App.theme, theme)
-        shown = self.current_theme
-        self.set_class(shown.dark, "-dark-mode", update=False)
-        self.set_class(not shown.dark, "-light-mode", update=False)
-        self.set_class(True, f"-theme-{shown.name}", update=False)
-        self._refresh_truecolor_filter(self.ansi_theme)
-        self.stylesheet.set_variables(self.get_css_variables())
 
     def _bind(self, action: Action) -> None:
         for key in action.keys:
             # Control keys work everywhere, forms included; plain ones only where nobody types.
             priority = key.startswith("ctrl+") and action.id in _ANYWHERE
             binding = Binding(key, f"run({action.id!r})", show=False, priority=priority)
-            self._bindings.key_to_bindings[key] = [binding]
+            bindings_of(self)[key] = [binding]
 
     # What the connection gives ----------------------------------------------------------------
 
@@ -159,6 +146,11 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
         return self._open_session().executor
 
     @property
+    def alert_badge(self) -> Cell | None:
+        """How many alerts ask for somebody; None while none does."""
+        return None if self.notices is None else self.notices.badge
+
+    @property
     def held(self) -> str | None:
         """Why writes are held back, to end a sentence with; None while they are not."""
         return None if self.session is None else self.session.gateway.gate.closed
@@ -173,8 +165,7 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
     def get_default_screen(self) -> Screen[Any]:
         """The frame that is painted first; the start screen takes its place."""
         screen = OpeningScreen(self._start)
-        # What switching expects to find on the screen it replaces.
-        screen._push_result_callback(self, None)
+        let_be_switched(screen, self)
         return screen
 
     async def on_mount(self) -> None:
@@ -235,7 +226,7 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
 
     def entitle(self, text: str) -> None:
         """Say something in the terminal's title; an empty text gives it back."""
-        self._title.show(self._driver, text)
+        self._title.show(driver_of(self), text)
 
     async def _offer(self) -> None:
         """At the first connect: what an earlier run left that a person should see."""
@@ -250,7 +241,7 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
         self.run_worker(sweep(self), group=_SEALED)
 
     def _second(self) -> None:
-        self.garbage.tick(dialog=len(self._screen_stack) > 1)
+        self.garbage.tick(dialog=len(self.screen_stack) > 1)
         screen = self.navigation.screen
         # At the very end the timer may fire once more, when no screen is left.
         if screen is None or not self.screen_stack or screen is not self.screen:
@@ -349,14 +340,14 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
         error = event.worker.error
         if isinstance(error, GatewayError):
             self.say(error.message, severity="error")
-        elif isinstance(error, Exception) and not self._told_as_refused(error):
-            self._handle_exception(error)
+        elif isinstance(error, Exception) and not self._say_refused(error):
+            fail(self, error)
 
-    def _told_as_refused(self, error: Exception) -> bool:
+    def _say_refused(self, error: Exception) -> bool:
         """A request made of what the gateway gave may break the contract: then it is not sent."""
         from pydantic import ValidationError  # noqa: PLC0415 - loaded with the connection
 
-        from gwtui.contract.request import problems  # noqa: PLC0415
+        from gwtui.contract.request import problems  # noqa: PLC0415 - rarely needed
 
         if not isinstance(error, ValidationError):
             return False
@@ -371,7 +362,7 @@ class GwtuiApp(TerminalSizedApp, inherit_bindings=False):
             if problem is not None:
                 self.say(problem, severity="warning")
 
-    async def on_look_into(self, message: LookInto) -> None:
+    async def on_look_into(self, message: in_doubt.LookInto) -> None:
         """Go to a write in doubt."""
         await self.open_route(in_doubt.route_to(message.plan))
 

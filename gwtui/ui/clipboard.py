@@ -19,6 +19,7 @@ from typing import Any, Literal
 from textual.app import App
 
 from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
+from gwtui.ui.textual_compat import driver_of
 
 Route = Literal["tmux", "terminal", "file", "none"]
 
@@ -116,7 +117,7 @@ def _terminal_takes(app: App[Any], text: str, environment: Mapping[str, str]) ->
     """GNU screen (STY) swallows the sequence; a headless app has no terminal at all."""
     return (
         not app.is_headless
-        and app._driver is not None
+        and driver_of(app) is not None
         and not environment.get("STY")
         and environment.get("TERM", "unknown") not in _DUMB
         and len(_encoded(text)) <= OSC52_LIMIT
@@ -124,9 +125,10 @@ def _terminal_takes(app: App[Any], text: str, environment: Mapping[str, str]) ->
 
 
 def _write_osc52(app: App[Any], text: str) -> None:
-    assert app._driver is not None  # noqa: S101 - checked by _terminal_takes
-    app._driver.write(f"\x1b]52;c;{_encoded(text)}\a")
-    app._driver.flush()
+    driver = driver_of(app)
+    assert driver is not None  # noqa: S101 - checked by _terminal_takes
+    driver.write(f"\x1b]52;c;{_encoded(text)}\a")
+    driver.flush()
 
 
 def _encoded(text: str) -> str:

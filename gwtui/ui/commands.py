@@ -1,4 +1,4 @@
-"""Actions as the user interface offers them: the registry's, and one per place to go to."""
+"""Actions as the user interface offers them: the registry's, one per place, and their keys."""
 
 from __future__ import annotations
 
@@ -34,11 +34,6 @@ def _go(place: str, key: str = "") -> Action:
     return Action(f"{_GO}{place}", f"Go to {title}", f"Show {title.lower()}", APP, keys)
 
 
-def tab_title(tab: str) -> str:
-    """What a tab is called."""
-    return TITLES[tab]
-
-
 def tab_of(action: Action) -> str | None:
     """The tab, or the place without one, that an action opens; None for every other action."""
     return action.id.removeprefix(_GO) if action.id.startswith(_GO) else None
@@ -56,3 +51,44 @@ def offered(scopes: Iterable[str]) -> tuple[Action, ...]:
     """Everything that can be done in these scopes, the frame's own actions included."""
     actions = registry.for_scopes(scopes)
     return (*actions, *place_actions()) if APP in scopes else actions
+
+
+_KEYS = {
+    "question_mark": "?",
+    "slash": "/",
+    "colon": ":",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "enter": "Enter",
+    "escape": "Esc",
+    "space": "Space",
+    "backspace": "Backspace",
+    "delete": "Del",
+    "plus": "+",
+    "minus": "-",
+    "equals_sign": "=",
+    "full_stop": ".",
+    "comma": ",",
+    "exclamation_mark": "!",
+    "at": "@",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "tab": "Tab",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+}
+
+
+def shown(key: str) -> str:
+    """A key as people read it: Ctrl+P for "ctrl+p", ? for "question_mark"."""
+    *modifiers, last = key.split("+")
+    if not modifiers:
+        return _KEYS.get(last, last)
+    return "+".join([*(part.capitalize() for part in modifiers), _KEYS.get(last, last.upper())])
+
+
+def shown_all(keys: tuple[str, ...]) -> str:
+    """Every key of an action, for the help page: "Esc, Backspace"."""
+    return ", ".join(shown(key) for key in keys)

@@ -15,7 +15,7 @@ import gc
 import time
 from collections.abc import Callable
 
-from gwtui.ui.paint_caches import release_closed
+from gwtui.ui.textual_compat import release_closed
 
 _NEW = 10_000
 """New objects between two collections of the newest, which the interpreter does by itself."""

@@ -2,62 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from rich.console import RenderableType
-from rich.segment import Segment, Segments
+from rich.color import ColorSystem
 from textual import events
-from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App, ScreenStackError
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.errors import NoWidget
 from textual.filter import LineFilter
-from textual.notifications import Notify, SeverityLevel
-from textual.screen import Screen
-from textual.worker import WorkerFailed
+from textual.notifications import Notification, Notify, SeverityLevel
 
 from gwtui.domain.failures import crash_report
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.garbage import Garbage
 from gwtui.ui.line_filter import ControlCharacterFilter
-from gwtui.ui.notices import Notice
-from gwtui.ui.screen_memory import Difference, ScreenMemory
+from gwtui.ui.screen_memory import ScreenMemory
+from gwtui.ui.textual_compat import HookedApp, Piece, withdraw_notices
 
 _LAST_LOOK = ControlCharacterFilter()
+_LEAST = 0.1
+"""Seconds. Textual's timers never end with a negative delay: they spin and the screen stands still.
+
+A toast is made anew on each screen that opens, also in the very moment in which its time is over.
+"""
 
 
-class GuardedApp(App[int], inherit_bindings=False):
+class Notice(Notification):
+    """A notification whose delay is always one that a timer can wait for."""
+
+    @property
+    def time_left(self) -> float:
+        """Seconds that a toast made now is shown; a wall clock that was set changes little."""
+        return min(max(super().time_left, _LEAST), max(self.timeout, _LEAST))
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether its time is over."""
+        return super().time_left <= 0
+
+
+def clear_notices(app: App[Any]) -> None:
+    """Take every notice away that is no warning and no error.
+
+    Toasts stand on top of what is opened to be read.
+    """
+    withdraw_notices(app, "information")
+
+
+class GuardedApp(HookedApp, inherit_bindings=False):
     """An app that shows no markup from data, no control character and no value in a crash.
 
     It sends the terminal only what that does not show already.
     """
-
-    crash: str | None = None
-    """The report of the failure that ended the program, None while there was none."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._on_terminal = ScreenMemory()
         self.garbage = Garbage()
 
-    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+    def outgoing(self, painted: Iterable[Piece], colours: ColorSystem | None) -> str:
         """Send only what the terminal does not show already."""
-        if self._displays and isinstance(renderable, LayoutUpdate | ChopsUpdate):
-            colours = self.console._color_system
-            text = self._on_terminal.difference(renderable, self.size, colours)
-            if not text:
-                return
-            super()._display(screen, cast("RenderableType", Difference(text)))
-        else:
-            super()._display(screen, renderable)
-
-    @property
-    def _displays(self) -> bool:
-        """Whether an update goes to a terminal now."""
-        running = self._running and not self._closed and not self._batch_count
-        return running and not self.is_headless and self._driver is not None
+        return self._on_terminal.difference(painted, self.size, colours)
 
     def redraw(self) -> None:
         """Send the whole screen: something else may have written on it."""
@@ -105,23 +112,10 @@ class GuardedApp(App[int], inherit_bindings=False):
         """A short notice."""
         self.notify(message, severity=severity)
 
-    def _handle_exception(self, error: Exception) -> None:
+    def is_harmless(self, error: Exception, *, leaving: bool) -> bool:
         """A screen that is being opened while the program ends finds itself empty: no failure."""
-        if not (self._exit and isinstance(error, NoMatches | NoScreen)):
-            super()._handle_exception(error)
+        return leaving and isinstance(error, NoMatches | NoScreen)
 
-    def panic(self, *_renderables: Any) -> None:
-        """End the program; what an error has to show of itself may hold values."""
-        self._fatal_error()
-
-    def _fatal_error(self) -> None:
-        """Print where it happened; Textual's own report prints values, tokens among them."""
-        if self.crash is not None:
-            return
-        self.bell()
-        error: BaseException | None = self._exception
-        if isinstance(error, WorkerFailed):
-            error = error.error  # only this one knows where it happened
-        self.crash = crash_report(error) if error is not None else "gwtui stopped.\n"
-        self._exit_renderables.append(Segments([Segment(self.crash)]))
-        self._close_messages_no_wait()
+    def report(self, error: BaseException | None) -> str:
+        """Where it happened, without any value."""
+        return crash_report(error) if error is not None else "gwtui stopped.\n"

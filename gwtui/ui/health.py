@@ -1,4 +1,4 @@
-"""What the banner says: nothing while all is well, else what is wrong, since when, what next."""
+"""How reading goes, in words: the banner's, the status line's, the panel's without any data."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+from textual.content import Content
 
 from gwtui.client.errors import (
     ConnectFailedError,
@@ -20,10 +22,16 @@ from gwtui.client.errors import (
 )
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import HOUR, MINUTE, age
+from gwtui.resources.session import Link
+from gwtui.ui.text import in_sentence
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.state_panel import StatePanel
+from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
     from gwtui.client.skew import ClockSkew
     from gwtui.watch.feed import FeedState
+
 
 _WORDS: tuple[tuple[type[GatewayError], str], ...] = (
     (UnauthorizedError, "The gateway does not accept this key (401)"),
@@ -132,3 +140,43 @@ class ConnectionHealth:
             "" if state.value is not None else "no data yet",
         ]
         return " · ".join(part for part in parts if part)
+
+
+def say_unconnected(panel: StatePanel, link: Link, now: datetime) -> None:
+    """Say why there is no connection, and when the next try is."""
+    if link.error is None:
+        panel.say_connecting()
+        return
+    retry = next_try(link.retry_at, now, refreshing=False)
+    panel.say("No connection", link.error, f"{retry} · r tries now · q quits", tone="bad")
+
+
+def say_without_value(
+    panel: StatePanel, heading: str, state: FeedState[Any], now: datetime
+) -> bool:
+    """Say that nothing came yet, or why; False when there is a value to show instead."""
+    match state.phase(now):
+        case "loading":
+            panel.say(f"Loading {in_sentence(heading)}…")
+            return True
+        case "failed" if state.error is not None:
+            retry = next_try(state.retry_at, now, refreshing=state.refreshing)
+            panel.say(
+                f"{heading} could not be read",
+                trouble(state.error),
+                f"{retry} · r tries now",
+                tone="bad",
+            )
+            return True
+        case _:
+            return False
+
+
+def freshness(state: FeedState[Any], now: datetime) -> Content:
+    """The clock time while fresh, so that nothing ticks; the age once it matters."""
+    seconds = state.age(now) or 0.0
+    if state.error is not None:
+        return toned(f"last good data {age(seconds)} old", "bad")
+    if state.is_stale(now) or state.fetched_at is None:
+        return toned(f"stale, {age(seconds)} old", "warn")
+    return toned(f"updated {clock_time(state.fetched_at)}", "muted")

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from gwtui.crud.action import APP, LIST, Action
 from gwtui.crud.resource import ResourceSpec
-from gwtui.ui.keys import shown_all
+from gwtui.ui.commands import shown_all
 from gwtui.ui.tones import toned
 
 _KEYS = 20

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from textual.message import Message
+
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative
 from gwtui.ui.screens.ask import AskScreen
@@ -12,7 +14,7 @@ from gwtui.ui.screens.ask import AskScreen
 if TYPE_CHECKING:
     from gwtui.local.journal import OpenIntent
     from gwtui.resources.session import Session
-    from gwtui.ui.app import GwtuiApp
+    from gwtui.ui.actions.context import DashboardApp
 
 PLACE = "recovery"
 _SHOWN = frozenset({PLACE, "doubt"})
@@ -21,6 +23,14 @@ _EVERY = 30.0
 """Seconds between two looks at the journal: another dashboard may settle one."""
 _NAME = 60
 _NAMED = 3
+
+
+class LookInto(Message):
+    """Somebody wants to look into the write in doubt of this plan."""
+
+    def __init__(self, plan: str) -> None:
+        super().__init__()
+        self.plan = plan
 
 
 def route_to(plan: str) -> str:
@@ -50,7 +60,7 @@ def reminder(session: Session | None, place: str) -> str:
     return f"{_counted(count)} in doubt · :{PLACE} looks into {'it' if count == 1 else 'them'}"
 
 
-async def offer_at_start(app: GwtuiApp) -> None:
+async def offer_at_start(app: DashboardApp) -> None:
     """After connecting: say that there are some, and offer to look, unless something is open."""
     from gwtui.watch.feeds.doubts import doubts_feed  # noqa: PLC0415 - loaded with the connection
 
@@ -77,7 +87,7 @@ def _counted(count: int) -> str:
     return "1 write" if count == 1 else f"{count} writes"
 
 
-def _about(app: GwtuiApp, found: Sequence[OpenIntent]) -> str:
+def _about(app: DashboardApp, found: Sequence[OpenIntent]) -> str:
     now = app.clock.now()
     newest = [*reversed(found)]
     lines = [f"{safe_line(one.title, _NAME)}, {relative(one.at, now)}" for one in newest[:_NAMED]]

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gwtui.resources.registry import PARENTS, PLACES, RESOURCES, SCREENS
+
 if TYPE_CHECKING:
+    from textual.app import App
+
     from gwtui.crud.resource import ResourceSpec
-    from gwtui.ui.app import GwtuiApp
-    from gwtui.ui.screens.base import GatewayScreen
-    from gwtui.ui.screens.resource import ListSnapshot
+    from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 
 _HISTORY = 32
 _KEPT = 6
@@ -37,7 +39,7 @@ class Navigation:
     Of older lists only that is kept, and another screen begins with it.
     """
 
-    def __init__(self, app: GwtuiApp) -> None:
+    def __init__(self, app: App[Any]) -> None:
         self._app = app
         self._screens: dict[Location, GatewayScreen] = {}
         self._snapshots: dict[Location, ListSnapshot] = {}
@@ -88,8 +90,6 @@ class Navigation:
         A path with a name does what Enter on that row does, once the list is read; where there is
         no such row the list stays and says so.
         """
-        from gwtui.resources.registry import PARENTS, PLACES, RESOURCES  # noqa: PLC0415
-
         if self.covered:
             return _COVERED
         resource, _, path = route.strip().strip("/").partition("/")
@@ -132,7 +132,6 @@ class Navigation:
         await self._forget()
 
     def _make(self, place: Location) -> GatewayScreen:
-        from gwtui.resources.registry import RESOURCES, SCREENS  # noqa: PLC0415
         from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - after the first paint
 
         special: Callable[..., GatewayScreen] | None = SCREENS.get(place.resource)

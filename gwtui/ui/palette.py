@@ -15,9 +15,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from gwtui.crud.action import Action
-from gwtui.ui.fitting import fit
-from gwtui.ui.keys import shown
+from gwtui.ui.commands import shown
 from gwtui.ui.screens.modal import Modal
+from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.prompt import QuietInput
 

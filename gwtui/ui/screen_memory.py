@@ -13,11 +13,11 @@ from itertools import groupby
 
 from rich.cells import get_character_cell_size
 from rich.color import ColorSystem
-from rich.console import Console
 from rich.style import Style
-from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.geometry import Size
 from textual.strip import Strip
+
+from gwtui.ui.textual_compat import Piece
 
 _Look = tuple[str, str, str]
 """SGR codes of a style: attributes, foreground, background; each may be empty."""
@@ -33,17 +33,6 @@ _REST = ""
 """What the further cells of a wide character hold."""
 
 
-class Difference(CompositorUpdate):
-    """The bytes that bring the terminal up to date."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def render_segments(self, console: Console) -> str:  # noqa: ARG002 - rendered already
-        """These bytes."""
-        return self._text
-
-
 class ScreenMemory:
     """Remembers what was sent. Whoever else wrote on the terminal has to ``forget`` it."""
 
@@ -55,16 +44,14 @@ class ScreenMemory:
         """Nothing is known any more of what the terminal shows: send all of it."""
         self._size = Size()
 
-    def difference(
-        self, update: LayoutUpdate | ChopsUpdate, size: Size, colours: ColorSystem | None
-    ) -> str:
-        """What is to be sent so that the terminal shows ``update``; empty when it does already."""
+    def difference(self, painted: Iterable[Piece], size: Size, colours: ColorSystem | None) -> str:
+        """The bytes to send for what was painted; empty when the terminal shows it already."""
         if size != self._size:
             self._size = size
             self._lines = [[None] * size.width for _ in range(size.height)]
         system = colours or ColorSystem.TRUECOLOR
         spans: list[_Span] = []
-        for x, y, strip in _pieces(update):
+        for x, y, strip in painted:
             if x < size.width and y < size.height:
                 spans += self._put(x, y, _fitting(_cells(strip, system), size.width - x))
         return _bytes(spans)
@@ -81,21 +68,6 @@ class ScreenMemory:
             return
         for start, end in _different(before, cells):
             yield x + start, y, cells[start:end]
-
-
-def _pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
-    """Pieces of lines with the column and the line they begin at."""
-    if isinstance(update, LayoutUpdate):
-        for y, strips in enumerate(update.strips, update.region.y):
-            x = update.region.x
-            for strip in strips:
-                yield x, y, strip
-                x += strip.cell_length
-        return
-    for y, left, right in update.spans:
-        for end, (x, chop) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
-            if chop is not None and x < right and end > left:
-                yield x, y, chop.crop(0, min(end, right) - x)
 
 
 def _cells(strip: Strip, colours: ColorSystem) -> list[_Cell]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from textual.message import Message
 
-from gwtui.ui.messages import FeedChanged
 from gwtui.watch.feed import Feed, FeedState
 
 Deliver = Callable[[FeedState[Any]], None]
@@ -25,6 +24,18 @@ class Subscription:
     deliver: Deliver
     every: float | None = None
     stop: Callable[[], None] = field(default=lambda: None)
+
+
+class FeedChanged(Message, bubble=False):
+    """A feed has a new state; a burst of them is handled once."""
+
+    def __init__(self, subscription: Subscription) -> None:
+        super().__init__()
+        self.subscription = subscription
+
+    def can_replace(self, message: Message) -> bool:
+        """Whether this one makes an earlier, waiting one needless."""
+        return isinstance(message, FeedChanged) and message.subscription is self.subscription
 
 
 class Subscriptions:

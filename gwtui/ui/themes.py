@@ -1,10 +1,13 @@
-"""The colours. Every theme sets the same meanings, each legible on every background of the frame.
+"""Colours and style sheets. Every theme sets the same meanings, legible on every background.
 
 ``tone-*`` variables are the colours of :data:`gwtui.crud.resource.Tone`; a test keeps each of
 them at a contrast of 4.5 to 1 or more on background, surface and panel.
 """
 
 from __future__ import annotations
+
+from functools import cache
+from pathlib import Path, PurePath
 
 from textual.theme import Theme
 
@@ -211,3 +214,28 @@ def known_theme(name: str) -> str:
     if name not in TITLES:
         raise ValueError(f"there is no theme {name!r}{among(name, TITLES)}")
     return name
+
+
+@cache
+def styles_dir() -> Path:
+    """The folder of style sheets.
+
+    The package is looked at first: beside an installed package a folder of that name may belong
+    to anybody. RuntimeError when neither place has it.
+    """
+    package = Path(__file__).resolve().parent.parent
+    for candidate in (package / "styles", package.parent / "styles"):
+        if (candidate / "app.tcss").is_file():
+            return candidate
+    raise RuntimeError("the style sheets of gwtui are missing from this installation")
+
+
+def frame_sheet() -> PurePath:
+    """The style sheet of the frame, which is all that the first paint needs."""
+    return styles_dir() / "app.tcss"
+
+
+def further_sheets() -> list[PurePath]:
+    """Every other style sheet."""
+    frame = frame_sheet()
+    return [sheet for sheet in sorted(styles_dir().glob("*.tcss")) if sheet != frame]

@@ -22,7 +22,7 @@ from textual.screen import Screen
 from textual.worker import NoActiveWorker, Worker, get_current_worker
 
 from gwtui.ui.guarded import GuardedApp
-from gwtui.ui.idle import busy_pump, is_laid_out
+from gwtui.ui.textual_compat import busy_pump, fail, is_laid_out
 
 ACTIONS = "actions"
 """Group of the workers that do what an action promises: most of them open a screen."""
@@ -32,7 +32,7 @@ OPENING = "opening"
 """Group of the workers of a screen or widget that open another screen."""
 FINISHING = "finishing"
 """Group of the workers that open nothing, but whose end what is typed next may count on."""
-_ASKING = frozenset({ACTIONS, SUBMITTING, OPENING})
+_OPENING_SCREENS = frozenset({ACTIONS, SUBMITTING, OPENING})
 """Groups whose workers ask a person: until then what is typed is meant for their screen."""
 PATIENCE = 2.0
 """Seconds that input waits for what came before it; then it is dropped. Time in which the program
@@ -97,15 +97,15 @@ class InputQueue:
         """The screen that each worker opened last."""
         self._stack: tuple[Screen[Any], ...] = ()
         self._dropped = 0
-        self._telling: asyncio.TimerHandle | None = None
+        self._reporting: asyncio.TimerHandle | None = None
         """Runs while input is dropped: until nothing comes any more."""
 
     def admit(self, event: Input) -> bool:
         """Whether an input can be handled now; else it waits for its turn or is dropped."""
         if self._leaves(event) and event.key.startswith("ctrl+"):
             self._drop()
-            self._tell("")
-        elif self._telling is not None:
+            self._report("")
+        elif self._reporting is not None:
             self._drop(event)
             return False
         elif self._watcher is not None:
@@ -144,8 +144,8 @@ class InputQueue:
         self._waiting.clear()
         if self._watcher is not None:
             self._watcher.cancel()
-        if self._telling is not None:
-            self._telling.cancel()
+        if self._reporting is not None:
+            self._reporting.cancel()
 
     # One after the other ----------------------------------------------------------------------
 
@@ -163,7 +163,7 @@ class InputQueue:
                 self._app.call_later(self._app.handle_input, event)
             self._drop()
         except Exception as error:
-            self._app._handle_exception(error)
+            fail(self._app, error)
         finally:
             self._watcher = self._busy = None
             self._before = frozenset()  # nothing is kept alive in here
@@ -222,10 +222,10 @@ class InputQueue:
         found: dict[Hashable, Hold] = {}
         for worker in self._app.workers:
             asked = self._asked.get(worker)
-            if worker.is_finished or worker.group not in (*_ASKING, FINISHING):
+            if worker.is_finished or worker.group not in (*_OPENING_SCREENS, FINISHING):
                 continue
             if asked is None:
-                found[worker] = Hold.OPENING if worker.group in _ASKING else Hold.CHANGING
+                found[worker] = Hold.OPENING if worker.group in _OPENING_SCREENS else Hold.CHANGING
             elif asked() not in self._app.screen_stack:
                 found[worker, asked] = Hold.CHANGING
         for screen in self._app.screen_stack[-1:]:
@@ -246,16 +246,16 @@ class InputQueue:
         self._waiting.clear()
         if count:
             self._dropped += count
-            if self._telling is not None:
-                self._telling.cancel()
+            if self._reporting is not None:
+                self._reporting.cancel()
             loop = asyncio.get_running_loop()
-            self._telling = loop.call_later(GLANCE, self._tell, _TOO_LONG)
+            self._reporting = loop.call_later(GLANCE, self._report, _TOO_LONG)
 
-    def _tell(self, why: str) -> None:
+    def _report(self, why: str) -> None:
         """Say how many were dropped, never what: it may have been a secret."""
-        if self._telling is not None:
-            self._telling.cancel()
-            self._telling = None
+        if self._reporting is not None:
+            self._reporting.cancel()
+            self._reporting = None
         count, self._dropped = self._dropped, 0
         if count:
             what = "1 key typed ahead was" if count == 1 else f"{count} keys typed ahead were"

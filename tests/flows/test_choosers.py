@@ -23,9 +23,9 @@ from gwtui.crud.plan import Applied
 from gwtui.resources.keys.form import create_form
 from gwtui.ui.forms.builtin_filters import BuiltinsScreen
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute, SideEditor
-from gwtui.ui.forms.editors import ChoiceEditor, PickEditor
+from gwtui.ui.forms.editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.model_field import FindScreen, ModelEditor
+from gwtui.ui.forms.one_of_many import FindScreen, ModelEditor, PickEditor
 from gwtui.ui.forms.pick import PickScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from plan_kit import form_context

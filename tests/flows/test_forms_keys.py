@@ -15,8 +15,8 @@ from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.local.journal import Journal
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.conflict import ConflictScreen
-from gwtui.ui.forms.editors import PickEditor
 from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.one_of_many import PickEditor
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.choose import ChooseScreen

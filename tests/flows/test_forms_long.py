@@ -17,7 +17,7 @@ from gwtui.crud.form import (
     ThreeWaySwitch,
 )
 from gwtui.ui.forms.editors import ChoiceEditor, LinesEditor, TickEditor
-from gwtui.ui.forms.progress import ProgressLine
+from gwtui.ui.forms.form_screen import ProgressLine
 from gwtui.ui.forms.row import FieldRow
 
 LONG = FormSpec(

@@ -10,7 +10,7 @@ from field_desk import HOSTILE, Desk, models, one, refuse
 from form_kit import until
 from gwtui.contract.workspaces import CreateWorkspaceRequest
 from gwtui.crud.form import FormField, FormSpec, ModelField, MultiPickField, PickOption
-from gwtui.ui.forms.model_field import FindScreen, ModelEditor
+from gwtui.ui.forms.one_of_many import FindScreen, ModelEditor
 from gwtui.ui.forms.pick import PickScreen
 from gwtui.ui.screens.ask import AskScreen
 

@@ -13,9 +13,8 @@ from gwtui.resources.actions import ACTIONS, for_scope
 from gwtui.resources.registry import RESOURCES, TABS
 from gwtui.ui.actions import handlers
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.commands import offered, place_actions
+from gwtui.ui.commands import offered, place_actions, shown_all
 from gwtui.ui.help_lines import help_lines
-from gwtui.ui.keys import shown_all
 from gwtui.ui.palette import PaletteScreen, matching
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.widgets.prompt import QuietInput

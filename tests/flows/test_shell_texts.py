@@ -12,8 +12,8 @@ from textual.geometry import Region
 
 from gwtui.contract.keys import ApiKey
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, ResourceSpec, Section
-from gwtui.ui.detail_lines import detail_lines
 from gwtui.ui.raw_json import raw_lines
+from gwtui.ui.widgets.detail import detail_lines
 from gwtui.ui.widgets.lines import LinesView
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)

@@ -168,7 +168,7 @@ async def test_keys_for_a_screen_that_does_not_open_are_dropped_and_counted(sile
 async def test_what_goes_on_being_typed_is_dropped_until_a_pause(silent: Silent) -> None:
     before = listing(silent.app).table.selected_identity
     silent.type("Dj")
-    await silent.within(5, lambda: silent.app._typed._telling is not None)
+    await silent.within(5, lambda: silent.app._typed._reporting is not None)
     for _ in range(6):
         silent.type("j")
         await asyncio.sleep(0.05)

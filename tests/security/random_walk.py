@@ -26,9 +26,9 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.conflict import ConflictScreen
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.opening import ValueScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.secret import SecretScreen
+from gwtui.ui.forms.value_screen import ValueScreen
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.resource import ResourceScreen
 

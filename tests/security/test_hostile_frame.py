@@ -29,11 +29,10 @@ from gwtui.resources.audit import AUDIT
 from gwtui.resources.guardrails.form import create_form
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.search import SearchOption, option_line, title_width
-from gwtui.ui.frame_facts import header_facts
 from gwtui.ui.health import ConnectionHealth, trouble
-from gwtui.ui.screens.content_lines import content_lines
+from gwtui.ui.screens.generation import content_lines
 from gwtui.ui.terminal import TerminalTitle
-from gwtui.ui.widgets.header import header_parts
+from gwtui.ui.widgets.header import header_facts, header_parts
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.feed import FeedState
 from gwtui.watch.history.model import Subject

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from gwtui.contract.pricing import Pricing
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
 from gwtui.resources.models.prices import price_table
-from gwtui.ui.detail_lines import section_lines
+from gwtui.ui.widgets.detail import section_lines
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

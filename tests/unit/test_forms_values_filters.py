@@ -108,15 +108,15 @@ def test_hostile_entries_are_named_harmlessly() -> None:
 def test_parts_tell_what_is_wrong_lacking_and_changed() -> None:
     state = workspace()
     assert state.spec.groups == (BASICS, LOGGING)
-    tally = state.tally(BASICS)
-    assert (tally.wrong, tally.lacking, tally.changed) == (0, 2, 0)
+    summary = state.summary(BASICS)
+    assert (summary.wrong, summary.lacking, summary.changed) == (0, 2, 0)
     state.put("name", "x")
-    assert state.tally(BASICS).lacking == 0
-    assert state.tally(BASICS).changed == 2, "the name, and the slug that follows it"
+    assert state.summary(BASICS).lacking == 0
+    assert state.summary(BASICS).changed == 2, "the name, and the slug that follows it"
     state.put("io_logging_sampling_rate", "7")
-    assert (state.tally(LOGGING).wrong, state.tally(LOGGING).lacking) == (0, 1)
+    assert (state.summary(LOGGING).wrong, state.summary(LOGGING).lacking) == (0, 1)
     state.leave("io_logging_sampling_rate")
-    assert (state.tally(LOGGING).wrong, state.tally(LOGGING).lacking) == (1, 0)
+    assert (state.summary(LOGGING).wrong, state.summary(LOGGING).lacking) == (1, 0)
 
 
 def test_fields_outside_of_a_part_are_parts_without_a_title() -> None:

@@ -14,7 +14,7 @@ from gwtui.crud.form import Facts
 from gwtui.resources.generations.plans import CATEGORIES, plan_feedback
 from gwtui.ui.actions.feedback import feedback_form
 from gwtui.ui.forms.state import FormState
-from gwtui.ui.screens.content_lines import MOST, content_lines
+from gwtui.ui.screens.generation import MOST, content_lines
 from plan_kit import changes, everything_said, sent
 from resource_samples import HOSTILE
 

@@ -11,8 +11,7 @@ from textual.app import App
 from textual.screen import Screen
 from textual.widgets._toast import Toast
 
-from gwtui.ui.guarded import GuardedApp
-from gwtui.ui.notices import Notice
+from gwtui.ui.guarded import GuardedApp, Notice
 
 
 @pytest.mark.parametrize("passed", [-86_400.0, 0.0, 4.999_999, 5.0, 5.000_1, 86_400.0])

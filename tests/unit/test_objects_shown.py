@@ -21,7 +21,7 @@ from gwtui.resources.generations import resource as generation
 from gwtui.resources.keys import current as current_key
 from gwtui.resources.models import zdr
 from gwtui.resources.models.zdr import ZDR
-from gwtui.ui.state_words import in_sentence
+from gwtui.ui.text import in_sentence
 from gwtui.watch.feeds.byok import ByokRow
 from gwtui.watch.feeds.models import ZdrRow
 from resource_reading import cell_of, every_text, notes_of, rows_of

@@ -12,14 +12,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.segment import Segment
-from rich.style import Style
-from textual.strip import Strip
 
 from gwtui.crud.sparkline import sparkline
 from gwtui.domain.money import usd
 from gwtui.ui.board.endpoint import STATES
-from gwtui.ui.widgets.lines import difference
 from gwtui.ui.widgets.plot import (
     SPANS,
     Block,
@@ -244,12 +240,3 @@ def test_the_legend_tells_every_state_by_a_sign_of_its_own(ascii: bool) -> None:
     assert list(told.values()) == ["healthy", "degraded", "down", "no traffic"]
     assert len(told) == len(STATES)
     assert all(sign.isascii() for sign in told) is ascii
-
-
-def test_only_the_cells_that_differ_are_painted() -> None:
-    red, blue = Style(color="red"), Style(color="blue")
-    before = Strip([Segment("abc", red), Segment("def", blue)])
-    assert difference(before, Strip([Segment("abX", red), Segment("def", blue)])) == (2, 3)
-    assert difference(before, Strip([Segment("abcd", red), Segment("ef", blue)])) == (3, 4)
-    assert difference(before, Strip([Segment("a", red)])) == (1, 6)
-    assert difference(Strip([Segment("日本x", red)]), Strip([Segment("日本y", red)])) == (4, 5)

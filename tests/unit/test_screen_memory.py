@@ -16,6 +16,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 
 from gwtui.ui.screen_memory import ScreenMemory
+from gwtui.ui.textual_compat import pieces
 
 SIZE = Size(40, 6)
 STYLES = [
@@ -40,7 +41,7 @@ class Terminal:
         self.sent = ""
 
     def show(self, update: LayoutUpdate | ChopsUpdate) -> str:
-        self.sent = self.memory.difference(update, SIZE, ColorSystem.TRUECOLOR)
+        self.sent = self.memory.difference(pieces(update), SIZE, ColorSystem.TRUECOLOR)
         pyte.Stream(self.screen).feed(self.sent)
         console = Console(color_system="truecolor")
         pyte.Stream(self.whole).feed(update.render_segments(console).replace("\n", ""))
@@ -102,7 +103,7 @@ def test_the_terminal_shows_what_it_would_show_if_everything_was_sent(
             update = part(chance, chance.randrange(SIZE.height), chops)
         terminal.show(update)
         assert terminal.same()
-        assert terminal.memory.difference(update, SIZE, ColorSystem.TRUECOLOR) == ""
+        assert terminal.memory.difference(pieces(update), SIZE, ColorSystem.TRUECOLOR) == ""
 
 
 def test_only_the_cells_that_differ_are_sent() -> None:
@@ -129,11 +130,11 @@ def test_what_was_forgotten_is_sent_again() -> None:
 def test_another_size_is_another_screen() -> None:
     memory = ScreenMemory()
     update = whole([Strip([Segment("x" * SIZE.width)]) for _ in range(SIZE.height)])
-    first = memory.difference(update, SIZE, ColorSystem.TRUECOLOR)
-    smaller = memory.difference(update, Size(10, 2), ColorSystem.TRUECOLOR)
+    first = memory.difference(pieces(update), SIZE, ColorSystem.TRUECOLOR)
+    smaller = memory.difference(pieces(update), Size(10, 2), ColorSystem.TRUECOLOR)
     assert "x" * 10 in smaller
     assert "x" * 11 not in smaller
-    assert memory.difference(update, SIZE, ColorSystem.TRUECOLOR) == first
+    assert memory.difference(pieces(update), SIZE, ColorSystem.TRUECOLOR) == first
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -149,7 +150,7 @@ def test_an_update_for_a_wider_terminal_shows_what_there_is_room_for(seed: int) 
         y, cut = chance.randrange(SIZE.height), chance.randint(5, 35)
         chops = [strip(chance, width, ["日", "🙂", "a"]) for width in (cut, SIZE.width - cut)]
         before = others(y)
-        sent = memory.difference(part(chance, y, chops), small, ColorSystem.TRUECOLOR)
+        sent = memory.difference(pieces(part(chance, y, chops)), small, ColorSystem.TRUECOLOR)
         pyte.Stream(screen).feed(sent)
         assert others(y) == before
         assert max(screen.buffer[min(y, small.height - 1)], default=0) < small.width
@@ -158,6 +159,6 @@ def test_an_update_for_a_wider_terminal_shows_what_there_is_room_for(seed: int) 
 def test_a_wide_character_that_the_edge_cuts_is_not_sent() -> None:
     """A terminal would put it on the next line."""
     line = Strip([Segment("日" * 4)]).extend_cell_length(SIZE.width)
-    sent = ScreenMemory().difference(whole([line]), Size(5, 1), ColorSystem.TRUECOLOR)
+    sent = ScreenMemory().difference(pieces(whole([line])), Size(5, 1), ColorSystem.TRUECOLOR)
     assert "日日 " in sent
     assert "日日日" not in sent

@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import TYPE_CHECKING
 
 from gwtui.ui.actions.context import ActionContext, Handler
+
+if TYPE_CHECKING:
+    from gwtui.ui.screens.activity import ActivityScreen
+    from gwtui.watch.feeds.keys import KeyRow
+    from gwtui.watch.feeds.organization import PersonRow
+
+
+def _activity(context: ActionContext) -> ActivityScreen | None:
+    """The activity screen, where it is what was shown at the key press."""
+    from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415 - loaded when shown
+
+    return context.screen if isinstance(context.screen, ActivityScreen) else None
 
 
 async def next_grouping(context: ActionContext) -> None:
     """Rank the next of model, provider, workspace and key."""
-    from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415 - screens name actions
-
-    if isinstance(context.screen, ActivityScreen):
-        context.screen.next_grouping()
+    if (screen := _activity(context)) is not None:
+        screen.next_grouping()
 
 
 async def next_measure(context: ActionContext) -> None:
     """Draw the next of spend, BYOK cost, requests and tokens."""
-    from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415
-
-    if isinstance(context.screen, ActivityScreen):
-        context.screen.next_measure()
+    if (screen := _activity(context)) is not None:
+        screen.next_measure()
 
 
 async def open_ranked(context: ActionContext) -> None:
     """Go to the selected model, provider, workspace or key."""
-    from gwtui.resources.activity.resource import OTHERS, Ranked  # noqa: PLC0415
-    from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415
+    from gwtui.resources.activity.resource import OTHERS, Ranked  # noqa: PLC0415 - at the first use
 
-    screen, one = context.screen, context.target
-    if not isinstance(screen, ActivityScreen) or not isinstance(one, Ranked):
+    screen, one = _activity(context), context.target
+    if screen is None or not isinstance(one, Ranked):
         return
     if one.identity in {"", OTHERS}:
         context.app.say("There is nothing to open behind this line")
@@ -46,12 +53,11 @@ async def open_ranked(context: ActionContext) -> None:
             await _open_activity(context, one.identity, one.name)
 
 
-async def activity_of_key(context: ActionContext) -> None:
+async def activity_of_key(context: ActionContext[KeyRow]) -> None:
     """What the selected key did."""
-    from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415
-    from gwtui.watch.feeds.keys import KeyRow  # noqa: PLC0415
+    from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415 - at the first use
 
-    row = cast("KeyRow", context.target)
+    row = context.target
     if row.key.hash:
         await _open_activity(context, row.key.hash, KEYS.name(row))
     else:
@@ -59,17 +65,16 @@ async def activity_of_key(context: ActionContext) -> None:
 
 
 async def _open_activity(context: ActionContext, key_hash: str, name: str) -> None:
-    from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415
+    from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415 - at the first use
 
     await context.app.navigation.open_child(KEYS, key_hash, "activity", name=name)
 
 
-async def activity_of_person(context: ActionContext) -> None:
+async def activity_of_person(context: ActionContext[PersonRow]) -> None:
     """What the keys did that the selected person made."""
-    from gwtui.resources.organization.resource import ORGANIZATION  # noqa: PLC0415
-    from gwtui.watch.feeds.organization import PersonRow  # noqa: PLC0415
+    from gwtui.resources.organization.resource import ORGANIZATION  # noqa: PLC0415 - at the first use
 
-    row = cast("PersonRow", context.target)
+    row = context.target
     if row.person.id:
         name = ORGANIZATION.name(row)
         await context.app.navigation.open_child(ORGANIZATION, row.person.id, "activity", name=name)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import TYPE_CHECKING
 
 from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.guardrail_links import widen
+
+if TYPE_CHECKING:
+    from gwtui.watch.alerts.model import Alert, AlertEvent
 
 
-async def go_to_subject(context: ActionContext) -> None:
+async def go_to_subject(context: ActionContext[Alert | AlertEvent]) -> None:
     """Show what an alert or an event is about."""
-    from gwtui.ui.actions.guardrail_links import widen  # noqa: PLC0415
-    from gwtui.watch.alerts.model import GATEWAY, GUARDED, Alert, AlertEvent  # noqa: PLC0415
+    from gwtui.watch.alerts.model import GATEWAY, GUARDED  # noqa: PLC0415 - loaded by then
 
-    subject = cast("Alert | AlertEvent", context.target).key.subject
+    subject = context.target.key.subject
     app, identity = context.app, subject.identity
     widen(context)
     match subject.resource:

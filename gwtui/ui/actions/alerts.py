@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 from textual import work
 from textual.content import Content
 
 from gwtui.client.errors import GatewayError
-from gwtui.contract.request import RequestModel, problems
+from gwtui.contract.request import problems
 from gwtui.crud.form import Facts, FormSpec, PickOption
 from gwtui.crud.plan import Applied, Outcome, Refused
 from gwtui.crud.resource import Cell
@@ -134,9 +134,9 @@ def _alerts(context: ActionContext) -> Alerts | None:
 # Alerts -----------------------------------------------------------------------------------------
 
 
-async def acknowledge(context: ActionContext) -> None:
+async def acknowledge(context: ActionContext[Alert]) -> None:
     """Say that somebody knows."""
-    alerts, chosen = _alerts(context), cast("Sequence[Alert]", context.chosen)
+    alerts, chosen = _alerts(context), context.chosen
     if alerts is None:
         return
     try:
@@ -147,9 +147,9 @@ async def acknowledge(context: ActionContext) -> None:
     context.app.say(f"Acknowledged {_counted(count)}" if count else "Already known, or not firing")
 
 
-async def silence(context: ActionContext) -> None:
+async def silence(context: ActionContext[Alert]) -> None:
     """Tell nobody for a time; of what is silenced already, tell again."""
-    alerts, chosen = _alerts(context), cast("Sequence[Alert]", context.chosen)
+    alerts, chosen = _alerts(context), context.chosen
     if alerts is None or not chosen:
         return
     keys = [alert.key for alert in chosen]
@@ -157,8 +157,8 @@ async def silence(context: ActionContext) -> None:
         await _lift(context, alerts, chosen)
         return
 
-    async def submit(request: RequestModel) -> Outcome[str]:
-        until = context.app.clock.now() + cast("SilenceRequest", request).lasts
+    async def submit(request: SilenceRequest) -> Outcome[str]:
+        until = context.app.clock.now() + request.lasts
         try:
             await alerts.silence(keys, until)
         except HistoryError as error:
@@ -206,9 +206,9 @@ async def create(context: ActionContext) -> None:
         await _edit(context, alerts, None, KINDS[kind])
 
 
-async def edit(context: ActionContext) -> None:
+async def edit(context: ActionContext[RuleRow]) -> None:
     """A form filled from the rule."""
-    alerts, row = _alerts(context), cast("RuleRow", context.target)
+    alerts, row = _alerts(context), context.target
     if alerts is not None:
         await _edit(context, alerts, row, type(row.rule))
 
@@ -216,9 +216,7 @@ async def edit(context: ActionContext) -> None:
 async def _edit(
     context: ActionContext, alerts: Alerts, row: RuleRow | None, model: type[AlertRule]
 ) -> None:
-    async def submit(request: RequestModel) -> Outcome[str]:
-        rule = cast("AlertRule", request)
-
+    async def submit(rule: AlertRule) -> Outcome[str]:
         def save() -> str:
             taken = alerts.book().rules
             identity = new_identity(rule.name, taken) if row is None else row.id
@@ -268,9 +266,9 @@ async def _subjects(
     return tuple(sorted(found.values(), key=lambda option: (option.note, option.title)))
 
 
-async def toggle(context: ActionContext) -> None:
+async def toggle(context: ActionContext[RuleRow]) -> None:
     """Switch a rule on or off."""
-    alerts, row = _alerts(context), cast("RuleRow", context.target)
+    alerts, row = _alerts(context), context.target
     if alerts is None:
         return
     rule = row.rule.model_copy(update={"enabled": not row.rule.enabled})
@@ -279,9 +277,9 @@ async def toggle(context: ActionContext) -> None:
         context.app.say(f"Rule “{name}” is {'on' if rule.enabled else 'off'}")
 
 
-async def delete(context: ActionContext) -> None:
+async def delete(context: ActionContext[RuleRow]) -> None:
     """Delete a rule of the person's own; a built-in one is as it was made again."""
-    alerts, row = _alerts(context), cast("RuleRow", context.target)
+    alerts, row = _alerts(context), context.target
     if alerts is None:
         return
     if row.built_in and not row.edited:
@@ -315,10 +313,9 @@ async def effects(context: ActionContext) -> None:
         context.app.say(str(error), severity="error")
         return
 
-    async def submit(request: RequestModel) -> Outcome[str]:
+    async def submit(request: EffectsRequest) -> Outcome[str]:
         try:
-            wanted = cast("EffectsRequest", request).effects()
-            await asyncio.to_thread(put_effects, alerts.place.rules, wanted)
+            await asyncio.to_thread(put_effects, alerts.place.rules, request.effects())
         except ValidationError as error:
             return Refused(GatewayError(str(problems(error)[0])))
         except AlertFileError as error:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from gwtui.resources.registry import PLACES
-from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.commands import by_id, offered
 from gwtui.ui.help_lines import help_lines
 from gwtui.ui.palette import PaletteScreen
@@ -18,9 +17,6 @@ from gwtui.ui.screens.reading import ReadingScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.themes import THEMES, TITLES
 from gwtui.ui.widgets.prompt import GotoPrompt
-
-if TYPE_CHECKING:
-    from gwtui.ui.app import GwtuiApp
 
 _LAST_ANSWER = 4.0
 """Seconds that a write under way is waited for when a person quits."""
@@ -66,8 +62,8 @@ async def open_goto(context: ActionContext) -> None:
 
 async def choose_workspace(context: ActionContext) -> None:
     """Narrow the lists to one workspace, or to none."""
-    from gwtui.crud import cells  # noqa: PLC0415
-    from gwtui.watch.feeds.workspaces import workspaces_feed  # noqa: PLC0415
+    from gwtui.crud import cells  # noqa: PLC0415 - at the first use
+    from gwtui.watch.feeds.workspaces import workspaces_feed  # noqa: PLC0415 - at the first use
 
     app = context.app
     if app.session is None:
@@ -107,10 +103,10 @@ async def choose_theme(context: ActionContext) -> None:
     """Choose colours."""
     choices = [Choice(theme.name, TITLES[theme.name]) for theme in THEMES]
     chosen = await context.app.push_screen_wait(
-        ChooseScreen("Theme", choices, current=context.app.theme)
+        ChooseScreen("Theme", choices, current=context.screen.app.theme)
     )
     if chosen is not None:
-        context.app.theme = chosen
+        context.screen.app.theme = chosen
 
 
 async def back(context: ActionContext) -> None:
@@ -136,7 +132,7 @@ async def leave(context: ActionContext) -> None:
         app.exit(0)
 
 
-async def _last_answer(app: GwtuiApp) -> None:
+async def _last_answer(app: DashboardApp) -> None:
     """Give a write under way some time, with a word on the screen."""
     if app.session is None or not app.session.executor.in_flight:
         return

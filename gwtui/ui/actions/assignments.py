@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from gwtui.client.errors import NotSentError
 from gwtui.contract.guardrails import Guardrail
@@ -44,7 +44,7 @@ from gwtui.ui.actions.writing import (
     tell_lost,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.model_field import FindScreen
+from gwtui.ui.forms.one_of_many import FindScreen
 from gwtui.ui.forms.search import NAMED, SearchOption
 from gwtui.watch.feeds.assignments import AssignmentRow, fetch_people
 from gwtui.watch.feeds.guardrails import FEEDS, Bindings, GuardrailRow, bindings_feed
@@ -55,9 +55,9 @@ from gwtui.watch.feeds.organization import PersonRow, shown_person
 # From a guardrail -------------------------------------------------------------------------------
 
 
-async def assign(kind: AssignmentKind, context: ActionContext) -> None:
+async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> None:
     """Pick keys or members, see what is replaced, assign."""
-    row = cast("GuardrailRow", context.target)
+    row = context.target
     if not row.made or not row.guardrail.id:
         say_not_made(context)
         return
@@ -168,21 +168,21 @@ class _Assigning:
 # From a list of keys, members or people ---------------------------------------------------------
 
 
-async def to_keys(context: ActionContext) -> None:
+async def to_keys(context: ActionContext[KeyRow]) -> None:
     """Assign a guardrail to the marked keys, or to the selected one."""
-    rows = cast("Sequence[KeyRow]", context.chosen)
+    rows = context.chosen
     await _pick_and_assign(context, KEYS, key_names(row.key for row in rows if row.key.hash))
 
 
-async def to_members(context: ActionContext) -> None:
+async def to_members(context: ActionContext[MemberRow]) -> None:
     """Assign a guardrail to the marked members of a workspace, or to the selected one."""
-    rows = cast("Sequence[MemberRow]", context.chosen)
+    rows = context.chosen
     await _to_users(context, {row.member.user_id or "": row.called for row in rows})
 
 
-async def to_people(context: ActionContext) -> None:
+async def to_people(context: ActionContext[PersonRow]) -> None:
     """Assign a guardrail to the marked people, or to the selected one."""
-    rows = cast("Sequence[PersonRow]", context.chosen)
+    rows = context.chosen
     people = {row.person.id or "": shown_person(row.person, row.person.id) for row in rows}
     await _to_users(context, people)
 

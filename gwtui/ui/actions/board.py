@@ -3,83 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.domain.safe_text import safe_line
+from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 
 if TYPE_CHECKING:
-    from gwtui.ui.app import GwtuiApp
+    from gwtui.contract.models import Model
+    from gwtui.ui.board.endpoints import EndpointLine
     from gwtui.ui.screens.board import BoardScreen
     from gwtui.ui.screens.changes import ChangesScreen
     from gwtui.watch.history.recorder import Recorder
 
 
+def _board(context: ActionContext) -> BoardScreen | None:
+    """The board, where it is what was shown at the key press."""
+    from gwtui.ui.screens.board import BoardScreen  # noqa: PLC0415 - loaded when shown
+
+    return context.screen if isinstance(context.screen, BoardScreen) else None
+
+
 def _on_board(act: Callable[[BoardScreen], object]) -> Handler:
     async def handle(context: ActionContext) -> None:
-        from gwtui.ui.screens.board import BoardScreen  # noqa: PLC0415 - screens name actions
-
-        if isinstance(context.screen, BoardScreen):
-            act(context.screen)
+        if (board := _board(context)) is not None:
+            act(board)
 
     return handle
 
 
 async def _order(context: ActionContext) -> None:
-    from gwtui.ui.screens.board import BoardScreen  # noqa: PLC0415
-
-    if isinstance(context.screen, BoardScreen):
-        context.app.say(f"Endpoints {context.screen.endpoints.next_order()}")
+    if (board := _board(context)) is not None:
+        context.app.say(f"Endpoints {board.endpoints.next_order()}")
 
 
 def _live(board: BoardScreen) -> None:
-    from gwtui.ui.board.replaying import Replay  # noqa: PLC0415
+    from gwtui.ui.board.replaying import Replay  # noqa: PLC0415 - at the first use
 
     board.show_replay(Replay())
 
 
 def _jump(board: BoardScreen) -> None:
-    from gwtui.ui.board.prompts import JumpPrompt  # noqa: PLC0415
+    from gwtui.ui.board.prompts import JumpPrompt  # noqa: PLC0415 - at the first use
 
     board.open_prompt(JumpPrompt)
 
 
 async def _type_model(context: ActionContext) -> None:
     """Let the person type a model, completed from the catalog once that was read."""
-    from gwtui.ui.board.prompts import WatchPrompt  # noqa: PLC0415
-    from gwtui.ui.screens.board import BoardScreen  # noqa: PLC0415
-    from gwtui.watch.feeds.models import models_feed  # noqa: PLC0415
+    from gwtui.ui.board.prompts import WatchPrompt  # noqa: PLC0415 - at the first use
+    from gwtui.watch.feeds.models import models_feed  # noqa: PLC0415 - at the first use
 
-    board = context.screen
-    if not isinstance(board, BoardScreen) or _recorder(context.app) is None:
+    board = _board(context)
+    if board is None or _recorder(context.app) is None:
         return
     board.open_prompt(WatchPrompt)
     state = await models_feed(context.app.hub, context.app.scope).refresh()
     board.query_one(WatchPrompt).offer(model.id for model in state.value or () if model.id)
 
 
-async def _open_endpoint(context: ActionContext) -> None:
+async def _open_endpoint(context: ActionContext[EndpointLine]) -> None:
     """Every figure of the selected endpoint, in the list of its model."""
-    from gwtui.ui.board.endpoints import EndpointLine  # noqa: PLC0415
-
-    line = cast("EndpointLine", context.target)
+    line = context.target
     await context.app.open_route(f"models/{line.model}")
     screen = context.app.navigation.screen
     if line.row is not None and screen is not None:
         screen.want(line.row.identity)
 
 
-async def _unwatch_selected(context: ActionContext) -> None:
-    from gwtui.ui.board.endpoints import EndpointLine  # noqa: PLC0415
+async def _unwatch_selected(context: ActionContext[EndpointLine]) -> None:
+    await unwatch_model(context.app, context.target.model)
+    if (board := _board(context)) is not None:
+        board.ask()
 
-    await unwatch_model(context.app, cast("EndpointLine", context.target).model)
-    _on_board_now(context)
 
-
-async def _toggle_watch(context: ActionContext) -> None:
+async def _toggle_watch(context: ActionContext[Model]) -> None:
     """Put the selected model of the list on the board, or take it off."""
-    from gwtui.contract.models import Model  # noqa: PLC0415
-
-    model = cast("Model", context.target).id
+    model = context.target.id
     recorder = _recorder(context.app)
     if model is None or recorder is None:
         return
@@ -87,10 +86,9 @@ async def _toggle_watch(context: ActionContext) -> None:
     await (unwatch_model if model in watched else watch_model)(context.app, model)
 
 
-async def watch_model(app: GwtuiApp, model: str) -> None:
+async def watch_model(app: DashboardApp, model: str) -> None:
     """Record a model's endpoints from now on, and say so."""
-    from gwtui.domain.safe_text import safe_line  # noqa: PLC0415
-    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
+    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - with the connection
 
     recorder = _recorder(app)
     if recorder is None:
@@ -103,10 +101,9 @@ async def watch_model(app: GwtuiApp, model: str) -> None:
         app.say(f"{safe_line(model, 80)} is on the board now (0)")
 
 
-async def unwatch_model(app: GwtuiApp, model: str) -> None:
+async def unwatch_model(app: DashboardApp, model: str) -> None:
     """Record a model's endpoints no more, and say so."""
-    from gwtui.domain.safe_text import safe_line  # noqa: PLC0415
-    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
+    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - with the connection
 
     recorder = _recorder(app)
     if recorder is None:
@@ -119,7 +116,7 @@ async def unwatch_model(app: GwtuiApp, model: str) -> None:
         app.say(f"{safe_line(model, 80)} is off the board; what was recorded of it stays")
 
 
-def _recorder(app: GwtuiApp) -> Recorder | None:
+def _recorder(app: DashboardApp) -> Recorder | None:
     """Who keeps the list of watched models; says why when there is nobody."""
     history = None if app.session is None else app.session.history
     if history is None or history.recorder is None:
@@ -129,20 +126,13 @@ def _recorder(app: GwtuiApp) -> Recorder | None:
     return history.recorder
 
 
-def _on_board_now(context: ActionContext) -> None:
-    from gwtui.ui.screens.board import BoardScreen  # noqa: PLC0415
-
-    if isinstance(context.screen, BoardScreen):
-        context.screen.ask()
-
-
 async def _changes(context: ActionContext) -> None:
     await context.app.open_route("changes")
 
 
 def _on_changes(act: Callable[[ChangesScreen], object]) -> Handler:
     async def handle(context: ActionContext) -> None:
-        from gwtui.ui.screens.changes import ChangesScreen  # noqa: PLC0415 - screens name actions
+        from gwtui.ui.screens.changes import ChangesScreen  # noqa: PLC0415 - loaded when shown
 
         if isinstance(context.screen, ChangesScreen):
             act(context.screen)
@@ -152,8 +142,8 @@ def _on_changes(act: Callable[[ChangesScreen], object]) -> Handler:
 
 async def _requests(context: ActionContext) -> None:
     """What goes out to the gateway, and why."""
-    from gwtui.ui.board.request_words import request_lines  # noqa: PLC0415
-    from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415
+    from gwtui.ui.board.status_lines import request_lines  # noqa: PLC0415 - at the first use
+    from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415 - at the first use
 
     session = context.app.session
     if session is None:

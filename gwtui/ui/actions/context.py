@@ -1,15 +1,38 @@
-"""What an action's handler is given: everything captured when the key was pressed."""
+"""What an action's handler is given: the app, and the screen and row of the key press.
+
+Handlers, screens and the frame know the app by the protocols in here, so that none of them has to
+import it: it imports them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import tzinfo
+from typing import TYPE_CHECKING, Any, Generic, Protocol
+
+from typing_extensions import TypeVar  # typing's own has no default yet
 
 if TYPE_CHECKING:
-    from gwtui.crud.resource import ResourceSpec
-    from gwtui.ui.app import GwtuiApp
-    from gwtui.ui.screens.base import GatewayScreen
+    from textual.app import App
+    from textual.notifications import SeverityLevel
+    from textual.screen import Screen
+    from textual.widget import Widget
+
+    from gwtui.client.connection import Connection
+    from gwtui.client.gateway import GatewayClient
+    from gwtui.crud.action import Action
+    from gwtui.crud.executor import WriteExecutor
+    from gwtui.crud.resource import Cell, ResourceSpec
+    from gwtui.domain.clock import Clock
+    from gwtui.resources.session import Link, Session
+    from gwtui.ui.health import ConnectionHealth
+    from gwtui.watch.hub import FeedHub, Scope
+
+    Part = TypeVar("Part", bound=Widget)
+
+Answer = TypeVar("Answer")
+T = TypeVar("T", default=Any)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,25 +43,197 @@ class Marks:
     hidden: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ActionContext:
-    """The moment an action was asked for.
+class DashboardScreen(Protocol):
+    """A full-screen view of the gateway, as handlers and the frame know it."""
 
-    A refresh between the key press and the handler cannot move the action to another row:
-    ``target`` and ``identity`` are those of the row that was selected then.
+    resource: str
+    heading: str
+    scopes: tuple[str, ...]
+
+    @property
+    def app(self) -> App[Any]:
+        """Textual's app, for what needs a terminal."""
+
+    @property
+    def marked_rows(self) -> Sequence[Any]:
+        """What actions on several rows act on; empty where nothing is marked."""
+
+    def expect_gone(self, identities: Iterable[str]) -> None:
+        """These were removed here: that their rows vanish is no news."""
+
+    def query_one(self, selector: type[Part], /) -> Part:
+        """The one part of that type."""
+
+    def go_back(self) -> bool:
+        """Close what is open inside the screen; whether anything was."""
+
+    def want(self, identity: str, *, detail: bool = True) -> None:
+        """Show this row as soon as it is there; ``detail`` with every figure of it."""
+
+    def seek(self, path: str, child: str | None = None) -> None:
+        """Show what a path names, or say that it names nothing; ``child`` is the list to open."""
+
+    def refresh_frame(self) -> None:
+        """Bring header, banner, status line and footer up to date."""
+
+    async def reread(self) -> None:
+        """Read every watched feed again now."""
+
+
+class Navigator(Protocol):
+    """The way around."""
+
+    @property
+    def screen(self) -> DashboardScreen | None:
+        """The screen that is shown, beneath any modal; None before the first."""
+
+    @property
+    def covered(self) -> bool:
+        """Whether something stands above the screen."""
+
+    async def show_tab(self, tab: str) -> None:
+        """Show a tab."""
+
+    async def open_child(
+        self, opener: ResourceSpec[Any], parent: str, child: str | None = None, *, name: str = ""
+    ) -> None:
+        """Show a list that the row ``parent`` of another one opens."""
+
+    async def back(self) -> bool:
+        """Return to the screen before; False when there is none."""
+
+
+class DashboardApp(Protocol):
+    """The app, as everything below it knows it.
+
+    ``connection``, ``gateway``, ``hub`` and ``executor`` raise RuntimeError while there is no
+    ``session``.
     """
 
-    app: GwtuiApp
-    spec: ResourceSpec[Any] | None
-    target: Any | None
+    clock: Clock
+    local_zone: tzinfo | None
+    scope: Scope
+    scope_name: str | None
+    health: ConnectionHealth
+
+    # What it is connected to
+
+    @property
+    def session(self) -> Session | None:
+        """The open connection, None until there is one."""
+
+    @property
+    def link(self) -> Link:
+        """How the attempt to connect stands."""
+
+    @property
+    def connection(self) -> Connection:
+        """Where the gateway is, and how it is spoken to."""
+
+    @property
+    def gateway(self) -> GatewayClient:
+        """The services of the gateway."""
+
+    @property
+    def hub(self) -> FeedHub:
+        """The feeds."""
+
+    @property
+    def executor(self) -> WriteExecutor:
+        """What sends writes."""
+
+    @property
+    def held(self) -> str | None:
+        """Why writes are held back; None while they are not."""
+
+    @property
+    def read_only(self) -> bool:
+        """Whether writes are held back."""
+
+    @property
+    def alert_badge(self) -> Cell | None:
+        """How many alerts ask for somebody; None while none does."""
+
+    def reconnect(self) -> None:
+        """Try to connect now."""
+
+    # Actions
+
+    async def perform(self, action: Action, context: ActionContext) -> None:
+        """Do what an action promises, or say why not."""
+
+    def refusal(self, action: Action, context: ActionContext) -> str | None:
+        """Why an action cannot be done now, None when it can."""
+
+    def hints(self, scopes: Sequence[str]) -> Sequence[Action]:
+        """The actions that the footer may hint at."""
+
+    def would_be_lost(self) -> str | None:
+        """What quitting now would lose, None when nothing."""
+
+    # Screens
+
+    @property
+    def navigation(self) -> Navigator:
+        """The way around."""
+
+    @property
+    def screen(self) -> object:
+        """What stands on top: a ``DashboardScreen`` or a modal."""
+
+    async def open_route(self, route: str) -> None:
+        """Go to a path such as keys/HASH, or say that there is no such place."""
+
+    def narrow(self, workspace: str | None, name: str | None) -> None:
+        """Narrow the scoped lists to a workspace, None for all of them."""
+
+    def push_screen(self, screen: Screen[Any]) -> Awaitable[Any]:
+        """Show a screen on top; awaited until it is there."""
+
+    async def push_screen_wait(self, screen: Screen[Answer]) -> Answer:
+        """Show a screen on top, and wait in a worker for its answer."""
+
+    # The terminal
+
+    def say(self, message: str, *, severity: SeverityLevel = "information") -> None:
+        """A short notice."""
+
+    def bell(self) -> None:
+        """Ring the bell."""
+
+    def entitle(self, text: str) -> None:
+        """Say something in the terminal's title; an empty text gives it back."""
+
+    def redraw(self) -> None:
+        """Send the whole screen: something else may have written on it."""
+
+    def call_later(self, callback: Callable[..., Any], *args: Any) -> bool:
+        """Call this in the app's own message loop."""
+
+    def exit(self, result: int | None = None) -> None:
+        """End the program with this status."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionContext(Generic[T]):
+    """The moment an action was asked for; ``T`` is what the action acts on.
+
+    A refresh between the key press and the handler cannot move the action to another row:
+    ``target`` and ``identity`` are those of the row that was selected then. An action that
+    declares a ``target`` is not handled without one.
+    """
+
+    app: DashboardApp
+    spec: ResourceSpec[T] | None
+    target: T
     identity: str | None
-    screen: GatewayScreen
+    screen: DashboardScreen
     """The screen that was shown, beneath any modal."""
     marks: Marks = Marks()
     """What was marked then."""
 
     @property
-    def chosen(self) -> Sequence[Any]:
+    def chosen(self) -> Sequence[T]:
         """The marked rows of a list, else the one that was selected."""
         selected = () if self.target is None else (self.target,)
         return self.screen.marked_rows or selected
@@ -49,5 +244,5 @@ class ActionContext:
         self.screen.expect_gone(filter(None, (*known, *others)))
 
 
-Handler = Callable[[ActionContext], Awaitable[Any]]
+Handler = Callable[[ActionContext[T]], Awaitable[Any]]
 """Does what an action promises. May wait for a person: it runs in a worker of its own."""

@@ -53,7 +53,7 @@ class Editing(Generic[T]):
         """
         mine = {name: getattr(request, name) for name in request.model_fields_set}
         try:
-            consent = await self._agreed_now(mine)
+            consent = await self._confirmed_now(mine)
         except NotFoundError:
             return Refused(NotSentError(f"This {self.noun} no longer exists."))
         except _NothingLeftError:
@@ -64,13 +64,13 @@ class Editing(Generic[T]):
             return Refused(NotSentError(why))
         return None if consent is None else await self.send(self.context, consent)
 
-    async def _agreed_now(self, mine: Mapping[str, Any]) -> Confirmation[Any] | None:
+    async def _confirmed_now(self, mine: Mapping[str, Any]) -> Confirmation[Any] | None:
         """Confirmation in view of what still holds once it is given.
 
         Raises GatewayError and _NothingLeftError.
         """
         fresh = await self.read()
-        while (consent := await self._agreed(mine, fresh)) is not None:
+        while (consent := await self._confirmed(mine, fresh)) is not None:
             again = await self.read()
             if self.known(again) == self.known(fresh):
                 return consent
@@ -78,7 +78,7 @@ class Editing(Generic[T]):
             self.context.app.say(f"{self.called} was changed meanwhile: look once more")
         return None
 
-    async def _agreed(self, mine: Mapping[str, Any], fresh: T) -> Confirmation[Any] | None:
+    async def _confirmed(self, mine: Mapping[str, Any], fresh: T) -> Confirmation[Any] | None:
         """Confirmation to what is to be sent in view of a reading. Raises _NothingLeftError."""
         merged = three_way(self.known(self.original), mine, self.known(fresh))
         wanted = await self._settle(merged)

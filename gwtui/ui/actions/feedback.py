@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
 
 from gwtui.contract.activity import FeedbackRequest, Generation
-from gwtui.contract.request import RequestModel
 from gwtui.crud.form import FormField, FormSpec, TextAreaField
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.domain.safe_text import safe_line
@@ -37,15 +35,15 @@ def feedback_form(identity: str) -> FormSpec:
     )
 
 
-async def give(context: ActionContext) -> None:
+async def give(context: ActionContext[Generation]) -> None:
     """A form, one request."""
-    app, identity = context.app, cast("Generation", context.target).id
+    app, identity = context.app, context.target.id
     if not identity:
         app.say("The gateway gave this generation no id", severity="warning")
         return
 
-    async def submit(request: RequestModel) -> Outcome[None] | None:
-        plan = plan_feedback(cast("FeedbackRequest", request))
+    async def submit(request: FeedbackRequest) -> Outcome[None] | None:
+        plan = plan_feedback(request)
         consent = await submitted(context, plan, "Send it")
         return None if consent is None else await execute(context, consent)
 

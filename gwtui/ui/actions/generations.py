@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import TYPE_CHECKING
 
 from gwtui.ui.actions.context import ActionContext, Handler
+
+if TYPE_CHECKING:
+    from gwtui.contract.activity import Generation
 
 
 async def look_up(context: ActionContext) -> None:
     """Let the person type the id of a generation."""
-    from gwtui.ui.screens.generation import GenerationScreen  # noqa: PLC0415 - screens name actions
+    from gwtui.ui.screens.generation import GenerationScreen  # noqa: PLC0415 - loaded when shown
 
     if isinstance(context.screen, GenerationScreen):
         context.screen.ask()
 
 
-async def go_to_model(context: ActionContext) -> None:
+async def go_to_model(context: ActionContext[Generation]) -> None:
     """Show the endpoints of the generation's model."""
-    from gwtui.contract.activity import Generation  # noqa: PLC0415
-
-    model = cast("Generation", context.target).model
+    model = context.target.model
     if model:
         await context.app.open_route(f"models/{model}")
     else:
         context.app.say("The gateway did not say which model it was", severity="warning")
 
 
-async def show_content(context: ActionContext) -> None:
+async def show_content(context: ActionContext[Generation]) -> None:
     """Read what it read and wrote, and show it as text."""
     from gwtui.client.errors import GatewayError, NotFoundError  # noqa: PLC0415
-    from gwtui.contract.activity import Generation  # noqa: PLC0415
     from gwtui.resources.generations.resource import shown_name  # noqa: PLC0415
-    from gwtui.ui.screens.content_lines import content_lines  # noqa: PLC0415
+    from gwtui.ui.screens.generation import content_lines  # noqa: PLC0415
     from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415
 
-    app, one = context.app, cast("Generation", context.target)
+    app, one = context.app, context.target
     if not one.id:
         app.say("The gateway gave this generation no id", severity="warning")
         return

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import TYPE_CHECKING
 
 from gwtui.ui.actions.context import ActionContext, Handler
 
+if TYPE_CHECKING:
+    from gwtui.watch.feeds.assignments import AssignmentRow
+    from gwtui.watch.feeds.guardrails import GuardrailRow
+    from gwtui.watch.feeds.keys import KeyRow
 
-async def show_assigned(context: ActionContext) -> None:
+
+async def show_assigned(context: ActionContext[GuardrailRow]) -> None:
     """Open the list of what the selected guardrail is assigned to."""
-    from gwtui.watch.feeds.guardrails import GuardrailRow  # noqa: PLC0415
-
-    row = cast("GuardrailRow", context.target)
+    row = context.target
     if not row.made:
         say_not_made(context)
     elif context.spec is not None and row.guardrail.id:
@@ -27,21 +30,18 @@ async def show_all_assigned(context: ActionContext) -> None:
     await context.app.open_route("assignments")
 
 
-async def guardrail_of_assignment(context: ActionContext) -> None:
+async def guardrail_of_assignment(context: ActionContext[AssignmentRow]) -> None:
     """Go to the guardrail of the selected assignment."""
-    from gwtui.watch.feeds.assignments import AssignmentRow  # noqa: PLC0415
-
-    identity = cast("AssignmentRow", context.target).assignment.guardrail_id
+    identity = context.target.assignment.guardrail_id
     if identity:
         await go_to_guardrail(context, identity)
 
 
-async def key_of_assignment(context: ActionContext) -> None:
+async def key_of_assignment(context: ActionContext[AssignmentRow]) -> None:
     """Go to the key of the selected assignment."""
     from gwtui.contract.guardrails import KeyAssignment  # noqa: PLC0415
-    from gwtui.watch.feeds.assignments import AssignmentRow  # noqa: PLC0415
 
-    one = cast("AssignmentRow", context.target).assignment
+    one = context.target.assignment
     if isinstance(one, KeyAssignment) and one.key_hash:
         widen(context)
         await context.app.open_route(f"keys/{one.key_hash}")
@@ -49,11 +49,9 @@ async def key_of_assignment(context: ActionContext) -> None:
         context.app.say("This guardrail is assigned to a member, not to a key")
 
 
-async def guardrail_of_key(context: ActionContext) -> None:
+async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
     """Go to the guardrail on the selected key, else to the default one of its workspace."""
-    from gwtui.watch.feeds.keys import KeyRow  # noqa: PLC0415
-
-    binding = cast("KeyRow", context.target).binding
+    binding = context.target.binding
     if binding is None:
         context.app.say("The guardrails are still being read")
     elif not binding.known:

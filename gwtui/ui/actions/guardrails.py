@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
@@ -62,20 +62,20 @@ def _form(
     )
 
 
-async def delete(context: ActionContext) -> None:
+async def delete(context: ActionContext[GuardrailRow]) -> None:
     """Delete a guardrail for good, after a confirmation that names what loses its protection."""
     if crud.selected(context) is None:
         return
-    if cast("GuardrailRow", context.target).made:
+    if context.target.made:
         await crud.delete(context)
     else:
         say_not_made(context)
 
 
-async def show_remaining(context: ActionContext) -> None:
+async def show_remaining(context: ActionContext[GuardrailRow]) -> None:
     """What the selected guardrail leaves, together with the default one of its workspace."""
     app = context.app
-    row = cast("GuardrailRow", context.target)
+    row = context.target
     bindings = await value_soon(bindings_feed(app.hub)) or Bindings()
     if covered(context):
         return

@@ -25,7 +25,6 @@ def immediate() -> Mapping[str, Handler]:
         alert_links,
         app,
         board,
-        figures,
         generations,
         guardrail_links,
         lists,
@@ -41,7 +40,6 @@ def immediate() -> Mapping[str, Handler]:
     return {
         **app.IMMEDIATE,
         **lists.IMMEDIATE,
-        **figures.IMMEDIATE,
         **activity.IMMEDIATE,
         **alert_links.IMMEDIATE,
         **board.IMMEDIATE,

@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from functools import partial
-from typing import cast
 
 from gwtui.client.errors import NotSentError
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
-from gwtui.contract.request import RequestModel
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused
 from gwtui.resources.keys.form import create_form
 from gwtui.resources.keys.writes import WRITES, plan_sealed_create
@@ -41,15 +39,14 @@ class Making:
         self._workspaces = workspaces
         self._plan: Plan[CreatedKey] | None = None
 
-    async def submit(self, request: RequestModel) -> Outcome[CreatedKey] | None:
+    async def submit(self, request: CreateKeyRequest) -> Outcome[CreatedKey] | None:
         """Carry the wish out; where its value cannot be sealed, only after saying so."""
         session = self._context.app.session
         if session is None:
             return Refused(NotSentError("Nothing was sent: there is no connection now."))
         trouble = await asyncio.to_thread(session.sealed.trouble)
-        wish = cast("CreateKeyRequest", request)
         plan = plan_sealed_create(
-            wish, plan_context(self._context, self._workspaces), session.sealed, trouble
+            request, plan_context(self._context, self._workspaces), session.sealed, trouble
         )
         ask = submitted if trouble is None else confirm
         consent = await ask(self._context, plan, _CREATE)

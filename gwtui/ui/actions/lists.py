@@ -1,9 +1,10 @@
-"""Handlers of what every list offers."""
+"""Handlers of what every list offers, and every screen of one object."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gwtui.contract.response import ResponseModel
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.raw_json import raw_lines
 from gwtui.ui.screens.choose import Choice, ChooseScreen
@@ -90,12 +91,21 @@ async def show_raw(context: ActionContext) -> None:
         await context.app.push_screen(ReadingScreen(title, lambda _width: lines))
 
 
+async def show_raw_object(context: ActionContext) -> None:
+    """Show the object of a screen that shows one as the gateway sent it."""
+    item = context.target
+    if isinstance(item, ResponseModel):
+        lines = raw_lines(item.raw, item)
+        title = f"Raw JSON · {context.screen.heading}"
+        await context.app.push_screen(ReadingScreen(title, lambda _width: lines))
+
+
 async def copy_identity(context: ActionContext) -> None:
     """Copy the identity by the route that works, and name the route."""
-    from gwtui.ui.clipboard import copy_text  # noqa: PLC0415
+    from gwtui.ui.clipboard import copy_text  # noqa: PLC0415 - at the first use
 
     if context.identity is not None:
-        copied = await copy_text(context.app, context.identity)
+        copied = await copy_text(context.screen.app, context.identity)
         context.app.say(copied.sentence, severity="information" if copied.ok else "warning")
 
 
@@ -121,6 +131,7 @@ IMMEDIATE: Mapping[str, Handler] = {
     "list.raw": show_raw,
     "list.mark": mark,
     "list.unmark": unmark,
+    "figures.raw": show_raw_object,
 }
 
 PATIENT: Mapping[str, Handler] = {

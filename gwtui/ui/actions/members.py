@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from gwtui.client.errors import GatewayError, NotSentError
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.organization import MAX_MEMBERS, ChangeMembersRequest, OrganizationMember
-from gwtui.contract.request import RequestModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.form import FormSpec, MultiPickField, PickOption
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown, bundle_alike
@@ -92,9 +91,9 @@ class _Adding:
             unknown_help="They may have been added: look at the list before you try again.",
         )
 
-    async def submit(self, request: RequestModel) -> Outcome[Any] | None:
+    async def submit(self, request: ChangeMembersRequest) -> Outcome[Any] | None:
         """Show who is added, then add them."""
-        users = cast("ChangeMembersRequest", request).user_ids
+        users = request.user_ids
         strangers = [user for user in users if user not in self._people]
         if strangers:
             who = safe_line(", ".join(strangers), 200)
@@ -125,10 +124,10 @@ def _note(person: OrganizationMember) -> str:
     return f"{mail} · {role}" if mail else role
 
 
-async def remove(context: ActionContext) -> None:
+async def remove(context: ActionContext[MemberRow]) -> None:
     """Remove the marked members, or the selected one; those with active keys are left out."""
     app = context.app
-    identity, rows = _workspace_id(context), cast("Sequence[MemberRow]", context.chosen)
+    identity, rows = _workspace_id(context), context.chosen
     if identity is None or not rows:
         return
     space = await read_again(context, app.gateway.workspaces.get(identity), "The workspace", *FEEDS)

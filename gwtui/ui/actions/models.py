@@ -5,38 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gwtui.contract.models import Model
-from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.models.resource import MODELS
+from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.widgets.detail import section_lines
 
 if TYPE_CHECKING:
     from textual.content import Content
 
-    from gwtui.ui.actions.context import ActionContext, Handler
+    from gwtui.contract.models import Model
+    from gwtui.watch.feeds.endpoints import EndpointRow
 
 
-async def price_of_model(context: ActionContext) -> None:
+async def price_of_model(context: ActionContext[Model]) -> None:
     """Compare what every endpoint of the selected model asks."""
     model = context.target
-    if isinstance(model, Model) and model.id is not None:
+    if model.id is not None:
         await _open_calculator(context, model.id, model.name, None)
 
 
-async def price_of_endpoint(context: ActionContext) -> None:
+async def price_of_endpoint(context: ActionContext[EndpointRow]) -> None:
     """What the selected endpoint asks, beside the others of its model."""
     row = context.target
-    if isinstance(row, EndpointRow) and row.model_id is not None:
+    if row.model_id is not None:
         await _open_calculator(context, row.model_id, row.model_name, row.identity)
 
 
 async def about_model(context: ActionContext) -> None:
     """Every figure of the model whose endpoints are shown, read by itself."""
-    from gwtui.client.errors import GatewayError, NotFoundError  # noqa: PLC0415
-    from gwtui.domain.safe_text import safe_line  # noqa: PLC0415
-    from gwtui.resources.models.resource import MODELS  # noqa: PLC0415
-    from gwtui.ui.detail_lines import section_lines  # noqa: PLC0415
-    from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415
-    from gwtui.ui.screens.resource import ResourceScreen  # noqa: PLC0415 - screens name actions
-
     app, screen = context.app, context.screen
     model_id = screen.parent_row if isinstance(screen, ResourceScreen) else None
     if model_id is None or app.session is None:
@@ -66,7 +65,7 @@ async def models_of_key(context: ActionContext) -> None:
 
 async def next_window(context: ActionContext) -> None:
     """Rank by the next window."""
-    from gwtui.ui.screens.credits import CreditsScreen  # noqa: PLC0415 - screens name their actions
+    from gwtui.ui.screens.credits import CreditsScreen  # noqa: PLC0415 - loaded when shown
 
     if isinstance(context.screen, CreditsScreen):
         context.screen.next_window()

@@ -69,7 +69,7 @@ async def later(context: ActionContext) -> None:
 
 async def further(context: ActionContext) -> None:
     """Look further before and after."""
-    from gwtui.ui.screens.doubt import DoubtScreen  # noqa: PLC0415 - screens name actions
+    from gwtui.ui.screens.doubt import DoubtScreen  # noqa: PLC0415 - loaded when shown
 
     screen = context.screen
     if isinstance(screen, DoubtScreen) and not screen.look_further():
@@ -99,7 +99,7 @@ async def show_route(context: ActionContext, route: str, one: Candidate | None) 
 
 
 def _evidence(context: ActionContext) -> Evidence | None:
-    from gwtui.ui.screens.doubt import DoubtScreen  # noqa: PLC0415 - screens name actions
+    from gwtui.ui.screens.doubt import DoubtScreen  # noqa: PLC0415 - loaded when shown
 
     screen = context.screen
     found = screen.evidence if isinstance(screen, DoubtScreen) else None

@@ -25,17 +25,17 @@ async def undo(context: ActionContext) -> None:
     if done is None:
         app.say(changes.why_not(), severity="warning")
         return
-    consent = await _agreed(context, done)
+    consent = await _confirmed(context, done)
     if consent is None:
         return
     outcome = await _carry_out(context, consent)
     if isinstance(outcome, Applied):
         changes.forget(done)
-    await _tell(context, done, outcome)
+    await _say_outcome(context, done, outcome)
     await refresh(context, _EVERYTHING)
 
 
-async def _agreed(context: ActionContext, done: Done) -> Confirmation[Any] | None:
+async def _confirmed(context: ActionContext, done: Done) -> Confirmation[Any] | None:
     """Confirmation to the way back as it still is after the person was asked; None without.
 
     The question may stand for minutes: what somebody else changed meanwhile is asked about anew.
@@ -62,7 +62,7 @@ async def _planned(context: ActionContext, done: Done) -> Plan[Any] | None:
         return await app.executor.undo.plan(app.gateway, done)
     except CannotUndoError as error:
         app.executor.undo.forget(done)
-        await _tell_why(context, done, str(error))
+        await _say_why(context, done, str(error))
     except GatewayError as error:
         app.say(f"{done.title} could not be read again: {error.message}", severity="error")
     return None
@@ -79,7 +79,7 @@ async def _carry_out(context: ActionContext, consent: Confirmation[Any]) -> Outc
     return await execute(context, consent)
 
 
-async def _tell(context: ActionContext, done: Done, outcome: Outcome[Any]) -> None:
+async def _say_outcome(context: ActionContext, done: Done, outcome: Outcome[Any]) -> None:
     app = context.app
     match outcome:
         case Applied():
@@ -91,7 +91,7 @@ async def _tell(context: ActionContext, done: Done, outcome: Outcome[Any]) -> No
             await tell_lost(context, outcome, "The answer was lost", undone)
 
 
-async def _tell_why(context: ActionContext, done: Done, why: str) -> None:
+async def _say_why(context: ActionContext, done: Done, why: str) -> None:
     if not covered(context):
         title = f"This cannot be undone any more: {done.title}"
         await context.app.push_screen_wait(NoticeScreen(title, safe_line(why, 400)))

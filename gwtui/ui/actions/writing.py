@@ -20,10 +20,10 @@ from gwtui.resources.actions import by_id
 from gwtui.resources.choices import value_soon
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.frame_facts import whose
 from gwtui.ui.in_doubt import PLACE, route_to
 from gwtui.ui.screens.ask import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.widgets.header import whose
 from gwtui.watch.feeds.workspaces import workspaces_feed
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -19,14 +19,11 @@ from gwtui.ui.board.credits_panel import CreditsPanel
 from gwtui.ui.board.endpoint import EndpointPanel
 from gwtui.ui.board.endpoints import EndpointsPanel
 from gwtui.ui.board.limits_panel import LimitsPanel
-from gwtui.ui.board.pages import PAGES, pages_line
-from gwtui.ui.board.panel import Panel
+from gwtui.ui.board.panel import Panel, View
 from gwtui.ui.board.prompts import JumpPrompt, WatchPrompt
-from gwtui.ui.board.readings import Answers, Asking, LiveSight, Wish
-from gwtui.ui.board.recording_words import recording_line
+from gwtui.ui.board.readings import Answers, HistoryQueries, HistoryQuery, LiveReadings
 from gwtui.ui.board.replaying import Replay
-from gwtui.ui.board.request_words import requests_part
-from gwtui.ui.board.view import View
+from gwtui.ui.board.status_lines import recording_line, requests_part
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
@@ -40,6 +37,38 @@ from gwtui.watch.feeds.alerts import alerts_feed
 if TYPE_CHECKING:
     from gwtui.watch.history.recorder import Recorder
     from gwtui.watch.hub import FeedHub
+
+
+class Page(NamedTuple):
+    """A part: the class that the screen has while it is shown, and its title."""
+
+    style: str
+    title: str
+
+
+PAGES = (
+    Page("-endpoints", "Endpoints"),
+    Page("-account", "Credits, limits"),
+    Page("-changes", "Changes"),
+)
+
+
+def pages_line(page: int, span: str, hidden: Sequence[str], *, folded: bool) -> Content:
+    """Which part is shown, which are hidden, how far back plots reach, which plots are hidden."""
+    reach = Content.assemble(toned("   + - ", "accent"), toned(f"last {span}", "plain"))
+    if hidden and (not folded or page == 0):
+        reach = Content.assemble(
+            reach, toned("   m ", "accent"), toned(f"{', '.join(hidden)}", "muted")
+        )
+    if not folded:
+        return Content.assemble(toned(" Everything", "muted"), reach)
+    titles = Content("  ").join(
+        toned(f"[{one.title}]", "accent", bold=True)
+        if number == page
+        else toned(one.title, "muted")
+        for number, one in enumerate(PAGES)
+    )
+    return Content.assemble(" ", titles, toned("  p", "accent"), reach)
 
 
 class MachineZone(tzinfo):
@@ -90,12 +119,12 @@ class BoardBody(GatewayScreen):
         self.budget: Content | None = None
         """What goes out, said anew only now and then: it never rests."""
         self._ascii = ascii_only(os.environ)
-        self._live = LiveSight(self.look)
+        self._live = LiveReadings(self.look)
         self._past: BoardSnapshot | None = None
         self._asked_at = self._looked_at = 0.0
         self._written_at: datetime | None = None
         start = partial(self.run_worker, exit_on_error=False)
-        self._asking = Asking(self._wish, self._take, start)
+        self._queries = HistoryQueries(self._query, self._take, start)
         self.credits = CreditsPanel()
         self.endpoints = EndpointsPanel(lambda: self.view.now)
         self.endpoint = EndpointPanel()
@@ -166,12 +195,12 @@ class BoardBody(GatewayScreen):
     @property
     def at_rest(self) -> bool:
         """Whether the history has answered all that was asked of it."""
-        return not self._asking.busy and (self.known is not None or self.recorder is None)
+        return not self._queries.busy and (self.known is not None or self.recorder is None)
 
     @property
     def problem(self) -> str:
         """Why the history gave no answer, for a person; empty while it did."""
-        return self._asking.problem
+        return self._queries.problem
 
     @property
     def is_wall(self) -> bool:
@@ -216,9 +245,9 @@ class BoardBody(GatewayScreen):
             return
         view = self.view
         if not self._is_reading:
-            sight = self._sight()
+            snapshot = self._snapshot()
             for panel in self._panels:
-                panel.see(sight, view)
+                panel.show_snapshot(snapshot, view)
         if any(panel.wants for panel in self._panels):
             self.ask()
         if self.focused is None and self.is_current:  # the list was empty before
@@ -246,11 +275,11 @@ class BoardBody(GatewayScreen):
             when = "" if self.replay.live else "now: "
             line.show(toned(f" ! {when}{cell.text}", cell.tone))
 
-    def _sight(self) -> BoardSnapshot:
+    def _snapshot(self) -> BoardSnapshot:
         past = self._past
         if not self.replay.live:
             return past or BoardSnapshot()
-        live = self._live.sight()
+        live = self._live.snapshot()
         return live if past is None else newest(live, past)
 
     @property
@@ -267,9 +296,9 @@ class BoardBody(GatewayScreen):
     def ask(self) -> None:
         """Ask the history again."""
         if self._is_whole and self.gwtui.session is not None:
-            self._asking.soon()
+            self._queries.soon()
 
-    def _wish(self) -> Wish | None:
+    def _query(self) -> HistoryQuery | None:
         self._asked_at = self.gwtui.clock.monotonic()
         recorder = self.recorder
         if recorder is None or not self._is_ready:
@@ -277,7 +306,7 @@ class BoardBody(GatewayScreen):
         self._written_at = recorder.status.written_at
         view = self.view
         questions = [panel.question(view) for panel in self._panels]
-        return Wish(recorder.archive, view, questions, self._needs_past)
+        return HistoryQuery(recorder.archive, view, questions, self._needs_past)
 
     def _take(self, answers: Answers) -> None:
         if not self._is_ready:

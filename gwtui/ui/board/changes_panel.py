@@ -10,8 +10,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from gwtui.resources.changes import change_words, event_cell, subject_words
-from gwtui.ui.board.panel import Panel, Question
-from gwtui.ui.board.view import View
+from gwtui.ui.board.panel import Panel, Question, View
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.one_line import OneLine

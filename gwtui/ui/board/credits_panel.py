@@ -13,8 +13,7 @@ from gwtui.domain import money
 from gwtui.domain.runway import Outlook
 from gwtui.resources.credits.balance import Line as Words
 from gwtui.resources.credits.text import burn_cells, left_cells, runway_cells, short_runway
-from gwtui.ui.board.panel import Panel, Question
-from gwtui.ui.board.view import View
+from gwtui.ui.board.panel import Panel, Question, View
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import PlotFigure, PlotLine, PlotView
@@ -29,7 +28,7 @@ class CreditsPanel(Panel):
 
     def __init__(self) -> None:
         super().__init__(id="board-credits", classes="panel")
-        self._sight = BoardSnapshot()
+        self._snapshot = BoardSnapshot()
         self._past: CreditsPast | None = None
 
     def compose(self) -> ComposeResult:
@@ -39,9 +38,9 @@ class CreditsPanel(Panel):
         yield OneLine(id="board-runway")
         yield PlotView(id="board-balance-plot")
 
-    def see(self, sight: BoardSnapshot, view: View) -> None:
+    def show_snapshot(self, snapshot: BoardSnapshot, view: View) -> None:
         """What the gateway says, else what is recorded."""
-        self._sight = sight
+        self._snapshot = snapshot
         self._write(view)
 
     def question(self, view: View) -> Question | None:
@@ -68,10 +67,10 @@ class CreditsPanel(Panel):
 
     def summary(self, view: View) -> Content:
         """All of it in one line."""
-        past, credits = self._past, self._sight.credits.value
+        past, credits = self._past, self._snapshot.credits.value
         parts: Words = (
             Cell("Credits ", "muted"),
-            *left_cells(self._sight.credits, view.now, past=view.past),
+            *left_cells(self._snapshot.credits, view.now, past=view.past),
         )
         if past is not None:
             first = past.standing.burns[:1]
@@ -83,16 +82,16 @@ class CreditsPanel(Panel):
 
     def _outlook(self, view: View) -> Outlook | None:
         standing = None if self._past is None else self._past.standing
-        return self._sight.outlook(None if standing is None else standing.outlook, view.now)
+        return self._snapshot.outlook(None if standing is None else standing.outlook, view.now)
 
     def _write(self, view: View) -> None:
-        past = self._past
+        past, credits = self._past, self._snapshot.credits
         lines: dict[str, tuple[str, Words]] = {
-            "board-balance": ("Credits", left_cells(self._sight.credits, view.now, past=view.past)),
+            "board-balance": ("Credits", left_cells(credits, view.now, past=view.past)),
             "board-burn": ("Burn", burn_cells(past.standing.burns if past else ())),
             "board-runway": (
                 "Runway",
-                runway_cells(self._sight.credits.value, self._outlook(view), view.now, view.zone),
+                runway_cells(credits.value, self._outlook(view), view.now, view.zone),
             ),
         }
         for name, (label, words) in lines.items():

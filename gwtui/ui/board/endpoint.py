@@ -15,8 +15,7 @@ from gwtui.crud.resource import Tone
 from gwtui.domain import money, times
 from gwtui.domain.uptime import DEGRADED_BELOW, DOWN_BELOW
 from gwtui.ui.board.endpoints import EndpointLine
-from gwtui.ui.board.panel import Panel, Question
-from gwtui.ui.board.view import View
+from gwtui.ui.board.panel import Panel, Question, View
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import (
@@ -147,7 +146,7 @@ class EndpointPanel(Panel):
         if self._view is not None:
             self._show(self._view)
 
-    def see(self, _sight: BoardSnapshot, view: View) -> None:
+    def show_snapshot(self, _snapshot: BoardSnapshot, view: View) -> None:
         """The verdict may be another one."""
         self._show(view)
 
@@ -209,8 +208,8 @@ class EndpointPanel(Panel):
         if line is None:
             return Content("")
         verdict = cell_content(line.verdict)
-        age = line.seen.age(view.now)
-        if line.seen.is_old(view.now) and age is not None:
+        age = line.readings.age(view.now)
+        if line.readings.is_old(view.now) and age is not None:
             verdict = Content.assemble(
                 verdict, toned(f" when last read {times.age(age)} ago", "warn")
             )

@@ -19,8 +19,7 @@ from gwtui.domain import times
 from gwtui.domain.uptime import verdict
 from gwtui.resources.models.endpoint_detail import percentile
 from gwtui.resources.models.prices import per_million, per_million_cell
-from gwtui.ui.board.panel import Panel, Question
-from gwtui.ui.board.view import View
+from gwtui.ui.board.panel import Panel, Question, View
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import ResourceTable
@@ -39,7 +38,7 @@ class EndpointLine:
 
     model: str
     row: EndpointRow | None
-    seen: BoardReadings[Sequence[EndpointRow]]
+    readings: BoardReadings[Sequence[EndpointRow]]
     sparks: Mapping[str, Curve | None] = field(default_factory=dict)
     """Small curves by figure."""
     prices: tuple[RecordedChange, ...] = ()
@@ -56,7 +55,7 @@ class EndpointLine:
         """Who serves the model; for a model without endpoints, that there is none."""
         if self.row is not None:
             return self.row.title or ""
-        return "…" if self.seen.value is None else "no endpoint"
+        return "…" if self.readings.value is None else "no endpoint"
 
     @property
     def title(self) -> str:
@@ -67,8 +66,8 @@ class EndpointLine:
 
     def status(self, now: datetime) -> Cell:
         """The verdict; how old it is once that matters, for then it says nothing about now."""
-        if self.seen.is_old(now):
-            return Cell(f"{times.age(self.seen.age(now))} old", "warn")
+        if self.readings.is_old(now):
+            return Cell(f"{times.age(self.readings.age(now))} old", "warn")
         return self.verdict
 
     @property
@@ -77,9 +76,9 @@ class EndpointLine:
         if self.row is not None:
             found = verdict(self.row.endpoint)
             return Cell(found.word, found.tone)
-        if self.seen.value is not None:
+        if self.readings.value is not None:
             return Cell("gone", "bad")
-        if self.seen.error is not None:
+        if self.readings.error is not None:
             return Cell("unreadable", "bad")
         return Cell("reading…", "muted")
 
@@ -100,11 +99,11 @@ def lines_of(
     ascii: bool,
 ) -> Iterable[EndpointLine]:
     """The rows of all models; one without endpoints has a row that says so."""
-    for model, seen in endpoints.items():
-        for row in seen.value or (None,):
+    for model, readings in endpoints.items():
+        for row in readings.value or (None,):
             identity = endpoint_identity(model, "" if row is None else row.identity)
             yield EndpointLine(
-                model, row, seen, sparks.get(identity, {}), prices.get(identity, ()), ascii
+                model, row, readings, sparks.get(identity, {}), prices.get(identity, ()), ascii
             )
 
 
@@ -282,7 +281,7 @@ class EndpointsPanel(Panel):
     def __init__(self, now: Callable[[], datetime]) -> None:
         super().__init__(id="board-endpoints", classes="panel")
         self._past = EndpointsPast()
-        self._sight = BoardSnapshot()
+        self._snapshot = BoardSnapshot()
         self._asked: frozenset[str] = frozenset()
         self._lines: int | None = None
         self.rows: tuple[EndpointLine, ...] = ()
@@ -325,9 +324,9 @@ class EndpointsPanel(Panel):
         """Ages move with the time."""
         self.table.tick()
 
-    def see(self, sight: BoardSnapshot, view: View) -> None:
+    def show_snapshot(self, snapshot: BoardSnapshot, view: View) -> None:
         """The rows."""
-        self._sight = sight
+        self._snapshot = snapshot
         self._show(view)
 
     @property
@@ -344,8 +343,8 @@ class EndpointsPanel(Panel):
     def _identities(self) -> list[str]:
         return [
             endpoint_identity(model, row.identity)
-            for model, seen in self._sight.endpoints.items()
-            for row in seen.value or ()
+            for model, readings in self._snapshot.endpoints.items()
+            for row in readings.value or ()
         ]
 
     def answer(self, found: Any, view: View) -> None:
@@ -355,7 +354,7 @@ class EndpointsPanel(Panel):
 
     def _show(self, view: View) -> None:
         past = self._past
-        rows = lines_of(self._sight.endpoints, past.sparks, past.prices, ascii=view.ascii)
+        rows = lines_of(self._snapshot.endpoints, past.sparks, past.prices, ascii=view.ascii)
         selected = self.table.selected_identity
         if selected is not None:  # the table remembers it while it has no rows
             self._untouched = selected == self._first

@@ -13,8 +13,7 @@ from gwtui.crud.columns import figure_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, SortValue
 from gwtui.domain import times
 from gwtui.resources.workspaces.view import share_tone
-from gwtui.ui.board.panel import Panel
-from gwtui.ui.board.view import View
+from gwtui.ui.board.panel import Panel, View
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import ResourceTable
@@ -89,9 +88,9 @@ class LimitsPanel(Panel):
         """Times to reset move with the time."""
         self.table.tick()
 
-    def see(self, sight: BoardSnapshot, view: View) -> None:
+    def show_snapshot(self, snapshot: BoardSnapshot, view: View) -> None:
         """Every limit in force."""
-        keys, spaces = sight.keys, sight.workspaces
+        keys, spaces = snapshot.keys, snapshot.workspaces
         found = limits(keys.value or (), spaces.value or {}, view.now)
         self.table.show(found[:MOST])
         words = [_state("keys", keys, view), _state("budgets", spaces, view)]
@@ -103,10 +102,10 @@ class LimitsPanel(Panel):
         line.show(toned(f" {text}", "warn" if found else "muted"))
 
 
-def _state(what: str, seen: BoardReadings[Any], view: View) -> str:
+def _state(what: str, readings: BoardReadings[Any], view: View) -> str:
     now = view.now
-    if seen.value is None and view.past:
+    if readings.value is None and view.past:
         return f"{what} not recorded"
-    if seen.value is None:
-        return f"{what} cannot be read" if seen.error is not None else f"reading {what}…"
-    return f"{what} {times.age(seen.age(now))} old" if seen.is_old(now) else ""
+    if readings.value is None:
+        return f"{what} cannot be read" if readings.error is not None else f"reading {what}…"
+    return f"{what} {times.age(readings.age(now))} old" if readings.is_old(now) else ""

@@ -8,8 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gwtui.contract.credits import Credits
-from gwtui.ui.board.panel import Question
-from gwtui.ui.board.view import View
+from gwtui.ui.board.panel import Question, View
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.board.questions import RecordingState, recording
 from gwtui.watch.board.snapshot import MISSED, BoardReadings, BoardSnapshot, recorded
@@ -34,7 +33,7 @@ BUDGETS_EVERY = 300.0
 """Seconds: four requests per workspace each time."""
 
 
-class LiveSight:
+class LiveReadings:
     """Keeps the feeds of one connection; ``news`` is called when one has another state."""
 
     def __init__(self, news: Callable[[], None]) -> None:
@@ -53,7 +52,7 @@ class LiveSight:
             (self._budgets(hub), self._deliver, BUDGETS_EVERY),
         ]
 
-    def sight(self) -> BoardSnapshot:
+    def snapshot(self) -> BoardSnapshot:
         """What is known now; while the terminal has no focus only the recorder reads."""
         hub = self._hub
         if hub is None:
@@ -84,7 +83,7 @@ class LiveSight:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class HistoryQuery:
     """A round: a question for each panel, and ``past``: whether all that was known is needed."""
 
     archive: Archive
@@ -103,7 +102,7 @@ class Answers:
     found: Sequence[Any]
 
 
-class Asking:
+class HistoryQueries:
     """Whoever asks while a round is under way gets another one after it.
 
     ``wish`` says what to ask now, None for nothing; ``take`` is given the answers.
@@ -111,11 +110,11 @@ class Asking:
 
     def __init__(
         self,
-        wish: Callable[[], Wish | None],
+        query: Callable[[], HistoryQuery | None],
         take: Callable[[Answers], None],
         start: Callable[[Any], object],
     ) -> None:
-        self._wish = wish
+        self._query = query
         self._take = take
         self._start = start
         self._again = False
@@ -143,11 +142,11 @@ class Asking:
             self.busy = False
 
     async def _round(self) -> None:
-        wish = self._wish()
-        if wish is None:
+        query = self._query()
+        if query is None:
             return
         try:
-            answers = await wish.archive.read(partial(_answered, wish))
+            answers = await query.archive.read(partial(_answered, query))
         except HistoryError as error:
             self.problem = str(error)
         else:
@@ -155,10 +154,10 @@ class Asking:
             self._take(answers)
 
 
-def _answered(wish: Wish, reader: HistoryReader) -> Answers:
+def _answered(query: HistoryQuery, reader: HistoryReader) -> Answers:
     return Answers(
-        wish.view,
+        query.view,
         recording(reader),
-        recorded(snapshot_at(reader, wish.view.now)) if wish.past else None,
-        [None if ask is None else ask(reader) for ask in wish.questions],
+        recorded(snapshot_at(reader, query.view.now)) if query.past else None,
+        [None if ask is None else ask(reader) for ask in query.questions],
     )

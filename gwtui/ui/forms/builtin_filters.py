@@ -18,8 +18,8 @@ from gwtui.contract.guardrail_rules import legal_actions
 from gwtui.crud.form import BuiltinRow, FilterListField
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered
-from gwtui.ui.forms.opening import Kept, OpeningEditor, ValueScreen
 from gwtui.ui.forms.reading import UNSAID, Typed
+from gwtui.ui.forms.value_screen import Kept, OpeningEditor, ValueScreen
 from gwtui.ui.screens.modal import FittedDialog
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.folding import FoldingScroll

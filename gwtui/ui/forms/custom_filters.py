@@ -17,13 +17,13 @@ from gwtui.contract.content_filters import FILTER_ACTIONS, CustomFilterRequest
 from gwtui.contract.request import field_rules, problems
 from gwtui.crud.form import CustomFilterField, CustomRow
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.ui.fitting import fit
 from gwtui.ui.forms.builtin_filters import Problems
 from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered, TextEditor
-from gwtui.ui.forms.opening import OpeningEditor, ValueScreen
 from gwtui.ui.forms.pattern_tester import PatternTester
 from gwtui.ui.forms.reading import UNSAID, Typed
 from gwtui.ui.forms.row_list import RowList
+from gwtui.ui.forms.value_screen import OpeningEditor, ValueScreen
+from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 
@@ -204,10 +204,10 @@ class FiltersScreen(ValueScreen):
         self.query_one("#filter-count", OneLine).show(toned(count, "muted"))
         row = self._rows[self._editing] if self._rows else None
         wrong = self._wrong(row) if row is not None else {}
-        said = "; ".join(
+        reasons = "; ".join(
             f"{part}: {why}" if part != "pattern" else why for part, why in wrong.items()
         )
-        problem = toned(f"✗ {safe_text(said, 200)}", "bad") if said else Content("")
+        problem = toned(f"✗ {safe_text(reasons, 200)}", "bad") if reasons else Content("")
         if row is not None and row == _NEW:
             problem = toned("a regular expression, tried on every message", "muted")
         self.query_one("#filter-problem", OneLine).show(problem)

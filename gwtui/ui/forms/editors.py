@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.text import Text
-from textual import events, on, work
+from textual import events, on
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -19,9 +19,7 @@ from textual.widgets import Input, TextArea
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
 from gwtui.ui.forms.reading import Typed
-from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.tones import toned
-from gwtui.ui.typed_ahead import OPENING
 from gwtui.ui.widgets.prompt import QuietInput
 
 _GAP = 2
@@ -285,10 +283,6 @@ class TickEditor(ChoiceEditor):
         self.action_step(1)
 
 
-_MANY = 12
-"""Options beyond which they are searched."""
-
-
 class OpensByTyping(Widget):
     """Opens its list on the first letter, which is then sought there."""
 
@@ -310,57 +304,6 @@ class OpensByTyping(Widget):
     def action_open(self) -> object:
         """Open the list."""
         raise NotImplementedError
-
-
-class PickEditor(OpensByTyping, can_focus=True):
-    """One of many: shows the chosen one, opens a list on Enter, space, a letter or a click."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "open", show=False)]
-    DEFAULT_CSS = "PickEditor { height: 1; }"
-
-    def __init__(self, title: str, options: Sequence[tuple[str, str]], value: str) -> None:
-        super().__init__()
-        self._title = title
-        self._options = tuple(options)
-        self._value = value
-
-    def render(self) -> Content:
-        """The chosen one, and that there are others."""
-        label = dict(self._options).get(self._value, self._value)
-        tone: Tone = "accent" if self.has_focus else "plain"
-        return Content.assemble(toned(label, tone, bold=True), toned("  ▾ Enter chooses", "muted"))
-
-    def on_click(self) -> None:
-        """Open the list."""
-        self.action_open()
-
-    @work(group=OPENING, exclusive=True)
-    async def action_open(self) -> None:
-        """Let the person choose; of many, by typing a part of the name."""
-        chosen = await (self._found() if len(self._options) > _MANY else self._chosen())
-        if chosen is not None and chosen != self._value:
-            self._value = chosen
-            self.refresh()
-            self.post_message(Edited(chosen))
-
-    async def _chosen(self) -> str | None:
-        choices = [Choice(value, label) for value, label in self._options]
-        screen = ChooseScreen(self._title, choices, current=self._value, sought=self.take_typed())
-        return await self.app.push_screen_wait(screen)
-
-    async def _found(self) -> str | None:
-        from gwtui.crud.form import PickOption  # noqa: PLC0415 - these import this module
-        from gwtui.ui.forms.model_field import FindScreen  # noqa: PLC0415
-        from gwtui.ui.forms.search import SearchOption  # noqa: PLC0415
-
-        async def options() -> Sequence[PickOption]:
-            return [PickOption(value, label) for value, label in self._options]
-
-        offer = SearchOption(options)
-        await offer.load()
-        screen = FindScreen(self._title, offer, self._value, self.take_typed())
-        kept = await self.app.push_screen_wait(screen)
-        return None if kept is None else str(kept.typed)
 
 
 class LinesEditor(TextArea):

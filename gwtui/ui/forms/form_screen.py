@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import ValidationError
 from textual import events, on, work
@@ -15,27 +15,74 @@ from textual.widgets import Button, Static
 
 from gwtui.client.errors import InvalidRequestError
 from gwtui.contract.request import RequestModel, problems
-from gwtui.crud.form import Facts, FormSpec, row_id
+from gwtui.crud.form import Facts, FieldGroup, FormSpec, row_id
 from gwtui.crud.plan import Applied, Outcome, Refused, Unknown
 from gwtui.crud.text import sentence
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.forms.progress import ProgressLine
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.forms.state import FormState
-from gwtui.ui.messages import LookInto
-from gwtui.ui.notices import make_way
+from gwtui.ui.forms.state import FormState, FormSummary
+from gwtui.ui.guarded import clear_notices
+from gwtui.ui.in_doubt import LookInto
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.modal import Answered
+from gwtui.ui.textual_compat import is_whole
 from gwtui.ui.tones import toned
 from gwtui.ui.typed_ahead import OPENING, SUBMITTING
 from gwtui.ui.widgets.folding import FoldingScroll
-from gwtui.ui.widgets.one_line import PartsLine
+from gwtui.ui.widgets.one_line import Part, PartsLine
 from gwtui.ui.widgets.status import TwoEnds
+
+_GAP = "  "
+
+
+class ProgressLine(PartsLine):
+    """The titles of the parts on one line; a click goes there.
+
+    ✗ counts fields whose problem is said, … those that must still be filled in, • changed ones.
+    """
+
+    def show_progress(self, state: FormState, current: int) -> None:
+        """Show every part; where the line is too narrow, marks stand for the titles of others."""
+        groups = state.spec.groups
+        summaries = [state.summary(group) for group in groups]
+        long = [_part(group, summaries[at], at == current) for at, group in enumerate(groups)]
+        width = sum(part.cell_length + len(_GAP) for part in long)
+        if width > self.size.width > 0:
+            long = [
+                part if at == current else _short(at, summaries[at]) for at, part in enumerate(long)
+            ]
+        parts = [Part(toned(f"{current + 1}/{len(groups)}{_GAP}", "muted"))]
+        for at, content in enumerate(long):
+            parts.append(Part(content, f"part.{at}"))
+            parts.append(Part(Content(_GAP)))
+        self.show_parts(parts)
+
+
+def _part(group: FieldGroup, summary: FormSummary, current: bool) -> Content:
+    title = toned(group.title, "accent" if current else "plain", bold=current)
+    return Content.assemble(toned("▸", "accent") if current else "", title, _marks(summary))
+
+
+def _short(place: int, summary: FormSummary) -> Content:
+    return Content.assemble(toned(str(place + 1), "plain"), _marks(summary))
+
+
+def _marks(summary: FormSummary) -> Content:
+    marks = []
+    if summary.wrong:
+        marks.append(toned(f" ✗{summary.wrong}", "bad", bold=True))
+    if summary.lacking:
+        marks.append(toned(f" …{summary.lacking}", "warn"))
+    if summary.changed and not summary.wrong and not summary.lacking:
+        marks.append(toned(f" •{summary.changed}", "muted"))
+    return Content("").join(marks)
+
 
 T = TypeVar("T")
 
-Submit = Callable[[RequestModel], Awaitable[Outcome[T] | None]]
-"""Carries the request out. None: the person went back to the form before anything was sent."""
+Submit = Callable[[Any], Awaitable[Outcome[T] | None]]
+"""Carries a request out: an instance of the form's model. None: the person went back to the form
+before anything was sent."""
 
 SENDING = "Sending…"
 
@@ -73,7 +120,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         self._submit = submit
         self._sending = False
         self._lost: Unknown | None = None
-        self._said = Content("")
+        self._shown_message = Content("")
         self._rows: list[FieldRow] = []
 
     def compose(self) -> ComposeResult:
@@ -109,7 +156,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
-        make_way(self.app)
+        clear_notices(self.app)
         self._show()
         self.set_interval(5.0, self._show)
 
@@ -301,12 +348,12 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
             self.query_one(ProgressLine).show_progress(self.state, self._part())
 
     def _show_message(self) -> None:
-        if self._pruning or not self.is_attached:
+        if not is_whole(self):
             return  # what works for the form may end a moment after its lines are gone
         line = self.query_one("#form-message", Static)
         content = self._message()
-        if not content.is_same(self._said):
-            self._said = content
+        if not content.is_same(self._shown_message):
+            self._shown_message = content
             line.display = bool(content.plain)
             line.update(content)
             self._fit()
@@ -321,7 +368,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         self.call_after_refresh(self._show_progress)
 
     def _fit(self) -> None:
-        taken = _FRAME_LINES + (_MESSAGE_LINES if self._said.plain else 0)
+        taken = _FRAME_LINES + (_MESSAGE_LINES if self._shown_message.plain else 0)
         self.query_one("#form-fields").styles.max_height = max(2, self.app.size.height - taken)
 
     def _message(self) -> Content:

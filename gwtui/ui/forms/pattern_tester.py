@@ -144,14 +144,14 @@ def _headline(verdict: FilterVerdict) -> Content:
         return toned(
             f"BLOCKED by {_filters(verdict.blocked_by)}: the request is refused", "bad", bold=True
         )
-    said = []
+    findings = []
     if verdict.redacted_by:
-        said.append(toned(f"REDACTED by {_filters(verdict.redacted_by)}", "warn", bold=True))
+        findings.append(toned(f"REDACTED by {_filters(verdict.redacted_by)}", "warn", bold=True))
     if verdict.flagged_by:
-        said.append(toned(f"FLAGGED by {_filters(verdict.flagged_by)}", "accent", bold=True))
-    if not said:
+        findings.append(toned(f"FLAGGED by {_filters(verdict.flagged_by)}", "accent", bold=True))
+    if not findings:
         return toned("PASSES as it is: no filter matches", "good", bold=True)
-    return Content(", ").join(said)
+    return Content(", ").join(findings)
 
 
 def _filters(places: tuple[int, ...]) -> str:

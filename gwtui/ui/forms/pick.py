@@ -13,9 +13,9 @@ from gwtui.crud.form import MultiPickField, PickOption
 from gwtui.crud.resource import Cell
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.forms.editors import Hinted, OpensByTyping
-from gwtui.ui.forms.opening import OpeningEditor
 from gwtui.ui.forms.reading import UNSAID, Typed
 from gwtui.ui.forms.search import NAMED, SearchOption, SearchScreen, option_line, title_width
+from gwtui.ui.forms.value_screen import OpeningEditor
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 

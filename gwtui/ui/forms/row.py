@@ -34,10 +34,9 @@ from gwtui.ui.forms.editors import (
     Entered,
     Hinted,
     LinesEditor,
-    PickEditor,
     TextEditor,
 )
-from gwtui.ui.forms.model_field import ModelEditor
+from gwtui.ui.forms.one_of_many import ModelEditor, PickEditor
 from gwtui.ui.forms.pick import PicksEditor
 from gwtui.ui.forms.reading import UNSAID, Typed
 from gwtui.ui.forms.secret_field import SecretEditor
@@ -197,8 +196,8 @@ class FieldRow(Vertical):
             note, hint = note or hint, None
         if note is None:
             return toned(field.help or self._state.rules(field.name).description, "muted")
-        said = [cell_content(cell) for cell in (note, hint) if cell is not None]
-        return Content("\n").join(said)
+        lines = [cell_content(cell) for cell in (note, hint) if cell is not None]
+        return Content("\n").join(lines)
 
     def _hint(self) -> Cell | None:
         """What the editor itself knows of its value."""

@@ -17,11 +17,11 @@ from gwtui.client.errors import GatewayError
 from gwtui.crud.form import Choices, PickOption
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_line
-from gwtui.ui.fitting import fit
-from gwtui.ui.forms.opening import ValueScreen
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.row_list import RowList
+from gwtui.ui.forms.value_screen import ValueScreen
 from gwtui.ui.screens.choose import letters, nothing_matches
+from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import QuietInput
@@ -79,14 +79,16 @@ class SearchOption:
         first = dict.fromkeys(first)
         every = [*map(self.option, first)]
         every += [option for option in self.options if option.value not in first]
-        return [option for option in every if wanted in self._seen(option)] if wanted else every
+        if not wanted:
+            return every
+        return [option for option in every if wanted in self._searchable(option)]
 
-    def _seen(self, option: PickOption) -> str:
-        seen = self._sought.get(option)
-        if seen is None:
-            seen = letters(f"{option.value} {option.title} {option.note}")
-            self._sought[option] = seen
-        return seen
+    def _searchable(self, option: PickOption) -> str:
+        text = self._sought.get(option)
+        if text is None:
+            text = letters(f"{option.value} {option.title} {option.note}")
+            self._sought[option] = text
+        return text
 
 
 class SeekInput(QuietInput):

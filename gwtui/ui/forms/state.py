@@ -250,7 +250,7 @@ class FormState:
         wrong = {self._owner(path) for path in (*self._problems, *self._refused)}
         return next((name for name in self.fields if name in wrong), None)
 
-    def tally(self, group: FieldGroup) -> FormSummary:
+    def summary(self, group: FieldGroup) -> FormSummary:
         """How far a group of fields is."""
         names = [field.name for field in group.fields if field.name in self.fields]
         said = [self.problem(name) for name in names]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,19 +18,16 @@ from textual.widget import Widget
 from gwtui.crud.action import APP
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_line
-from gwtui.ui.actions.context import ActionContext, Marks
+from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
 from gwtui.ui.commands import by_id, offered
-from gwtui.ui.frame_facts import header_facts
-from gwtui.ui.health import skewed
+from gwtui.ui.health import freshness, say_unconnected, say_without_value, skewed
 from gwtui.ui.in_doubt import reminder
-from gwtui.ui.messages import FeedChanged
-from gwtui.ui.paint_caches import release
-from gwtui.ui.state_words import freshness, in_sentence, say_unconnected, say_without_value
-from gwtui.ui.subscriptions import FeedUse, Subscriptions
-from gwtui.ui.terminal_size import TerminalSized
+from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
+from gwtui.ui.text import in_sentence
+from gwtui.ui.textual_compat import TerminalSized, bindings_of, is_whole, release_painted
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.footer import KeyFooter
-from gwtui.ui.widgets.header import HeaderBar
+from gwtui.ui.widgets.header import HeaderBar, header_facts
 from gwtui.ui.widgets.one_line import OneLine, PartsLine
 from gwtui.ui.widgets.prompt import GotoPrompt
 from gwtui.ui.widgets.state_panel import StatePanel
@@ -37,12 +35,20 @@ from gwtui.ui.widgets.status import StatusLine
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
-    from gwtui.ui.app import GwtuiApp
-    from gwtui.ui.screens.resource import ListSnapshot
+    from gwtui.ui.widgets.table.widget import TableSnapshot
     from gwtui.watch.hub import FeedHub
 
 
 _CRUMB = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
+
+
+@dataclass(frozen=True, slots=True)
+class ListSnapshot:
+    """A list as it was left; ``detail`` is what the person chose, None for nothing."""
+
+    table: TableSnapshot[Any]
+    filter: str
+    detail: bool | None
 
 
 class GatewayScreen(TerminalSized[None]):
@@ -118,7 +124,7 @@ class GatewayScreen(TerminalSized[None]):
             if action.scope != APP:
                 for key in action.keys:
                     binding = Binding(key, f"app.run({action.id!r})", action.title, show=False)
-                    self._bindings.key_to_bindings.setdefault(key, []).append(binding)
+                    bindings_of(self).setdefault(key, []).append(binding)
 
     # Hooks ----------------------------------------------------------------------------------
 
@@ -205,9 +211,9 @@ class GatewayScreen(TerminalSized[None]):
     # The frame ------------------------------------------------------------------------------
 
     @property
-    def gwtui(self) -> GwtuiApp:
-        """The app, by its own type."""
-        return cast("GwtuiApp", self.app)
+    def gwtui(self) -> DashboardApp:
+        """The app, as the screens know it."""
+        return cast("DashboardApp", self.app)
 
     @property
     def now(self) -> datetime:
@@ -265,7 +271,7 @@ class GatewayScreen(TerminalSized[None]):
         """Leave the feeds."""
         self._subscriptions.close()
         if self not in self.app.screen_stack:  # another took its place; a dialog only covers it
-            release(self)
+            release_painted(self)
         # One paint of what comes next, instead of one for each step of its laying out.
         self.app.delay_update()
 
@@ -292,7 +298,7 @@ class GatewayScreen(TerminalSized[None]):
     @property
     def _is_whole(self) -> bool:
         """Whether every widget is there: not before the first, nor while they are removed."""
-        return self.is_mounted and self.is_attached and not self._pruning
+        return self.is_mounted and is_whole(self)
 
     def refresh_frame(self) -> None:
         """Bring header, banner, panel, status line and footer up to date; unchanged lines rest."""

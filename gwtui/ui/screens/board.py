@@ -11,8 +11,7 @@ from textual.content import Content
 
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.board.body import BoardBody
-from gwtui.ui.board.pages import PAGES
+from gwtui.ui.board.body import PAGES, BoardBody
 from gwtui.ui.board.prompts import BoardPrompt
 from gwtui.ui.board.replaying import Replay, parse_past
 from gwtui.ui.commands import by_id

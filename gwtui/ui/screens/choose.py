@@ -16,8 +16,8 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.ui.fitting import fit
 from gwtui.ui.screens.modal import Modal
+from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.prompt import QuietInput
 

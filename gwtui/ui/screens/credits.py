@@ -136,13 +136,13 @@ class CreditsScreen(GatewayScreen):
 
     def tick(self, now: datetime) -> None:
         """The rates and the runway move with the time."""
-        self._show_standing(now)
+        self._show_state(now)
         self._keys_table.tick()
 
     def _show_past(self, state: FeedState[CreditsPast | None]) -> None:
         """What is recorded tells burn and runway as on the board; the last day where it fits."""
         self._past = past = state.value
-        self._show_standing(self.now)
+        self._show_state(self.now)
         curve = None if past is None else past.curve
         plot = self.query_one("#credits-plot", PlotView)
         known = curve is not None and any(point.state == "value" for point in curve.points)
@@ -179,16 +179,16 @@ class CreditsScreen(GatewayScreen):
             return
         self._credits = credits
         self._measured = measured_rate(self.gwtui.hub, state)
-        self._show_standing(self.now)
+        self._show_state(self.now)
 
     def _show_keys(self, state: FeedState[Sequence[KeyRow]]) -> None:
         if state.value is not None and state.value is not self._keys:
             self._keys = state.value
             self._used_today = used_today(state.value)
             self._show_spending()
-            self._show_standing(self.now)
+            self._show_state(self.now)
 
-    def _show_standing(self, now: datetime) -> None:
+    def _show_state(self, now: datetime) -> None:
         credits = self._credits
         if credits is None:
             return

@@ -18,10 +18,10 @@ from gwtui.resources.recovery.candidates import ABOUT, CANDIDATE, COLUMNS, name_
 from gwtui.resources.recovery.evidence import REACHES, Candidate, Evidence
 from gwtui.resources.recovery.inspection import Inspection, evidence_feed
 from gwtui.ui.commands import by_id
-from gwtui.ui.detail_lines import section_lines
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import FeedState
@@ -51,7 +51,7 @@ class DoubtScreen(GatewayScreen):
     ) -> None:
         super().__init__(RESOURCE, title="Evidence", tab=RESOURCE if opener is None else opener.id)
         self._plan = parent or ""
-        self._name = parent_name
+        self._parent_name = parent_name
         self._opener = opener
         self._reach = 0
         self._found: Inspection | None = None
@@ -90,7 +90,7 @@ class DoubtScreen(GatewayScreen):
         """The write beneath the writes in doubt."""
         if self._opener is None:
             return ()
-        name = self._name or safe_text(self._plan, 60)
+        name = self._parent_name or safe_text(self._plan, 60)
         return (self._opener.title, name if self.evidence is None else name_of(self.evidence))
 
     def status_parts(self) -> Sequence[Content]:

@@ -15,10 +15,9 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from gwtui.ui.messages import FeedChanged
-from gwtui.ui.notices import make_way
-from gwtui.ui.subscriptions import FeedUse, Subscriptions
-from gwtui.ui.terminal_size import TerminalSized
+from gwtui.ui.guarded import clear_notices
+from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
+from gwtui.ui.textual_compat import TerminalSized
 from gwtui.ui.tones import toned
 
 Result = TypeVar("Result")
@@ -107,7 +106,7 @@ class LongDialog(FittedDialog[Result]):
 
     def on_mount(self) -> None:
         """It may take the whole height."""
-        make_way(self.app)
+        clear_notices(self.app)
 
     def _fit(self) -> None:
         super()._fit()

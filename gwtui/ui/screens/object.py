@@ -10,8 +10,8 @@ from textual.app import ComposeResult
 
 from gwtui.crud.resource import Section
 from gwtui.resources.figure_actions import FIGURES
-from gwtui.ui.detail_lines import section_lines
 from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView
 
 _MARGINS = 3

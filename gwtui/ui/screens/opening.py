@@ -8,15 +8,14 @@ from textual.app import ComposeResult
 
 from gwtui.crud.action import APP, LIST
 from gwtui.resources.registry import PARENTS, PLACES, SCREENS
-from gwtui.ui.frame_facts import header_facts
-from gwtui.ui.terminal_size import TerminalSized
+from gwtui.ui.textual_compat import TerminalSized
 from gwtui.ui.widgets.footer import KeyFooter
-from gwtui.ui.widgets.header import HeaderBar
+from gwtui.ui.widgets.header import HeaderBar, header_facts
 from gwtui.ui.widgets.state_panel import StatePanel
 from gwtui.ui.widgets.status import StatusLine
 
 if TYPE_CHECKING:
-    from gwtui.ui.app import GwtuiApp
+    from gwtui.ui.actions.context import DashboardApp
 
 
 class OpeningScreen(TerminalSized[Any]):
@@ -43,7 +42,7 @@ class OpeningScreen(TerminalSized[Any]):
 
     def on_mount(self) -> None:
         """Say where this leads to."""
-        app = cast("GwtuiApp", self.app)
+        app = cast("DashboardApp", self.app)
         panel = self.query_one(StatePanel)
         panel.display = True
         panel.say_connecting()

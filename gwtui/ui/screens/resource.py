@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -18,17 +18,16 @@ from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.actions.context import Marks
 from gwtui.ui.commands import by_id, offered
-from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 from gwtui.ui.screens.completing import Completing, Preparing
 from gwtui.ui.screens.seeking import Seeking
-from gwtui.ui.state_words import in_sentence
 from gwtui.ui.subscriptions import FeedUse
+from gwtui.ui.text import in_sentence
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import FilterInput, FilterPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost
-from gwtui.ui.widgets.table.widget import TableSnapshot
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
@@ -42,15 +41,6 @@ _REST = 0.12
 """Seconds without another row before the detail follows again: a held key repeats faster."""
 
 FILTER_HELP = 'word  -without  "two words"  column:text  column=exact  used>80  created<7d'
-
-
-@dataclass(frozen=True, slots=True)
-class ListSnapshot:
-    """A list as it was left; ``detail`` is what the person chose, None for nothing."""
-
-    table: TableSnapshot[Any]
-    filter: str
-    detail: bool | None
 
 
 class ResourceScreen(GatewayScreen):

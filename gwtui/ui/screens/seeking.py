@@ -12,7 +12,7 @@ from gwtui.crud.text import sentence
 from gwtui.domain.lookup import Lookup, lookup_path, nearest
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.screens.choose import Choice, ChooseScreen
-from gwtui.ui.state_words import in_sentence
+from gwtui.ui.text import in_sentence
 
 if TYPE_CHECKING:
     from gwtui.ui.screens.resource import ResourceScreen
@@ -45,7 +45,7 @@ class Seeking:
         """Whether the rows that are known were read before the path was asked for."""
         self._failure: Exception | None = None
         """Why the list could not be read, as it was said last."""
-        self._told = False
+        self._explained = False
         """Whether it was said that what was opened by its identity does not exist."""
 
     @property
@@ -176,8 +176,8 @@ class Seeking:
         """What was opened by its identity is not there: say what is called alike, once."""
         opener, parent = self._screen.opener, self._screen.parent_row
         unknown = isinstance(state.error, NotFoundError)
-        if unknown and opener is not None and parent is not None and not self._told:
-            self._told = True
+        if unknown and opener is not None and parent is not None and not self._explained:
+            self._explained = True
             self._screen.run_worker(self._explain_parent(opener, parent), group=_GROUP)
 
     async def _explain_parent(self, opener: ResourceSpec[Any], parent: str) -> None:
@@ -194,8 +194,8 @@ class Seeking:
         missing = f"There is no {spec.singular} “{safe_line(path, _NAME)}”"
         unsure = " among those that could be read" if state.lacks else ""
         near = f"; there is {', '.join(alike)}" if alike else ""
-        said = f"{missing}{unsure}{near}. {instead}".strip()
-        self._screen.gwtui.say(said, severity="warning")
+        text = f"{missing}{unsure}{near}. {instead}".strip()
+        self._screen.gwtui.say(text, severity="warning")
 
     def _called(self, row: Any) -> str:
         return f"{self._spec.singular} “{self._spec.name(row)}”"

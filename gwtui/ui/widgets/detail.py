@@ -1,14 +1,155 @@
-"""The pane with every figure of one resource."""
+"""The pane with every figure of one resource, and its text: labelled figures, small tables."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from gwtui.crud.resource import ResourceSpec
-from gwtui.ui.detail_lines import detail_lines
-from gwtui.ui.tones import toned
+from rich.cells import cell_len
+from textual.content import Content
+
+from gwtui.crud.resource import Cell, DetailRow, DetailTable, ResourceSpec, Section
+from gwtui.ui.text import fit
+from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.lines import LinesView
+
+_LABEL = 22
+_GAP = "  "
+
+
+def detail_lines(spec: ResourceSpec[Any], item: Any, now: datetime, width: int) -> list[Content]:
+    """Every figure of ``item``. Sections without content are left out."""
+    return section_lines(spec.name(item), spec.sections, item, now, width)
+
+
+def section_lines(
+    name: str,
+    sections: Sequence[Section[Any]],
+    item: Any,
+    now: datetime,
+    width: int,
+    *,
+    hints: bool = True,
+) -> list[Content]:
+    """The same for an item that is in no list. ``name`` must be fit to be shown.
+
+    Without ``hints`` where the keys of its list do nothing.
+    """
+    lines = _wrap(toned(name, "plain", bold=True), width)
+    contents = [
+        (section.title, [part for part in section.content(item, now) if hints or not _hints(part)])
+        for section in sections
+    ]
+    rows = [part for _title, parts in contents for part in parts if isinstance(part, DetailRow)]
+    label = min(_LABEL, max((cell_len(row.label) for row in rows), default=0))
+    for title, content in contents:
+        if not content:
+            continue
+        lines += [Content(""), toned(title, "accent", bold=True)]
+        for part in content:
+            if isinstance(part, DetailTable):
+                lines += _table(part, width)
+            else:
+                lines += _row(part, label, width)
+    return lines
+
+
+def _hints(part: DetailRow | DetailTable) -> bool:
+    return isinstance(part, DetailRow) and part.hint
+
+
+def _row(row: DetailRow, label: int, width: int) -> list[Content]:
+    """The label, the value folded beside it, and the note beneath or behind."""
+    start = label + len(_GAP)
+    room = max(8, width - start)
+    value = cell_content(row.value)
+    folded = _wrap(value, room)
+    if row.note:
+        if folded[-1].cell_length + len(_GAP) + cell_len(row.note) <= room:
+            folded[-1] = Content.assemble(folded[-1], _GAP, toned(row.note, "muted"))
+        else:
+            folded += _wrap(toned(row.note, "muted"), room)
+    indent = Content(" " * start)
+    name = toned(fit(row.label, label) + _GAP, "muted")
+    return [
+        Content.assemble(name if number == 0 else indent, line)
+        for number, line in enumerate(folded)
+    ]
+
+
+def _wrap(content: Content, width: int) -> list[Content]:
+    if content.cell_length <= width and "\n" not in content.plain:
+        return [content]
+    return list(content.wrap(width)) or [content]
+
+
+def _table(table: DetailTable, width: int) -> list[Content]:
+    """The first column left-aligned, figures to the right; cells fold where there is no room.
+
+    Where not even words fit beside each other, each figure has a line with its column's title.
+    """
+    heads = [Cell(title, "muted") for title in table.columns]
+    grid: Sequence[Sequence[Cell]] = [heads, *table.rows]
+    widths = _column_widths(grid, width)
+    if widths is None:
+        return _listed(table, width)
+    return [line for row in grid for line in _table_row(row, widths)]
+
+
+def _table_row(row: Sequence[Cell], widths: Sequence[int]) -> list[Content]:
+    """The lines of a row: as many as the cell that is folded most."""
+    folded = [
+        [part.plain for part in _wrap(Content(cell.text), width)]
+        for cell, width in zip(row, widths, strict=False)
+    ]
+    return [
+        Content(_GAP).join(
+            toned(
+                fit(parts[line] if line < len(parts) else "", widths[column], right=column > 0),
+                row[column].tone,
+            )
+            for column, parts in enumerate(folded)
+        )
+        for line in range(max(map(len, folded), default=0))
+    ]
+
+
+def _column_widths(grid: Sequence[Sequence[Cell]], room: int) -> list[int] | None:
+    """As wide as the widest cell; where that is too much, the most foldable columns give way.
+
+    None where the columns cannot stand beside each other without breaking words.
+    """
+    columns = [
+        [row[column].text for row in grid if column < len(row)]
+        for column in range(max(map(len, grid), default=0))
+    ]
+    widths = [max(map(cell_len, texts)) for texts in columns]
+    words = [
+        max(cell_len(word) for text in texts for word in text.split() or ("",)) for texts in columns
+    ]
+    over = sum(widths) + len(_GAP) * (len(widths) - 1) - room
+    while over > 0:
+        column = max(range(len(widths)), key=lambda at: widths[at] - words[at])
+        if widths[column] <= words[column]:
+            return None
+        widths[column] -= 1
+        over -= 1
+    return widths
+
+
+def _listed(table: DetailTable, width: int) -> list[Content]:
+    """Each row's first cell on a line of its own, its figures with their titles beneath."""
+    lines: list[Content] = []
+    for row in table.rows:
+        first, *figures = row
+        lines += _wrap(cell_content(first), width)
+        for title, cell in zip(table.columns[1:], figures, strict=False):
+            line = Content.assemble(toned(f"{title} ", "muted"), cell_content(cell))
+            room = max(1, width - len(_GAP))
+            lines += [Content.assemble(_GAP, part) for part in _wrap(line, room)]
+    return lines
+
 
 _NARROWEST = 20
 

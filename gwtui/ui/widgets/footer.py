@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from gwtui.crud.action import APP, Action
-from gwtui.ui.keys import shown
+from gwtui.ui.commands import shown
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import Part, PartsLine
 

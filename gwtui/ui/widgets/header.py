@@ -6,17 +6,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
 from rich.cells import cell_len
 from textual.content import Content
 
 from gwtui.domain.cells import Tone
-from gwtui.ui.fitting import fit
+from gwtui.domain.safe_text import safe_text
+from gwtui.resources.registry import SHORT_TITLES, TABS, TITLES
+from gwtui.ui.commands import place_actions, shown, tab_of
+from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import Part, PartsLine
 
 if TYPE_CHECKING:
+    from gwtui.client.connection import Connection
     from gwtui.crud.resource import Cell
+    from gwtui.ui.actions.context import DashboardApp
+
 
 READ_ONLY = "READ-ONLY"
 CRITICAL = "CRITICAL"
@@ -197,3 +204,59 @@ class HeaderBar(PartsLine):
         """Fit the facts to the new width."""
         if self._facts is not None:
             self.show_facts(self._facts)
+
+
+def header_facts(app: DashboardApp, current: str) -> HeaderFacts:
+    """What the header says on the tab ``current``."""
+    tabs = _tabs(current)
+    if app.session is None:
+        return HeaderFacts(tabs, app.scope_name)
+    connection = app.session.connection
+    return HeaderFacts(
+        tabs,
+        app.scope_name,
+        profile=safe_text(connection.label, 40),
+        host=_host(connection),
+        token_source=_source(connection),
+        read_only=app.read_only,
+        why_read_only="" if connection.read_only else app.held or "",
+        critical=connection.critical,
+        alerts=app.alert_badge,
+        faults=connection.faults,
+    )
+
+
+def whose(app: DashboardApp) -> str:
+    """Whose gateway it is, for what covers the header; empty for one on a private socket."""
+    if app.session is None:
+        return ""
+    connection = app.session.connection
+    host = _host(connection)
+    named = filter(None, (CRITICAL if connection.critical else "", safe_text(connection.label, 40)))
+    return " · ".join([*named, host]) if host else ""
+
+
+def _host(connection: Connection) -> str:
+    """Empty for a gateway on a private socket: its address says nothing."""
+    return "" if connection.socket_path else safe_text(urlsplit(connection.base_url).netloc, 60)
+
+
+def _source(connection: Connection) -> str:
+    same = connection.token_source == connection.label
+    return "" if same else safe_text(connection.token_source, 30)
+
+
+def _tabs(current: str) -> tuple[Tab, ...]:
+    """The tabs, and the place that is shown when it has none."""
+    places = [(action, tab_of(action)) for action in place_actions()]
+    return tuple(
+        Tab(
+            action.id,
+            shown(action.keys[0]) if action.keys else "",
+            TITLES[place],
+            place == current,
+            SHORT_TITLES[place],
+        )
+        for action, place in places
+        if place is not None and (place in TABS or place == current)
+    )

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from rich.cells import cell_len
 from rich.segment import Segment
-from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Region, Size
@@ -16,24 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 
-
-def difference(before: Strip, after: Strip) -> tuple[int, int]:
-    """The cells, from the first to behind the last, in which two lines differ."""
-    old, new = _signs(before), _signs(after)
-    shorter = min(len(old), len(new))
-    left = next((i for i in range(shorter) if old[i] != new[i]), shorter)
-    same = next((i for i in range(shorter - left) if old[-1 - i] != new[-1 - i]), shorter - left)
-    if before.cell_length != after.cell_length:
-        same = 0
-    start = sum(width for _, _, width in new[:left])
-    return start, max(before.cell_length, after.cell_length) - sum(
-        width for _, _, width in new[len(new) - same :]
-    )
-
-
-def _signs(strip: Strip) -> list[tuple[str, Style | None, int]]:
-    """Every sign with its style and its width in cells."""
-    return [(sign, segment.style, cell_len(sign)) for segment in strip for sign in segment.text]
+from gwtui.ui.textual_compat import fit_scrollbars
 
 
 class LinesView(ScrollView, can_focus=True):
@@ -69,32 +50,23 @@ class LinesView(ScrollView, can_focus=True):
             or number >= len(lines)
             or not before[number].is_same(lines[number])
         ]
-        painted = {number: self._strips.pop(number, None) for number in changed}
+        for number in changed:
+            self._strips.pop(number, None)
         width = max((line.cell_length for line in self._lines), default=0)
         size = Size(width, len(self._lines))
         if size != self.virtual_size:
             self.virtual_size = size
-        top = self.scroll_offset.y
-        visible = [number for number in changed if top <= number < top + self.size.height]
+        top, (across, down) = self.scroll_offset.y, self.size
+        visible = [number - top for number in changed if top <= number < top + down]
         if visible:
-            self.refresh(*(self._region(number, painted[number]) for number in visible))
+            self.refresh(*(Region(0, y, across, 1) for y in visible))
 
     def watch_virtual_size(self, size: Size) -> None:
         """Bring scroll bar and position up to date; the layout where the lines make the size."""
         if self.styles.auto_dimensions:
             self.refresh(layout=True)
         elif self.is_attached:
-            self._scroll_update(size)
-
-    def _region(self, number: int, painted: Strip | None) -> Region:
-        """What of a line must be painted: all of it unless it is known what stood there."""
-        scroll_x, scroll_y = self.scroll_offset
-        start, end = 0, self.size.width
-        if painted is not None and number < len(self._lines):
-            strip = self._strips[number] = self._strip(self._lines[number])
-            left, right = difference(painted, strip)
-            start, end = max(0, left - scroll_x), min(end, right - scroll_x)
-        return Region(start, number - scroll_y, max(0, end - start), 1)
+            fit_scrollbars(self, size)
 
     @property
     def text(self) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from rich.cells import cell_len
-from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -18,9 +16,10 @@ from textual.suggester import SuggestFromList
 from textual.widgets import Input, Static
 
 from gwtui.domain.safe_text import safe_characters
+from gwtui.ui.textual_compat import ShowsOtherText
 
 
-class QuietInput(Input):
+class QuietInput(ShowsOtherText, Input):
     """An input whose cursor does not blink: a blink costs bytes and attention.
 
     It is as wide as its place, so that no key that is typed lays out the screen anew. Its value
@@ -49,12 +48,9 @@ class QuietInput(Input):
         """Leave no more room behind a text that became shorter than it needs."""
         self.scroll_x = self.validate_scroll_x(self.scroll_x)
 
-    @property
-    def _value(self) -> Text:
-        return Text(safe_characters(self.value), no_wrap=True, overflow="ignore", end="")
-
-    def _position_to_cell(self, position: int) -> int:
-        return cell_len(safe_characters(self.value)[:position])
+    def shown_value(self) -> str:
+        """The value with each control character replaced by a visible mark."""
+        return safe_characters(self.value)
 
 
 class FilterInput(QuietInput):
@@ -63,7 +59,8 @@ class FilterInput(QuietInput):
     class HelpAsked(Message):
         """The language of the filter should be explained."""
 
-    async def _on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
+        """Ask for the explanation; every other key is typed."""
         before = self.value[: self.cursor_position]
         if event.key == "question_mark" and (not before or before.endswith(" ")):
             event.stop()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
-from gwtui.ui.fitting import fit
+from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.header import HeaderFacts, left_out
 from gwtui.ui.widgets.one_line import OneLine

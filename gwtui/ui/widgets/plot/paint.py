@@ -275,11 +275,11 @@ def _under_cursor(raster: Raster, row: int, column: int, at: int | None, bare: s
 
 def _runs(marks: Iterable[Mark]) -> Iterator[Content]:
     """Neighbours of one tone as one text: each change of colour costs bytes."""
-    for tone, run in groupby(marks, key=_seen_tone):
+    for tone, run in groupby(marks, key=_drawn_tone):
         yield toned("".join(mark.sign for mark in run), tone)
 
 
-def _seen_tone(mark: Mark) -> Tone:
+def _drawn_tone(mark: Mark) -> Tone:
     return "plain" if mark.sign == " " else mark.tone
 
 

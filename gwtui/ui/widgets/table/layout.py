@@ -146,41 +146,20 @@ Frame = Sequence[Row | None]
 """One entry for each line of the viewport; None where no row stands."""
 
 
-@dataclass(frozen=True, slots=True)
-class CellSpan:
-    """Cells of one line that must be painted again."""
+def changed(before: Frame, after: Frame) -> list[int]:
+    """The lines that look different, when both frames were drawn in the same layout.
 
-    line: int
-    x: int
-    width: int
-
-
-def changed(before: Frame, after: Frame, layout: Layout) -> list[CellSpan]:
-    """The spans that differ, when both frames were drawn in the same layout; one for each line.
-
-    Identities do not count, only what is seen: two rows that look alike need no paint. Textual
-    sends a line from its widget's left edge to the end of the span, so a second span on the same
-    line would send the first part twice.
+    Identities do not count, only what is seen: two rows that look alike need no paint. Which cells
+    of a line go to the terminal is the screen memory's to find out.
     """
-    spans: list[CellSpan] = []
+    lines: list[int] = []
     for line in range(max(len(before), len(after))):
         old = before[line] if line < len(before) else None
         new = after[line] if line < len(after) else None
-        if old is new:
-            continue
-        if old is None or new is None or old.cursor != new.cursor:
-            spans.append(CellSpan(line, 0, layout.width))
-        elif (span := _row_span(line, old, new, layout)) is not None:
-            spans.append(span)
-    return spans
+        if old is not new and (old is None or new is None or _look(old) != _look(new)):
+            lines.append(line)
+    return lines
 
 
-def _row_span(line: int, old: Row, new: Row, layout: Layout) -> CellSpan | None:
-    ends = [
-        (slot.x, slot.x + slot.width)
-        for slot, was, now in zip(layout.slots, old.cells, new.cells, strict=True)
-        if was != now
-    ]
-    if old.marked != new.marked:
-        ends.insert(0, (0, GUTTER))
-    return CellSpan(line, ends[0][0], ends[-1][1] - ends[0][0]) if ends else None
+def _look(row: Row) -> tuple[bool, bool, tuple[Cell, ...]]:
+    return row.cursor, row.marked, row.cells

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from gwtui.ui.widgets.table.model import Loss
     from gwtui.ui.widgets.table.widget import ResourceTable
-
-
-Loss = Literal["deleted", "filtered"]
-"""Why a row is gone: no longer among the items, or hidden by the filter."""
 
 
 class TableMessage(Message):

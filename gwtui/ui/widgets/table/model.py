@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from gwtui.crud.resource import Facets, filter_kinds
 from gwtui.domain.cells import ordered
 from gwtui.domain.filters import parse
 from gwtui.ui.widgets.table.layout import Frame, Layout, Row
 from gwtui.ui.widgets.table.matching import Haystacks, Matcher
-from gwtui.ui.widgets.table.messages import Loss
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
+
+
+Loss = Literal["deleted", "filtered"]
+"""Why a row is gone: no longer among the items, or hidden by the filter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Drawing: a model in a scrolled viewport, repainting only the cells that differ."""
+"""Drawing: a model in a scrolled viewport, repainting only the lines that differ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.fitting import fit
+from gwtui.ui.text import fit
 from gwtui.ui.widgets.table.layout import GAP, Frame, Layout, Row, Slot, arrange, changed
 from gwtui.ui.widgets.table.model import TableModel
 
@@ -128,8 +128,8 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
     """Shows a model; says nothing and takes no keys.
 
     ``_drawn`` is what stands on the screen. Every change of the model ends in ``redraw``, which
-    compares it with what should stand there: that is how one changed figure costs one small
-    region however it came about.
+    compares it with what should stand there: that is how one changed figure costs one line to
+    paint however it came about.
     """
 
     ALLOW_SELECT = False
@@ -184,16 +184,16 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         return self.scroll_offset.y
 
     def redraw(self, *, anew: bool = False) -> None:
-        """Compare what should be seen with what is, and repaint the difference.
+        """Compare what should be seen with what is, and repaint the lines that differ.
 
         ``anew`` reads every cell again; otherwise cells of unchanged items stay as they were.
         """
         known = {} if anew else {row.identity: row for row in self._drawn if row is not None}
         frame = self._frame(known)
-        spans = changed(self._drawn, frame, self.shape)
+        lines = changed(self._drawn, frame)
         self._drawn = frame
-        if spans:
-            self.refresh(*(Region(s.x, s.line + HEADER, s.width, 1) for s in spans))
+        if lines:
+            self.refresh(*(Region(0, line + HEADER, self.shape.width, 1) for line in lines))
 
     def redraw_header(self) -> None:
         """Repaint the header alone."""

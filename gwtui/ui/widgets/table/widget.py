@@ -156,7 +156,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         self._page, self._resume_at = snapshot.page, snapshot.top
 
     def show(self, items: Sequence[T]) -> None:
-        """Show another list of items, repainting the cells that differ."""
+        """Show another list of items, repainting the lines that differ."""
         self.adopt(self.prepare(items))
 
     def prepare(self, items: Sequence[T]) -> Prepared[T]:
@@ -164,7 +164,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         return self.model.prepare(items)
 
     def adopt(self, prepared: Prepared[T]) -> None:
-        """Show what was prepared, repainting the cells that differ."""
+        """Show what was prepared, repainting the lines that differ."""
         self._follow(lambda: self.model.adopt(prepared))
         self._work_later()
 
@@ -190,15 +190,10 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         return found
 
     def tick(self) -> None:
-        """Repaint the cells whose text depends on the time and has changed."""
+        """Repaint the lines in which a text depends on the time and has changed."""
         self.redraw(anew=True)
         if self.model.filtering:
             self._work_later()
-
-    def mark_all_visible(self) -> None:
-        """Mark every row that the filter lets through."""
-        self.model.marks.update(self.model.order)
-        self._moved()
 
     def clear_marks(self) -> None:
         """Take every mark away, those of hidden rows included."""
@@ -328,7 +323,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
             self.scroll_rows(self._resume_at)
             self._resume_at = None
         self.reveal()
-        self._tell()
+        self._post_changes()
 
     def _follow(self, change: Callable[[], Lost | None]) -> None:
         """Change the rows; the row that the eye rests on keeps its place on the screen."""
@@ -348,7 +343,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         self.redraw()
         if lost is not None:
             self.post_message(self.SelectionLost(self, lost.identity, lost.reason, lost.neighbour))
-        self._tell()
+        self._post_changes()
 
     def _anchor(self) -> str | None:
         """The selected row while it is in view, else the first one in view."""
@@ -371,7 +366,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
     def _moved(self) -> None:
         self.reveal()
         self.redraw()
-        self._tell()
+        self._post_changes()
 
     def _turn(self, way: int) -> None:
         """Go to another page of columns."""
@@ -379,9 +374,9 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         if page != self.shape.page:
             self._page = page
             self.lay_out(page)
-            self._tell()
+            self._post_changes()
 
-    def _tell(self) -> None:
+    def _post_changes(self) -> None:
         """Tell the screen what is new since it was last told."""
         identity = self.selected_identity
         if identity != self._highlighted:

@@ -1,7 +1,8 @@
-"""One identifier, completed from a list while typed."""
+"""One of many: chosen from a list that is searched, or typed and completed from it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import work
@@ -10,12 +11,17 @@ from textual.content import Content
 from textual.suggester import Suggester
 
 from gwtui.crud.form import ModelField, PickOption
-from gwtui.crud.resource import Cell
+from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.suggestions import did_you_mean
-from gwtui.ui.forms.editors import Hinted, TextEditor
+from gwtui.ui.forms.editors import Edited, Hinted, OpensByTyping, TextEditor
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.search import SearchOption, SearchScreen, option_line, title_width
+from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.tones import toned
 from gwtui.ui.typed_ahead import OPENING
+
+_MANY = 12
+"""Options beyond which they are searched."""
 
 
 class _FromOffer(Suggester):
@@ -123,3 +129,50 @@ class ModelEditor(TextEditor):
         if kept is not None and isinstance(kept.typed, str):
             self.value = kept.typed
             self.cursor_position = len(self.value)
+
+
+class PickEditor(OpensByTyping, can_focus=True):
+    """One of many: shows the chosen one, opens a list on Enter, space, a letter or a click."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "open", show=False)]
+    DEFAULT_CSS = "PickEditor { height: 1; }"
+
+    def __init__(self, title: str, options: Sequence[tuple[str, str]], value: str) -> None:
+        super().__init__()
+        self._title = title
+        self._options = tuple(options)
+        self._value = value
+
+    def render(self) -> Content:
+        """The chosen one, and that there are others."""
+        label = dict(self._options).get(self._value, self._value)
+        tone: Tone = "accent" if self.has_focus else "plain"
+        return Content.assemble(toned(label, tone, bold=True), toned("  ▾ Enter chooses", "muted"))
+
+    def on_click(self) -> None:
+        """Open the list."""
+        self.action_open()
+
+    @work(group=OPENING, exclusive=True)
+    async def action_open(self) -> None:
+        """Let the person choose; of many, by typing a part of the name."""
+        chosen = await (self._found() if len(self._options) > _MANY else self._chosen())
+        if chosen is not None and chosen != self._value:
+            self._value = chosen
+            self.refresh()
+            self.post_message(Edited(chosen))
+
+    async def _chosen(self) -> str | None:
+        choices = [Choice(value, label) for value, label in self._options]
+        screen = ChooseScreen(self._title, choices, current=self._value, sought=self.take_typed())
+        return await self.app.push_screen_wait(screen)
+
+    async def _found(self) -> str | None:
+        async def options() -> Sequence[PickOption]:
+            return [PickOption(value, label) for value, label in self._options]
+
+        offer = SearchOption(options)
+        await offer.load()
+        screen = FindScreen(self._title, offer, self._value, self.take_typed())
+        kept = await self.app.push_screen_wait(screen)
+        return None if kept is None else str(kept.typed)

@@ -1,4 +1,4 @@
-"""Text in a given number of cells."""
+"""Plain text as it is shown: in a number of cells, a title inside of a sentence."""
 
 from __future__ import annotations
 
@@ -17,3 +17,8 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
         return set_cell_size(text, width - 1) + ELLIPSIS
     padding = " " * (width - length)
     return padding + text if right else text + padding
+
+
+def in_sentence(title: str) -> str:
+    """A title inside of a sentence: in small letters, but for abbreviations such as ZDR."""
+    return " ".join(word if word.isupper() else word.lower() for word in title.split(" "))

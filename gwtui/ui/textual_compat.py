@@ -1,0 +1,332 @@
+"""Every private name of Textual and Rich that the dashboard depends on, each with its reason.
+
+No other module uses one. A private name may change with any release of Textual, so that the
+version is held to the minor release that this file was tested with (``TESTED``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+from rich.cells import cell_len
+from rich.color import ColorSystem
+from rich.console import Console, RenderableType
+from rich.segment import Segment, Segments
+from rich.text import Text
+from textual import events
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
+from textual._queue import Queue
+from textual._styles_cache import StylesCache
+from textual.app import App
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.dom import DOMNode
+from textual.driver import Driver
+from textual.geometry import NULL_SIZE, Size
+from textual.message import Message
+from textual.message_pump import MessagePump
+from textual.notifications import Notification
+from textual.screen import Screen, ScreenResultType
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget, _RenderCache
+from textual.worker import WorkerFailed
+
+TESTED = "8.2"
+"""The minor release of Textual whose private names these are."""
+
+Piece = tuple[int, int, Strip]
+"""A piece of a line, with the column and the line it begins at."""
+
+
+# The terminal ---------------------------------------------------------------------------------
+
+
+def driver_of(app: App[Any]) -> Driver | None:
+    """What writes to the terminal, for what no widget paints: clipboard and window title.
+
+    None before the app runs. Textual names no public way to write a sequence of one's own.
+    """
+    return app._driver
+
+
+def terminal_size(app: App[Any]) -> Size | None:
+    """The size of the terminal as it is now; None where it cannot be asked.
+
+    A resize event only names the size at the moment of its signal. A terminal that reports its
+    size by itself does so in order, and may be the only one to know it.
+    """
+    driver = app._driver
+    if driver is None or getattr(driver, "_in_band_window_resize", False):
+        return None
+    read = getattr(driver, "_get_terminal_size", None)
+    return None if read is None else Size(*read())
+
+
+def pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
+    """What an update paints; only Textual's compositor knows how its updates are made up."""
+    if isinstance(update, LayoutUpdate):
+        for y, strips in enumerate(update.strips, update.region.y):
+            x = update.region.x
+            for strip in strips:
+                yield x, y, strip
+                x += strip.cell_length
+        return
+    for y, left, right in update.spans:
+        for end, (x, chop) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+            if chop is not None and x < right and end > left:
+                yield x, y, chop.crop(0, min(end, right) - x)
+
+
+class _Rendered(CompositorUpdate):
+    """An update that is rendered already: only this type is written without a further look."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def render_segments(self, console: Console) -> str:  # noqa: ARG002 - rendered already
+        """The bytes."""
+        return self._text
+
+
+# The app --------------------------------------------------------------------------------------
+
+
+class HookedApp(App[int], inherit_bindings=False):
+    """An app with public hooks in three places where Textual has private ones only."""
+
+    crash: str | None = None
+    """The report of the failure that ended the program, None while there was none."""
+
+    def outgoing(self, painted: Iterable[Piece], colours: ColorSystem | None) -> str:
+        """Hook: the bytes to send for what was painted; empty sends nothing.
+
+        ``colours`` is what the terminal can show, None for no colours.
+        """
+        raise NotImplementedError
+
+    def is_harmless(self, error: Exception, *, leaving: bool) -> bool:  # noqa: ARG002 - the hook's
+        """Hook: whether an error is dropped; ``leaving`` while the program ends."""
+        return False
+
+    def report(self, error: BaseException | None) -> str:
+        """Hook: what is printed in the end of the error that ended the program."""
+        raise NotImplementedError
+
+    # Every update passes this method; no public one stands between it and the terminal.
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        if self._sends and isinstance(renderable, LayoutUpdate | ChopsUpdate):
+            # Rich's public name of the colour system is a text, its styles take the private one.
+            text = self.outgoing(pieces(renderable), self.console._color_system)
+            if not text:
+                return
+            super()._display(screen, cast("RenderableType", _Rendered(text)))
+        else:
+            super()._display(screen, renderable)
+
+    @property
+    def _sends(self) -> bool:
+        """Whether an update goes to a terminal now: what is dropped must not count as shown."""
+        running = self._running and not self._closed and not self._batch_count
+        return running and not self.is_headless and self._driver is not None
+
+    # Errors of every message and worker end here; there is no public hook.
+    def _handle_exception(self, error: Exception) -> None:
+        if not self.is_harmless(error, leaving=self._exit):
+            super()._handle_exception(error)
+
+    def panic(self, *_renderables: Any) -> None:
+        """End the program; what an error has to show of itself may hold values."""
+        self._fatal_error()
+
+    # Textual's own report prints local variables, tokens among them.
+    def _fatal_error(self) -> None:
+        if self.crash is not None:
+            return
+        self.bell()
+        error: BaseException | None = self._exception
+        if isinstance(error, WorkerFailed):
+            error = error.error  # only this one knows where it happened
+        self.crash = self.report(error)
+        self._exit_renderables.append(Segments([Segment(self.crash)]))
+        self._close_messages_no_wait()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Give the event the terminal's size as it is when its turn comes.
+
+        A second signal may come between the reading of a size and the posting of its event: the
+        newer event is posted first, and the older size would stay. The handlers of Textual's own
+        app come after this one.
+        """
+        if (size := terminal_size(self)) is not None:
+            event.size = event.virtual_size = event.container_size = size
+
+
+def fail(app: App[Any], error: Exception) -> None:
+    """End the app as an error in a handler of a message does: for tasks of one's own."""
+    app._handle_exception(error)
+
+
+def set_first_theme(app: App[Any], name: str) -> None:
+    """Set the theme before the first paint: the public way reads every style sheet twice."""
+    app.set_reactive(App.theme, name)
+    theme = app.current_theme
+    app.set_class(theme.dark, "-dark-mode", update=False)
+    app.set_class(not theme.dark, "-light-mode", update=False)
+    app.set_class(True, f"-theme-{theme.name}", update=False)
+    app._refresh_truecolor_filter(app.ansi_theme)
+    app.stylesheet.set_variables(app.get_css_variables())
+
+
+def withdraw_notices(app: App[Any], severity: str) -> None:
+    """Take away the notices of a severity. Public is only to take away every notice."""
+    found: list[Notification] = [one for one in app._notifications if one.severity == severity]
+    for notice in found:
+        app._unnotify(notice)
+
+
+# Screens --------------------------------------------------------------------------------------
+
+
+class TerminalSized(Screen[ScreenResultType]):
+    """A screen that is laid out in the size of its app, whatever asks for the layout.
+
+    Textual lays a screen out in the size that each resize event names, or in its own last one,
+    and every layout in another size posts a resize event to the screen itself. With two sizes
+    under way while the screen is busy, each layout brings the other size back, without end.
+    """
+
+    # Every layout of a screen goes through this private method; no public one stands before it.
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:  # noqa: ARG002
+        now = self.app.size
+        # What only moved may be laid out by itself, but not when there is another room for it.
+        super()._refresh_layout(now, scroll and now == self.outer_size)
+
+
+def let_be_switched(screen: Screen[Any], app: App[Any]) -> None:
+    """Prepare the default screen of an app for ``switch_screen``.
+
+    That one takes a result's callback away from the screen it replaces, and only a pushed screen
+    has one.
+    """
+    screen._push_result_callback(app, None)
+
+
+def bindings_of(node: DOMNode) -> dict[str, list[Binding]]:
+    """The bindings of one app or screen by key, to be changed.
+
+    ``App.bind`` knows no priority, and screens have nothing alike.
+    """
+    return node._bindings.key_to_bindings
+
+
+def is_whole(widget: Widget) -> bool:
+    """Whether every part of a widget can be found in it: not while they are being removed.
+
+    A widget that is removed is attached until its last part is gone.
+    """
+    return widget.is_attached and not widget._pruning
+
+
+def is_laid_out(screen: Screen[Any]) -> bool:
+    """Whether everything has its place, and what waits for that has been called."""
+    return not (screen._layout_required or screen._callbacks)
+
+
+def busy_pump(app: App[Any], likely: MessagePump | None = None) -> MessagePump | None:
+    """A pump with a message queued or being handled: of the app, its screens or their widgets.
+
+    ``likely`` is looked at first. None when there is nothing left to do; workers, timers and what
+    the operating system is asked for do not count. Textual tells nobody; the pilot of its tests
+    goes by processor time.
+    """
+    if likely is not None and _is_busy(likely):
+        return likely
+    return next((pump for pump in (app, *app._registry) if _is_busy(pump)), None)
+
+
+def _is_busy(pump: MessagePump) -> bool:
+    """Whether a pump does anything but wait for its next message; one being mounted does."""
+    queue: Queue[Message | None] = pump._message_queue
+    if queue.ready_event._waiters:
+        return not queue.empty() or bool(pump._next_callbacks)
+    # A pump that was never started, or has ended, has no task. The app's is nobody's.
+    return pump._task is not None or pump.is_dom_root
+
+
+# What is kept of painted screens --------------------------------------------------------------
+
+
+def release_painted(screen: Screen[Any]) -> None:
+    """Forget every painted line of a screen; it is painted again when it is shown.
+
+    A line is kept as a dozen pieces with seven caches each: a megabyte a screen. Textual keeps
+    them for as long as the screen lives.
+    """
+    # Scrollbars are no children: only the compositor knows them.
+    widgets: set[Widget] = {*screen._compositor.widgets, screen}
+    widgets.update(screen.walk_children(Widget))
+    for widget in widgets:
+        widget._set_dirty()
+        widget._render_cache = _RenderCache(NULL_SIZE, [])
+        widget._layout_cache.clear()
+
+
+def release_closed() -> None:
+    """Forget the painted lines of widgets that are gone.
+
+    Textual remembers two colours for each of the last thousand widgets by what holds their lines,
+    and so holds the lines as well.
+    """
+    StylesCache.get_inner_outer.cache_clear()
+
+
+# Widgets --------------------------------------------------------------------------------------
+
+
+def fit_scrollbars(view: ScrollView, size: Size) -> None:
+    """Tell the scrollbars of a view another size of what it shows, without a layout.
+
+    What Textual does itself when a virtual size changes; a view that watches its size without
+    repainting has to do it.
+    """
+    view._scroll_update(size)
+
+
+class ScrollsWhenNeeded(VerticalScroll):
+    """Has a scroll bar when what is in it does not fit without one.
+
+    The bar takes width away, so that text folds into more lines beside it. Textual looks at these
+    lines: a bar that was needed once, in a smaller window say, would stay where everything fits
+    without it.
+    """
+
+    # There is no other way to have a say in when Textual shows the bar.
+    def _refresh_scrollbars(self) -> None:
+        room = self.container_size
+        if not room or not self.is_scrollable:
+            return
+        needed = self.arrange(room).total_region.bottom > room.height
+        self.show_vertical_scrollbar = needed
+        if needed or self._vertical_scrollbar is not None:
+            self.vertical_scrollbar.display = needed
+
+
+class ShowsOtherText:
+    """Stands before ``Input`` among the bases of a class: draws another text than its value.
+
+    Every sign of ``shown_value`` stands for one of the value. An input draws and measures its own
+    value; public hooks change colours only.
+    """
+
+    def shown_value(self) -> str:
+        """Hook: what is drawn, of the length of the value."""
+        raise NotImplementedError
+
+    @property
+    def _value(self) -> Text:
+        return Text(self.shown_value(), no_wrap=True, overflow="ignore", end="")
+
+    def _position_to_cell(self, position: int) -> int:
+        return cell_len(self.shown_value()[:position])
