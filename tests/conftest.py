@@ -111,6 +111,13 @@ def still_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(widget.__dict__["cursor_blink"], "_default", False)
 
 
+@pytest.fixture
+def own_objects_only() -> None:
+    """``gc.get_objects`` leaves out what earlier tests made, thousands of objects in a full run."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def style_sheets_parsed_once() -> Iterator[None]:
     """Applications share what their style sheets mean; each one parses them again otherwise."""

@@ -291,6 +291,7 @@ async def test_own_key_only_and_fallback_exclude_each_other(desk: Desk) -> None:
     assert desk.events() == []
 
 
+@pytest.mark.usefixtures("own_objects_only")
 async def test_the_key_that_was_typed_is_nowhere_once_it_was_sent(
     desk: Desk, tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: Any
 ) -> None:

@@ -30,7 +30,7 @@ from surfaces_kit import SURFACES, Surface, all_screens, opened
 RESIZES = int(os.environ.get("GWTUI_RESIZES", "0"))
 """Sizes that each screen and modal goes through; without it, a few of them do with few sizes."""
 FEW = 40
-SAMPLE = 10
+SAMPLE = 6
 AT_ONCE = 20
 """Sizes of one storm."""
 NAMES = [*SURFACES] if RESIZES else sorted(random.Random(15).sample([*SURFACES], SAMPLE))

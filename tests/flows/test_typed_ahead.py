@@ -30,7 +30,7 @@ from journeys import JOURNEYS, Journey, Terminal, at_rest, desk, tokens
 from resizing_kit import resize
 from shell_kit import dashboard, listing, notices, site, until
 
-ROUNDS = int(os.environ.get("GWTUI_JOURNEYS", "8"))
+ROUNDS = int(os.environ.get("GWTUI_JOURNEYS", "4"))
 SEED = int(os.environ.get("GWTUI_JOURNEYS_SEED", "1"))
 EVERY = "GWTUI_JOURNEYS" in os.environ
 SAMPLE = (
@@ -39,6 +39,9 @@ SAMPLE = (
     *("guardrail with providers", "pasted credential", "delete on a critical profile", "replay"),
 )
 pytestmark = pytest.mark.timeout(120 + 8 * ROUNDS)
+
+together = pytest.mark.xdist_group("journeys")
+"""On one worker, so that each journey is typed slowly once."""
 
 Outcome = dict[str, Any]
 _known: dict[str, Outcome] = {}
@@ -58,6 +61,7 @@ async def slowly(name: str, folder: Path) -> Outcome:
     return _known[name]
 
 
+@together
 @pytest.mark.parametrize("name", JOURNEYS if EVERY else SAMPLE)
 async def test_a_journey_in_one_piece_ends_as_when_it_is_typed_slowly(
     name: str, tmp_path: Path
@@ -67,6 +71,7 @@ async def test_a_journey_in_one_piece_ends_as_when_it_is_typed_slowly(
     assert at_once == wanted
 
 
+@together
 async def test_journeys_cut_up_at_random_end_as_when_they_are_typed_slowly(tmp_path: Path) -> None:
     chance = random.Random(SEED)
     for number in range(ROUNDS):

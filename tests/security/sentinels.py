@@ -86,10 +86,14 @@ def leaks(sinks: Mapping[str, bytes | str], sentinels: Iterable[Sentinel]) -> li
     return [
         f"{name} ({form}) in {sink}"
         for sink, content in sinks.items()
+        for encoded in [_bytes(content)]
         for name, form, data in wanted
-        if data
-        in (content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
+        if data in encoded
     ]
+
+
+def _bytes(content: bytes | str) -> bytes:
+    return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
 
 
 # Sinks ------------------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ CASES = (
     if FULL
     else [("store", "reset-after"), ("rotate", "409"), ("create", "500-after")]
 )
+pytestmark = pytest.mark.usefixtures("own_objects_only")
 ASKED_FOR = ("copied-*.txt", "stdin-of-tmux")
 """Where a person wanted the value to go."""
 

@@ -169,6 +169,7 @@ async def desk_at(world: World, folder: Path) -> AsyncIterator[Desk]:
         desk.sealed.close()
 
 
+@pytest.mark.usefixtures("own_objects_only")
 async def test_no_fault_brings_a_secret_out(
     world: World, state: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

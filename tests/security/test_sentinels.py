@@ -55,6 +55,7 @@ def test_errors_are_looked_through_to_the_end() -> None:
     assert not leaks({"error": str(caught.value)}, [marked("token")])
 
 
+@pytest.mark.usefixtures("own_objects_only")
 def test_objects_are_asked_what_they_say() -> None:
     class Talker:
         def __repr__(self) -> str:

@@ -63,9 +63,11 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def install(python: Path, package: Path, folder: Path) -> None:
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "-q")
-    run(*pip, "--force-reinstall", "--no-deps", package, cwd=folder)
-    run(*pip, "-c", ROOT / "constraints.txt", f"{package}[demo]", cwd=folder)
+    """Modules are compiled when they are imported: few of all that is installed are."""
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    run(*pip, "uninstall", "-q", "-y", "gwtui", cwd=folder)
+    constraints = ("-c", ROOT / "constraints.txt")
+    run(*pip, "install", "-q", "--no-compile", *constraints, f"{package}[demo]", cwd=folder)
 
 
 def shows_a_row(command: list[str], environment: dict[str, str], folder: Path) -> None:

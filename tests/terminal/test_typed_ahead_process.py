@@ -31,6 +31,9 @@ EVERY = SAMPLE + MORE if "GWTUI_JOURNEYS" in os.environ else SAMPLE
 QUIET = 0.4
 pytestmark = pytest.mark.timeout(180 + 20 * ROUNDS)
 
+together = pytest.mark.xdist_group("journeys of processes")
+"""On one worker, so that each journey is typed slowly once."""
+
 Way = Callable[[PtyTerminal, Sequence[str]], None]
 Outcome = tuple[list[str], list[tuple[Any, ...]]]
 _known: dict[str, Outcome] = {}
@@ -81,11 +84,13 @@ def wanted(name: str) -> Outcome:
     return _known[name]
 
 
+@together
 @pytest.mark.parametrize("name", EVERY)
 def test_one_write_ends_as_slow_typing(name: str, private_home: Path) -> None:
     assert outcome(name, at_once) == wanted(name)
 
 
+@together
 def test_writes_cut_up_at_random_end_as_slow_typing(private_home: Path) -> None:
     chance = random.Random(SEED)
     for _ in range(ROUNDS):
