@@ -13,6 +13,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
+from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
 from gwtui.contract.request import RequestModel
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.crud.fields import PlanContext
@@ -22,6 +23,7 @@ from gwtui.crud.text import Names
 from gwtui.crud.writes import NO_DOUBT, Doubt
 from gwtui.resources.byok.writes import CREDENTIALS, CredentialSurroundings
 from gwtui.resources.keys.writes import WRITES as KEYS
+from gwtui.resources.organization.writes import WRITES as SETTINGS
 from gwtui.resources.uses import Uses, WorkspaceContents
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.resources.workspaces.writes import WorkspaceSurroundings as WorkspaceAround
@@ -163,6 +165,13 @@ class KeyPlans:
 
 
 key_plans = KeyPlans()
+
+
+def settings_plan(
+    fresh: OrganizationSettings, request: UpdateOrganizationSettingsRequest
+) -> Plan[Any]:
+    """The plan of a change of the organization's settings as its declaration makes it."""
+    return SETTINGS.plan_update(fresh, request, PlanContext(MOMENT))
 
 
 class _Nowhere:

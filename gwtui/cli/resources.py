@@ -72,7 +72,7 @@ RESOURCES: dict[str, Resource] = {
             "settings",
             "settings of the organization",
             "gwtui.resources.organization.settings:SETTINGS",
-            "gwtui.cli.changes.settings",
+            DECLARED,
             single=True,
         ),
         Resource(

@@ -23,12 +23,13 @@ from gwtui.client.skew import ClockSkew
 from gwtui.client.transport import Transport
 from gwtui.contract.budgets import Budget
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
+from gwtui.crud.evidence import REACHES, Evidence, TimeWindow, near
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
+from gwtui.crud.recovery import InspectionContext, makers
 from gwtui.domain.cells import UNKNOWN
 from gwtui.local.journal import Journal
-from gwtui.resources.recovery.evidence import REACHES, Evidence, InspectionContext, TimeWindow, near
-from gwtui.resources.recovery.inspection import look_into, makers
+from gwtui.resources.recovery.inspection import look_into
 from plan_kit import byok_plans, key_plans
 
 HAPPENED, DID_NOT = "502-after", "502"

@@ -13,8 +13,8 @@ from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.crud.plan import Plan
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.suggestions import among
-from gwtui.resources.budgets.plans import BudgetLimits, known_limits, plan_series, together
-from gwtui.resources.uses import budget_uses, items_soon
+from gwtui.resources.budgets.form import BudgetLimits
+from gwtui.resources.budgets.writes import WorkspaceBudgets, read_uses
 
 _WORKSPACE = Operand("workspace", "its id, slug or name")
 _INTERVALS = Operand("interval", f"which ones: {', '.join(BUDGET_INTERVALS)}", many=True)
@@ -39,15 +39,15 @@ async def _plan(desk: ChangeContext, given: Mapping[str, Any]) -> Plan[Any]:
     if not given:
         raise CommandError("say what to change with --set or --unset", USAGE)
     space = await desk.workspace(desk.arguments.workspace)
-    budgets = (await desk.gateway.workspaces.budgets(space.id or "")).items
-    known = known_limits(budgets, space)
+    present = WorkspaceBudgets(space, (await desk.gateway.workspaces.budgets(space.id or "")).items)
+    known = present.known
     wanted = {name: value for name, value in given.items() if known.get(name, ABSENT) != value}
     if not wanted:
         raise NothingToDoError("the budgets are like this already")
     tell_left_alone(given.keys() - wanted.keys())
-    plan = together(space, plan_series(space, budgets, wanted, desk.now), known, wanted)
-    keys = await items_soon(desk.gateway.keys.list(workspace_id=space.id))
-    return replace(plan, effects=(*plan.effects, *budget_uses(keys, desk.now)))
+    plan = present.plan(wanted, desk.now)
+    uses = await read_uses(desk.gateway, space.id or "", desk.now)
+    return replace(plan, effects=(*plan.effects, *uses))
 
 
 CHANGES = (

@@ -26,7 +26,7 @@ def changes_of(
     ``create`` plans a creation in a way of its own; ``notes`` are lines of its help.
     """
     writes, verbs = spec.written, _Verbs(spec)
-    operand = (Operand("id", writes.operand),)
+    operand = (Operand("id", writes.operand),) if writes.operand else ()
     if writes.create is not None:
         yield ChangeCommand(
             "create",
@@ -99,11 +99,12 @@ class _Verbs:
         return writes.plan_delete(fresh, at, await writes.around(desk.gateway, fresh, at))
 
     async def _fresh(self, desk: ChangeContext) -> Any:
-        identity = await desk.identity(self._spec, desk.arguments.id)
+        only = not self._writes.operand
+        identity = "" if only else await desk.identity(self._spec, desk.arguments.id)
         return await self._writes.service(desk.gateway).get(identity)
 
     async def _names(self, desk: ChangeContext) -> Mapping[str, str]:
-        names = await desk.workspace_names()
+        names = await desk.workspace_names() if self._writes.operand else {}
         feed = self._writes.names
         further = None if feed is None else (await feed(desk.session.hub).refresh()).value
         return {**names, **(further or {})}

@@ -9,7 +9,7 @@ from gwtui.cli.changes.desk import ChangeContext
 from gwtui.cli.lists.lookup import find
 from gwtui.contract.organization import OrganizationMember
 from gwtui.crud.plan import Plan
-from gwtui.resources.members.plans import plan_add, plan_remove
+from gwtui.resources.members.writes import plan_add, plan_remove, user_ids
 from gwtui.resources.organization.resource import shown_person
 from gwtui.resources.uses import items_soon
 
@@ -22,7 +22,7 @@ async def _add(desk: ChangeContext) -> Plan[Any]:
     people = (await desk.gateway.organization.members()).items
     chosen = [find_person(people, wanted) for wanted in dict.fromkeys(desk.arguments.person)]
     members = (await desk.gateway.workspaces.members(space.id or "")).items
-    present = {member.user_id for member in members if member.user_id}
+    present = user_ids(members)
     if all(person.id in present for person in chosen):
         raise NothingToDoError("they are members already")
     return plan_add(space, chosen, present)

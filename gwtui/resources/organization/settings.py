@@ -63,4 +63,5 @@ SETTINGS: ResourceSpec[OrganizationSettings] = ResourceSpec(
     raw=lambda one: one.raw,
     empty="The gateway gave no settings.",
     default_sort=("id", False),
+    writes="gwtui.resources.organization.writes:WRITES",
 )

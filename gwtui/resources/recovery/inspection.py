@@ -1,4 +1,4 @@
-"""Looks into a write in doubt: reads what there is now, compares, and leaves the rest to a person.
+"""Which resources are looked into after a lost answer, and how.
 
 Nothing is sent but reads.
 """
@@ -6,24 +6,33 @@ Nothing is sent but reads.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.client.gateway import GatewayClient
-from gwtui.local.journal import Journal, JournalEntry, OpenIntent
+from gwtui.client.paging import Listing
+from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
+from gwtui.contract.response import ResponseModel
+from gwtui.crud.evidence import Compared, Evidence, before_of, incomplete, texts, verdict
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.recovery import ComparedResource, InspectionContext, look_at, makers
+from gwtui.crud.text import Names, known_fields, named
+from gwtui.crud.writes import Writes
+from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.diffs import ABSENT
+from gwtui.local.journal import Journal, OpenIntent
 from gwtui.resources.assignments import actions as assignments
-from gwtui.resources.budgets import actions as budgets
+from gwtui.resources.budgets import writes as budgets
+from gwtui.resources.byok.writes import CREDENTIALS
 from gwtui.resources.generations import actions as generation
-from gwtui.resources.members import actions as members
-from gwtui.resources.recovery.bindings import look_at_assignments, look_at_members
-from gwtui.resources.recovery.changes import look_at_budget, look_at_deletion, look_at_update
-from gwtui.resources.recovery.creations import look_for_creation
-from gwtui.resources.recovery.evidence import Evidence, InspectionContext
-from gwtui.resources.recovery.kinds import kinds
-from gwtui.resources.uses import items_soon, people_names
+from gwtui.resources.guardrails import fields as guardrails
+from gwtui.resources.keys.writes import WRITES as KEYS
+from gwtui.resources.members import writes as members
+from gwtui.resources.organization.writes import WRITES as SETTINGS
+from gwtui.resources.uses import items_soon, people_names, soon
+from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.doubts import FEED, in_doubt
@@ -32,72 +41,143 @@ from gwtui.watch.hub import FeedHub
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
 
-
-_CREATE, _DELETE = ".create", ".delete"
 _NO_WAY = "The gateway does not tell which feedback it has got: nothing can be read back."
 _NOT_THERE = "The workspace that it concerned is not there now."
 _STRANGE = "This version does not know how to look into such a change."
+_TAKEN = "assignments.remove"
+_NO_GUARDRAIL = "no guardrail"
+_MOST_NAMES = 10
+"""Guardrails whose names are looked up."""
+
+DECLARED: tuple[Writes[Any], ...] = (KEYS, WORKSPACES, CREDENTIALS, SETTINGS)
+"""The resources that are read again and compared as their declarations say."""
 
 
 async def look_into(look: InspectionContext) -> Evidence:
     """Everything that can be found now. Raises GatewayError."""
-    intent, client = look.intent, look.client
+    intent = look.intent
     if intent.resource == generation.RESOURCE:
         return Evidence(intent, (_NO_WAY,))
-    try:
-        found = await _look_at_binding(look)
-    except NotFoundError:
-        return Evidence(intent, (_NOT_THERE,))
-    if found is not None:
-        return found
-    names = await _names(client, intent)
-    kind = kinds(client.connection.dialect, look.now, names).get(intent.resource)
-    if kind is None:
-        return Evidence(intent, (_STRANGE,))
-    if intent.action.endswith(_CREATE):
-        looking = look_for_creation(look, kind)
-    elif intent.action.endswith(_DELETE):
-        looking = look_at_deletion(look, kind)
-    else:
-        looking = look_at_update(look, kind)
-    return await looking
+    if special := _SPECIAL.get(intent.resource):
+        try:
+            return await special(look)
+        except NotFoundError:
+            return Evidence(intent, (_NOT_THERE,))
+    kind = kinds(await _context(look)).get(intent.resource)
+    return Evidence(intent, (_STRANGE,)) if kind is None else await look_at(look, kind)
 
 
-async def _look_at_binding(look: InspectionContext) -> Evidence | None:
-    """Of what is no resource by itself; None for everything else. Raises GatewayError."""
-    match look.intent.resource:
-        case assignments.RESOURCE:
-            return await look_at_assignments(look.client, look.intent)
-        case members.RESOURCE:
-            return await look_at_members(look.client, look.intent)
-        case budgets.RESOURCE:
-            return await look_at_budget(look)
-    return None
+def kinds(context: PlanContext) -> Mapping[str, ComparedResource]:
+    """Every resource that is compared field by field, by its id."""
+    declared = {writes.resource: ComparedResource.of(writes, context) for writes in DECLARED}
+    return {**declared, "guardrails": _guardrails(context)}
 
 
-def makers(entries: Iterable[JournalEntry]) -> Mapping[str, str]:
-    """What the writes of a journal are known to have made: identity -> the title of the write."""
-    titles: dict[str, str] = {}
-    made: dict[str, str] = {}
-    for entry in entries:
-        if entry.event == "intent" and str(entry.details.get("action", "")).endswith(_CREATE):
-            titles[entry.id] = str(entry.details.get("title", ""))
-        elif entry.event in {"applied", "resolved"} and entry.id in titles:
-            identity = entry.details.get("identity")
-            if isinstance(identity, str):
-                made[identity] = titles[entry.id]
-    return made
+def _guardrails(context: PlanContext) -> ComparedResource:
+    dialect = context.dialect
+    return ComparedResource(
+        noun="guardrail",
+        route="guardrails",
+        model=Guardrail,
+        labels=guardrails.labels(dialect),
+        words=guardrails.in_words(context.now, context.names),
+        identity=lambda rail: rail.id,
+        name=guardrails.shown_name,
+        get=lambda client, identity: client.guardrails.get(identity),
+        values=lambda rail: {
+            **_sent(rail, "workspace_id"),
+            **guardrails.known_values(rail, dialect),
+        },
+        every=lambda client, space: client.guardrails.list(workspace_id=space),
+        implied=("limit_usd", *guardrails.LISTS),
+    )
 
 
-async def _names(client: GatewayClient, intent: OpenIntent) -> Mapping[str, str]:
+def _sent(model: ResponseModel, name: str) -> dict[str, Any]:
+    """A field that need not be there, which is not known when it is not."""
+    return known_fields(model, (name,)) if name in model.raw else {}
+
+
+async def _context(look: InspectionContext) -> PlanContext:
     """Names of what the fields mention; without them their identifiers are shown."""
+    client, summary = look.client, look.intent.summary
     names: dict[str, str] = {}
-    if "workspace_id" in intent.summary:
+    if "workspace_id" in summary:
         spaces = await items_soon(client.workspaces.list())
         names |= {one.id or "": one.name or "" for one in spaces or ()}
-    if "allowed_user_ids" in intent.summary or "creator_user_id" in intent.summary:
+    if "allowed_user_ids" in summary or "creator_user_id" in summary:
         names |= await people_names(client) or {}
-    return names
+    return PlanContext(look.now, names, client.connection.dialect)
+
+
+# Which guardrail keys and members have ----------------------------------------------------------
+
+
+async def look_at_assignments(look: InspectionContext) -> Evidence:
+    """Which guardrail each key or member has now. Raises GatewayError."""
+    client, intent = look.client, look.intent
+    hashes = texts(intent.summary.get("key_hashes"))
+    wanted = hashes or texts(intent.summary.get("member_user_ids"))
+    listed: Listing[KeyAssignment] | Listing[MemberAssignment]
+    if hashes:
+        keys = listed = await client.guardrails.key_assignments(None)
+        found = {one.key_hash: one for one in keys.items}
+        called: Names = {one.key_hash or "": one.key_name or "" for one in keys.items}
+    else:
+        held = listed = await client.guardrails.member_assignments(None)
+        found = {one.user_id: one for one in held.items}  # type: ignore[misc]
+        called = await people_names(client) or {}
+    before = before_of(intent)
+    goal = None if intent.action == _TAKEN else intent.identity
+    rails = [goal, *(before.get(one) for one in wanted)]
+    rails += [found[one].guardrail_id for one in wanted if one in found]
+    names = await _guardrail_names(client, rails)
+    lines = []
+    for one in wanted:
+        row = found.get(one)
+        present, was = _held(row, listed), before.get(one, ABSENT)
+        lines.append(
+            Compared(
+                named(one, called),
+                _rail(was, names),
+                _rail(goal, names),
+                _rail(present, names) + look.since(row),
+                verdict(was, goal, present),
+            )
+        )
+    return Evidence(intent, incomplete(listed), compared=tuple(lines), route="assignments")
+
+
+def _held(row: KeyAssignment | MemberAssignment | None, listed: Listing[Any]) -> Any:
+    """The guardrail that one has now; ABSENT where that is not known."""
+    if row is not None:
+        return row.guardrail_id or ABSENT
+    return None if listed.complete else ABSENT
+
+
+def _rail(identity: Any, names: Names) -> str:
+    if identity is ABSENT:
+        return UNKNOWN
+    return named(identity, names) if identity else _NO_GUARDRAIL
+
+
+async def _guardrail_names(client: GatewayClient, rails: Iterable[Any]) -> Names:
+    wanted = [one for one in dict.fromkeys(rails) if isinstance(one, str) and one]
+    found = await asyncio.gather(
+        *(soon(client.guardrails.get(one)) for one in wanted[:_MOST_NAMES])
+    )
+    return {one.id or "": one.name or "" for one in found if one is not None}
+
+
+_SPECIAL: Mapping[str, Callable[[InspectionContext], Awaitable[Evidence]]] = {
+    assignments.RESOURCE: look_at_assignments,
+    "members": members.look_at_members,
+    "budgets": budgets.look_at_budget,
+}
+"""What is no resource by itself."""
+
+
+# The feed -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

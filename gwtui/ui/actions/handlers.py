@@ -26,7 +26,6 @@ def immediate() -> Mapping[str, Handler]:
         app,
         board,
         figures,
-        generations,
         guardrail_links,
         lists,
         recovery,
@@ -46,7 +45,6 @@ def immediate() -> Mapping[str, Handler]:
         **alert_links.IMMEDIATE,
         **board.IMMEDIATE,
         **recovery.IMMEDIATE,
-        **generations.IMMEDIATE,
         **workspace_links.IMMEDIATE,
         **guardrail_links.IMMEDIATE,
         **tabs,
@@ -59,6 +57,7 @@ def patient() -> Mapping[str, Handler]:
 
     Forms and what they need are loaded at the first use, not before the first paint.
     """
+    from gwtui.resources.organization.writes import WRITES as SETTINGS  # noqa: PLC0415
     from gwtui.ui.actions import (  # noqa: PLC0415 - at the first use
         alerts,
         app,
@@ -67,14 +66,12 @@ def patient() -> Mapping[str, Handler]:
         board,
         budgets,
         crud,
-        feedback,
         generations,
         guardrails,
         keys,
         lists,
         members,
         models,
-        organization,
         recovery,
         sealed_keys,
         undo,
@@ -86,20 +83,19 @@ def patient() -> Mapping[str, Handler]:
         **lists.PATIENT,
         **board.PATIENT,
         **recovery.PATIENT,
-        **generations.PATIENT,
         **alerts.HANDLERS,
         **keys.HANDLERS,
         **workspaces.HANDLERS,
         **budgets.HANDLERS,
         **members.HANDLERS,
-        **organization.HANDLERS,
+        "organization.edit": partial(crud.edit_only, SETTINGS),
         **guardrails.HANDLERS,
         **assignments.HANDLERS,
         **assign_rows.HANDLERS,
         **models.HANDLERS,
         **crud.handlers("byok", "create", "edit", "rotate", "toggle", "delete"),
         **sealed_keys.HANDLERS,
-        **feedback.HANDLERS,
+        **generations.HANDLERS,
         **undo.HANDLERS,
     }
 

@@ -15,7 +15,7 @@ from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.watch.feeds.keys import KeyRow
 
 if TYPE_CHECKING:
-    from gwtui.resources.recovery.evidence import Candidate
+    from gwtui.crud.evidence import Candidate
 
 _LEAVE = ""
 

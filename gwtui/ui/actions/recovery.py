@@ -10,7 +10,7 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.screens.ask import AskScreen
 
 if TYPE_CHECKING:
-    from gwtui.resources.recovery.evidence import Candidate, Evidence
+    from gwtui.crud.evidence import Candidate, Evidence
 
 _TOLD = "This is written to the journal and to the audit log. Nothing is sent to the gateway."
 _HAPPENED = "it happened"
@@ -110,7 +110,7 @@ def _evidence(context: ActionContext) -> Evidence | None:
 
 def _candidate(context: ActionContext) -> Candidate | None:
     """The candidate that was selected at the key press."""
-    from gwtui.resources.recovery.evidence import Candidate  # noqa: PLC0415 - loaded by then
+    from gwtui.crud.evidence import Candidate  # noqa: PLC0415 - loaded by then
 
     return context.target if isinstance(context.target, Candidate) else None
 
