@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from gwtui.cli.changes.change import ChangeCommand, NothingToDoError, Operand
-from gwtui.cli.changes.desk import ChangeContext
+from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError, Operand
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
@@ -81,7 +80,7 @@ class _Verbs:
     async def update(self, how: Update, desk: ChangeContext) -> Plan[Any]:
         fresh, writes = await self._fresh(desk), self._writes
         request = await desk.update(how.request, writes.known(fresh) if not how.secret else {})
-        at = plan_context(desk, await self._names(desk))
+        at = plan_context(desk, await self._names(desk, how))
         uses = await writes.uses(desk.gateway, fresh, at)
         return writes.plan_update(fresh, request, at, uses, how=how)
 
@@ -103,8 +102,10 @@ class _Verbs:
         identity = "" if only else await desk.identity(self._spec, desk.arguments.id)
         return await self._writes.service(desk.gateway).get(identity)
 
-    async def _names(self, desk: ChangeContext) -> Mapping[str, str]:
-        names = await desk.workspace_names() if self._writes.operand else {}
+    async def _names(self, desk: ChangeContext, how: Update) -> Mapping[str, str]:
+        """Names of the workspaces, where the change may name one, and of what else it lists."""
+        scoped = "workspace_id" in how.request.model_fields
+        names = await desk.workspace_names() if scoped else {}
         feed = self._writes.names
         further = None if feed is None else (await feed(desk.session.hub).refresh()).value
         return {**names, **(further or {})}

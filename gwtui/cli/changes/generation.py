@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from gwtui.cli.changes.change import ChangeCommand, Operand
+from gwtui.cli.changes.change import ChangeCommand, ChangeContext, Operand
 from gwtui.cli.changes.crud import plan_context
-from gwtui.cli.changes.desk import ChangeContext
 from gwtui.contract.activity import FeedbackRequest
 from gwtui.crud.plan import Plan
 from gwtui.resources.generations.writes import plan_feedback

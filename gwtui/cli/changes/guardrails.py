@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from gwtui.cli.changes.change import ChangeCommand, NothingToDoError, Operand
-from gwtui.cli.changes.desk import ChangeContext
-from gwtui.cli.changes.members import find_person
+from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError, Operand
 from gwtui.cli.changes.values import complaint
+from gwtui.cli.changes.workspaces import find_person
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find
 from gwtui.contract.dialects import DIALECTS

@@ -6,7 +6,8 @@ reading, confirmed, sent once, and what became of it is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import Facts, FormContext, FormSpec
 from gwtui.crud.plan import Applied, Outcome, Refused
+from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes
 from gwtui.resources.choices import value_soon
 from gwtui.ui.actions.context import ActionContext, Handler
@@ -69,23 +71,12 @@ async def edit(context: ActionContext) -> Any | None:
 
     Returns the resource as it was changed, None where it was not.
     """
-    one = selected(context)
-    return None if one is None else await _edit(context, written(context), one)
-
-
-async def edit_only(writes: Writes[Any], context: ActionContext) -> Any | None:
-    """The same for what there is one of: it is not selected in a list, but read first."""
-    read = writes.service(context.app.gateway).get("")
-    one = await read_again(context, read, writes.title(None))
-    return None if one is None or covered(context) else await _edit(context, writes, one)
-
-
-async def _edit(context: ActionContext, writes: Writes[Any], one: Any) -> Any | None:
-    if writes.update is None:
+    writes, one = written(context), selected(context)
+    if one is None or writes.update is None:
         return None
     how, request = writes.update, writes.update.request
     facts = await _facts(context, request)
-    names = await _names(context, writes, facts)
+    names = await _names(context, facts)
     if covered(context):
         return None
     at = plan_context(context, names)
@@ -94,7 +85,7 @@ async def _edit(context: ActionContext, writes: Writes[Any], one: Any) -> Any | 
         original=one,
         noun=writes.noun,
         called=writes.title(one),
-        read=partial(_read, context, writes, one),
+        read=partial(_read, context, one),
         known=writes.fields.known,
         labels=writes.fields.labels,
         words=writes.fields.formatter(at),
@@ -104,10 +95,20 @@ async def _edit(context: ActionContext, writes: Writes[Any], one: Any) -> Any | 
         uses=lambda fresh: writes.uses(context.app.gateway, fresh, at),
     )
     form = how.form(one, form_context(context))
-    changed = await fill_in(context, form, facts, editing.submit, writes.feeds)
+    changed = await fill_in(context, form, facts, editing.submit)
     if changed is not None:
         say_done(context, _done(writes, how, one, changed))
     return changed
+
+
+async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | None:
+    """The same for what there is one of: no row of a list is selected, it is read first."""
+    writes = spec.written
+    read = writes.service(context.app.gateway).get("")
+    one = await read_again(context, read, writes.title(None))
+    if one is None or covered(context):
+        return None
+    return await edit(replace(context, spec=spec, target=one, identity=writes.identity(one)))
 
 
 async def change(name: str, context: ActionContext) -> None:
@@ -123,7 +124,7 @@ async def change(name: str, context: ActionContext) -> None:
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
         try:
-            now = await _read(context, writes, one)
+            now = await _read(context, one)
         except NotFoundError:
             return Refused(NotSentError(f"This {writes.noun} no longer exists."))
         except GatewayError as error:
@@ -233,20 +234,13 @@ def form_context(context: ActionContext) -> FormContext:
 
 
 async def fill_in(
-    context: ActionContext,
-    spec: FormSpec,
-    facts: Facts,
-    submit: Submit[Any],
-    feeds: Iterable[str] | None = None,
+    context: ActionContext, spec: FormSpec, facts: Facts, submit: Submit[Any]
 ) -> Any | None:
-    """Let the person fill a form in; the answer to what was applied, None for everything else.
-
-    Afterwards the feeds are read again whose names begin so: those of the list's resource if None.
-    """
+    """Let the person fill a form in; the answer to what was applied, None for everything else."""
     form: FormScreen[Any] = FormScreen(spec, facts, submit)
     outcome = await context.app.push_screen_wait(form)
     if outcome is not None:
-        await refresh(context, *(written(context).feeds if feeds is None else feeds))
+        await refresh(context, *written(context).feeds)
     return outcome.value if isinstance(outcome, Applied) else None
 
 
@@ -264,16 +258,17 @@ async def _facts(context: ActionContext, request: type[RequestModel]) -> Facts:
     return plain_facts(context)
 
 
-async def _names(context: ActionContext, writes: Writes[Any], facts: Facts) -> Mapping[str, str]:
+async def _names(context: ActionContext, facts: Facts) -> Mapping[str, str]:
     """Names of the workspaces and of what else the fields list by identifier."""
-    feed = writes.names
+    feed = written(context).names
     further: Mapping[str, str] | None = None
     if feed is not None:
         further = await value_soon(feed(context.app.hub))
     return {**facts.workspaces, **(further or {})}
 
 
-async def _read(context: ActionContext, writes: Writes[Any], one: Any) -> Any:
+async def _read(context: ActionContext, one: Any) -> Any:
+    writes = written(context)
     return await writes.service(context.app.gateway).get(writes.identity(one))
 
 
@@ -285,4 +280,4 @@ async def read_selected(context: ActionContext) -> Any | None:
 
 async def _read_again(context: ActionContext, one: Any) -> Any | None:
     writes = written(context)
-    return await read_again(context, _read(context, writes, one), writes.title(one), *writes.feeds)
+    return await read_again(context, _read(context, one), writes.title(one), *writes.feeds)

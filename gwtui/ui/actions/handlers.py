@@ -57,7 +57,7 @@ def patient() -> Mapping[str, Handler]:
 
     Forms and what they need are loaded at the first use, not before the first paint.
     """
-    from gwtui.resources.organization.writes import WRITES as SETTINGS  # noqa: PLC0415
+    from gwtui.resources.organization.settings import SETTINGS  # noqa: PLC0415
     from gwtui.ui.actions import (  # noqa: PLC0415 - at the first use
         alerts,
         app,

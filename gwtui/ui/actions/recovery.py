@@ -20,7 +20,7 @@ _NAME = 120
 
 async def happened(context: ActionContext) -> None:
     """It happened; of a creation the selected candidate is what came of it."""
-    from gwtui.ui.actions.lost_value import offer_to_stop  # noqa: PLC0415 - rarely needed
+    from gwtui.ui.actions.keys import offer_to_stop  # noqa: PLC0415 - rarely needed
 
     evidence = _evidence(context)
     if evidence is None:
