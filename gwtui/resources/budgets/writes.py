@@ -251,17 +251,15 @@ def _limits_back(
     identity = identity_of(space.id, "workspace")
 
     def undo(answers: tuple[Any, ...]) -> WayBack:
-        fields = [name for plan in plans[: len(answers)] for name in _carried(plan)]
-        after = {name: wanted.get(name, before.get(name)) for name in fields}
-        start = {name: before.get(name) for name in fields}
+        names = [name for plan in plans[: len(answers)] for name in _carried(plan)]
+        after = {name: wanted.get(name, before.get(name)) for name in names}
+        start = {name: before.get(name) for name in names}
 
         async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
-            fresh = await client.workspaces.get(identity)
-            budgets = (await client.workspaces.budgets(identity)).items
-            every = known_limits(budgets, fresh)
-            present = {name: every[name] for name in fields if name in every}
+            fresh, budgets = present = await read_budgets(client, identity)
+            known = {name: value for name, value in present.known.items() if name in names}
             words = FIELDS.formatter(PlanContext(now))
-            back = way_back(after, start, present, FIELDS.labels, words)
+            back = way_back(after, start, known, FIELDS.labels, words)
             return together(fresh, plan_series(fresh, budgets, back, now))
 
         return way
@@ -326,11 +324,11 @@ async def look_at_budget(look: InspectionContext) -> Evidence:
     return Evidence(intent, said, compared=(line,), route=f"workspaces/{space}")
 
 
-def _amount(fields: Mapping[str, Any]) -> Any:
+def _amount(kept: Mapping[str, Any]) -> Any:
     """The limit in a journal's line; None for no budget, ABSENT where none was kept."""
-    if "limit_usd" not in fields:
+    if "limit_usd" not in kept:
         return ABSENT
-    limit = fields["limit_usd"]
+    limit = kept["limit_usd"]
     try:
         return None if limit is None else Decimal(str(limit))
     except InvalidOperation:

@@ -37,7 +37,7 @@ _MOST_CHANGES = 20
 """Members that a plan lists one by one."""
 
 
-def shown_person(member: OrganizationMember) -> str:
+def _person(member: OrganizationMember) -> str:
     """A member of the organization in a sentence: the name, else the mail address."""
     return quoted(member.full_name or member.email, member.id)
 
@@ -80,7 +80,7 @@ def plan_add(
     """
     identity = identity_of(workspace.id, "workspace")
     users = [identity_of(person.id, "member") for person in people]
-    again = [shown_person(person) for person in people if person.id in present]
+    again = [_person(person) for person in people if person.id in present]
     new = [person for person in people if person.id not in present]
     effects = ["Each gets the role that matches the role in the organization."]
     if again:
@@ -93,7 +93,7 @@ def plan_add(
         send=lambda client: client.workspaces.add_members(
             identity, ChangeMembersRequest(user_ids=users)
         ),
-        changes=_listed("Add", [shown_person(person) for person in people]),
+        changes=_listed("Add", [_person(person) for person in people]),
         effects=tuple(effects),
         obstacles=_too_many(users),
         summary={"user_ids": [*users]},
