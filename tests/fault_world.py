@@ -47,11 +47,10 @@ from gwtui.embedded.simulator.generations import latest_requests
 from gwtui.resources.assignments import plans as assignment_plans
 from gwtui.resources.budgets import writes as budget_plans
 from gwtui.resources.generations import writes as generation_plans
-from gwtui.resources.guardrails import plans as guardrail_plans
-from gwtui.resources.guardrails.plans import BoundBy
+from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.members import writes as member_plans
 from gwtui.resources.uses import WorkspaceContents
-from plan_kit import byok_plans, key_plans, settings_plan, workspace_plans
+from plan_kit import byok_plans, guardrail_plans, key_plans, settings_plan, workspace_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)

@@ -11,7 +11,8 @@ from pydantic import SecretStr
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
-from gwtui.contract.dialects import GENERIC
+from gwtui.contract.dialects import GENERIC, Dialect
+from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
 from gwtui.contract.request import RequestModel
@@ -19,14 +20,18 @@ from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceReq
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormContext
 from gwtui.crud.plan import Plan
-from gwtui.crud.text import Names
+from gwtui.crud.text import Formatter, Names
 from gwtui.crud.writes import NO_DOUBT, Doubt
 from gwtui.resources.byok.writes import CREDENTIALS, CredentialSurroundings
+from gwtui.resources.guardrails.fields import fields_of
+from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
+from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.organization.writes import WRITES as SETTINGS
 from gwtui.resources.uses import Uses, WorkspaceContents
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.resources.workspaces.writes import WorkspaceSurroundings as WorkspaceAround
+from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.hub import FeedHub
 
 MOMENT = datetime(2026, 10, 1, 12, tzinfo=UTC)
@@ -184,10 +189,12 @@ class _Nowhere:
         raise GatewayError("there is no gateway")
 
 
-def form_context(now: datetime = MOMENT, workspace: str | None = None) -> FormContext:
+def form_context(
+    now: datetime = MOMENT, workspace: str | None = None, dialect: Dialect = GENERIC
+) -> FormContext:
     """What a form is built from, where nothing is picked from the gateway."""
     client = cast("GatewayClient", _Nowhere())
-    return FormContext(FeedHub(client), client, GENERIC, now, workspace)
+    return FormContext(FeedHub(client), client, dialect, now, workspace)
 
 
 class WorkspacePlans:
@@ -218,3 +225,52 @@ class WorkspacePlans:
 
 
 workspace_plans = WorkspacePlans()
+
+
+class GuardrailPlans:
+    """The plans of a guardrail as its declaration makes them."""
+
+    @staticmethod
+    def known_values(guardrail: Guardrail, dialect: Dialect) -> dict[str, Any]:
+        return fields_of(dialect).known(guardrail)
+
+    @staticmethod
+    def in_words(now: datetime, names: Names) -> Formatter:
+        return fields_of(GENERIC).formatter(PlanContext(now, names))
+
+    @staticmethod
+    def plan_create(
+        request: CreateGuardrailRequest,
+        dialect: Dialect,
+        now: datetime,
+        names: Names | None = None,
+    ) -> Plan[Any]:
+        writes = GUARDRAILS.for_row(None, dialect)
+        return writes.plan_create(request, PlanContext(now, names or {}, dialect))
+
+    @staticmethod
+    def plan_update(
+        fresh: Guardrail,
+        request: UpdateGuardrailRequest,
+        bound: BoundBy,
+        dialect: Dialect,
+        now: datetime,
+    ) -> Plan[Any]:
+        """``bound`` has the workspace whose default guardrail it is, if any."""
+        writes = GUARDRAILS.for_row(GuardrailRow(fresh, bound.workspace), dialect)
+        return writes.plan_update(fresh, request, PlanContext(now, {}, dialect), bound.uses)
+
+    @staticmethod
+    def plan_first_update(
+        workspace: Workspace, request: UpdateGuardrailRequest, dialect: Dialect, now: datetime
+    ) -> Plan[Any]:
+        unmade = Guardrail.model_validate({"id": workspace.default_guardrail_id})
+        writes = GUARDRAILS.for_row(GuardrailRow(unmade, workspace, made=False), dialect)
+        return writes.plan_update(unmade, request, PlanContext(now, {}, dialect))
+
+    @staticmethod
+    def plan_delete(fresh: Guardrail, bound: BoundBy) -> Plan[Any]:
+        return GUARDRAILS.plan_delete(fresh, PlanContext(MOMENT), bound)
+
+
+guardrail_plans = GuardrailPlans()

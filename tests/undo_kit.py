@@ -26,10 +26,9 @@ from gwtui.crud.plan import Plan, bundle
 from gwtui.crud.undo import Done, UndoList, each_back
 from gwtui.resources.assignments import plans as assignment_plans
 from gwtui.resources.budgets import writes as budget_series
-from gwtui.resources.guardrails import plans as guardrail_plans
-from gwtui.resources.guardrails.plans import BoundBy
+from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.members import writes as member_plans
-from plan_kit import byok_plans, key_plans, settings_plan, workspace_plans
+from plan_kit import byok_plans, guardrail_plans, key_plans, settings_plan, workspace_plans
 
 Look = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
 Make = Callable[[FaultWorld], Plan[Any]]

@@ -80,6 +80,18 @@ def entries(value: Any, context: PlanContext) -> str:
     return several(named, MOST_NAMED) if named else "none at all"
 
 
+def texts(value: Any, _context: PlanContext) -> str:
+    """A list of texts as they are."""
+    return several([safe_line(entry, NAME_LIMIT) for entry in value], MOST_NAMED)
+
+
+def plain(value: Any, context: PlanContext) -> str:
+    """A value of which nothing is declared, by its type alone."""
+    if isinstance(value, bool):
+        return on_off(value, context)
+    return texts(value, context) if isinstance(value, list) else text(value, context)
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """One field of a resource.
@@ -127,8 +139,8 @@ class Fields:
         return self._fields[name].empty
 
     def format(self, name: str, value: Any, context: PlanContext) -> str:
-        """A field's value as people read it. A field that is not declared reads as plain text."""
-        known = self._fields.get(name, Field(name, name))
+        """A field's value as people read it, declared or not."""
+        known = self._fields.get(name, Field(name, name, plain))
         if value is None or value in known.blank:
             return known.empty if known.format_empty is None else known.format_empty(context)
         return known.format(value, context)
@@ -139,7 +151,11 @@ class Fields:
 
     def known(self, model: ResponseModel) -> dict[str, Any]:
         """The editable fields as the gateway gave them; what it left out or garbled is missing."""
-        return known_fields(model, self.editable)
+        return self.read(model, self.editable)
+
+    def read(self, model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
+        """These fields in the form in which a request carries them; a garbled one is missing."""
+        return known_fields(model, names)
 
     def changes(
         self, known: Mapping[str, Any], request: RequestModel, context: PlanContext

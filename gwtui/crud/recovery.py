@@ -5,7 +5,7 @@ Nothing is sent but reads. How a resource is read again and compared comes from 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,7 +26,7 @@ from gwtui.crud.evidence import (
     verdict,
 )
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.text import Formatter, count
+from gwtui.crud.text import count
 from gwtui.crud.writes import Writes
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
@@ -64,214 +64,190 @@ class InspectionContext:
         return "" if made is None else f", {self.window.beside(made)}"
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedResource:
-    """How one kind of resource is read again and compared.
+async def look_at(look: InspectionContext, writes: Writes[Any], context: PlanContext) -> Evidence:
+    """What can be found on a creation, a deletion or any other change. Raises GatewayError.
 
-    ``values`` gives the comparable fields of a reading, without those the gateway left out.
-    ``every`` lists them, the ``scoped`` ones in the workspace that a creation named (None for the
-    default one). What was wanted is read with ``model``, too: a request names its fields as an
-    answer does. ``route`` is where they are listed.
+    ``writes`` is the declaration of what it was about, ``context`` has the names to show.
     """
+    one = _Look(look, writes.for_row(None, context.dialect), context)
+    if look.intent.action.endswith(_CREATE):
+        return await one.of_creation()
+    if look.intent.action.endswith(_DELETE):
+        return await one.of_deletion()
+    return await one.of_update()
 
-    noun: str
-    route: str
-    model: type[ResponseModel]
-    labels: Mapping[str, str]
-    words: Formatter
-    identity: Callable[[Any], str | None]
-    name: Callable[[Any], str]
-    get: Callable[[GatewayClient, str], Awaitable[ResponseModel]]
-    values: Callable[[Any], Mapping[str, Any]]
-    every: Callable[[GatewayClient, str | None], Awaitable[Listing[Any]]] | None = None
-    scoped: bool = True
-    implied: tuple[str, ...] = ()
-    """Fields that are null where a creation leaves them out."""
 
-    @classmethod
-    def of(cls, writes: Writes[Any], context: PlanContext) -> ComparedResource:
-        """A resource as its declaration says."""
-        create = writes.create
-        scoped = create is not None and "workspace_id" in create.request.model_fields
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One look into one write, by the declaration of what it was about."""
 
-        def every(client: GatewayClient, space: str | None) -> Awaitable[Listing[Any]]:
-            narrowed = {"workspace_id": space} if scoped else {}
-            listed: Awaitable[Listing[Any]] = writes.service(client).list(**narrowed)
-            return listed
+    look: InspectionContext
+    writes: Writes[Any]
+    context: PlanContext
 
-        return cls(
-            noun=writes.noun,
-            route=writes.resource,
-            model=writes.model,
-            labels=writes.fields.labels,
-            words=writes.fields.formatter(context),
-            identity=writes.identity,
-            name=writes.name,
-            get=lambda client, identity: writes.service(client).get(identity),
-            values=writes.sent_by_gateway,
-            every=None if create is None else every,
-            scoped=scoped,
-            implied=writes.implied,
+    @property
+    def _intent(self) -> OpenIntent:
+        return self.look.intent
+
+    def _route(self, identity: str) -> str:
+        return f"{self.writes.resource}/{identity}"
+
+    # A creation: what was made near its time ----------------------------------------------------
+
+    async def of_creation(self) -> Evidence:
+        """What was made near the time of the write. Raises GatewayError."""
+        noun, create = self.writes.noun, self.writes.create
+        if create is None:
+            return Evidence(self._intent, (f"There is nothing that makes {noun}.",))
+        scoped = "workspace_id" in create.request.model_fields
+        try:
+            listed = await self._list(scoped=scoped)
+        except NotFoundError:
+            gone = "The workspace in which it was to be made no longer exists."
+            return Evidence(self._intent, (gone,), reach=self.look.reach)
+        found = near(self.look.window, listed.items, _made_at)
+        candidates = tuple(map(self._candidate, found.inside))
+        undated = [self._candidate(item) for item in listed.items if _made_at(item) is None]
+        where = "in that workspace" if scoped else "in the account"
+        said = [
+            f"{_number(len(candidates), noun)} made {self.look.window.told}, by the gateway's "
+            f"clock; {count(len(listed.items), noun)} {where} read."
+        ]
+        if found.nearest_outside is not None and not candidates:
+            nearest = self.look.window.beside(found.nearest_outside)
+            said.append(f"The nearest other one was made {nearest}.")
+        if found.undated:
+            said.append(
+                f"Of {count(found.undated, noun)} the gateway does not say when they were made."
+            )
+        if not listed.complete or listed.unreadable:
+            said.append("The list is not whole: there may be others.")
+        if any(one.made_by for one in candidates):
+            said.append("What another write of this machine is known to have made says so.")
+        return Evidence(
+            self._intent,
+            tuple(said),
+            (*candidates, *undated[:_MOST_UNDATED]),
+            route=self.writes.resource,
+            reach=self.look.reach,
         )
 
-    def wanted(self, summary: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The fields that a creation asked for, those that it left out for null as well."""
-        return {**dict.fromkeys(self.implied), **summary}
+    async def _list(self, *, scoped: bool) -> Listing[Any]:
+        """Everything there is, of a ``scoped`` kind in the workspace that the creation named."""
+        space = self._intent.summary.get("workspace_id")
+        named = space if isinstance(space, str) and space else None
+        narrowed = {"workspace_id": named} if scoped else {}
+        listed: Listing[Any] = await self.writes.service(self.look.client).list(**narrowed)
+        return listed
 
-    def made_at(self, item: Any) -> datetime | None:
-        """When it was made, by the gateway's clock."""
-        made: datetime | None = item.created_at
-        return made
+    def _candidate(self, item: Any) -> Candidate:
+        identity, made = self.writes.identity(item) or "", _made_at(item)
+        left_out = dict.fromkeys(self.writes.implied)
+        return Candidate(
+            identity,
+            self.writes.name(item),
+            made,
+            None if made is None else self.look.window.apart(made),
+            self._compare(item, {**left_out, **self._intent.summary}, None),
+            self._route(identity),
+            self.look.makers.get(identity, ""),
+            item,
+        )
 
-    def compare(
+    # A change: how the thing is now -------------------------------------------------------------
+
+    async def of_update(self) -> Evidence:
+        """Each field of the thing as it is now. Raises GatewayError."""
+        intent = self._intent
+        present = await self._present()
+        if present is None:
+            why = (
+                f"This {self.writes.noun} is not there now: it was deleted since, or it never was."
+            )
+            return Evidence(intent, (why,), route=self.writes.resource)
+        return Evidence(
+            intent,
+            self._changed(present),
+            compared=self._compare(present, intent.summary, before_of(intent)),
+            route=self._route(intent.identity or ""),
+        )
+
+    async def of_deletion(self) -> Evidence:
+        """Whether the thing is there. Raises GatewayError."""
+        present = await self._present()
+        state = _GONE if present is None else _THERE
+        line = Compared(
+            f"The {self.writes.noun}", _THERE, _GONE, state, verdict(_THERE, _GONE, state)
+        )
+        if present is None:
+            return Evidence(self._intent, (), compared=(line,), route=self.writes.resource)
+        route = self._route(self._intent.identity or "")
+        return Evidence(self._intent, self._changed(present), compared=(line,), route=route)
+
+    async def _present(self) -> ResponseModel | None:
+        try:
+            found: ResponseModel = await self.writes.read(
+                self.look.client, self._intent.identity or ""
+            )
+        except NotFoundError:
+            return None
+        return found
+
+    def _changed(self, present: Any) -> tuple[str, ...]:
+        """When it was changed last, where the gateway tells."""
+        made = getattr(present, "updated_at", None)
+        if made is None:
+            return ()
+        return (f"It was changed last {self.look.window.beside(made)}, by the gateway's clock.",)
+
+    # Field by field -----------------------------------------------------------------------------
+
+    def _compare(
         self, present: ResponseModel, wanted: Mapping[str, Any], before: Mapping[str, Any] | None
     ) -> tuple[Compared, ...]:
         """Every field that was wanted; ``before`` None where there was nothing before."""
-        now, goal = self.values(present), self._read(wanted)
-        then = None if before is None else self._read(before)
+        labels, now = self.writes.fields.labels, self.writes.sent_by_gateway(present)
+        goal, then = self._read(wanted), None if before is None else self._read(before)
         found = []
         for name in (
-            *(one for one in self.labels if one in wanted),
-            *(one for one in wanted if one not in self.labels),
+            *(one for one in labels if one in wanted),
+            *(one for one in wanted if one not in labels),
         ):
             was = ABSENT if then is None else then.get(name, ABSENT)
             found.append(
                 Compared(
-                    self.labels.get(name, safe_line(name, 30)),
-                    None if then is None else self._in_words(name, was),
+                    labels.get(name, safe_line(name, 30)),
+                    None if then is None else self._format(name, was),
                     self._wish(name, wanted[name], goal),
-                    self._in_words(name, now.get(name, ABSENT)),
+                    self._format(name, now.get(name, ABSENT)),
                     verdict(was, goal.get(name, ABSENT), now.get(name, ABSENT)),
                 )
             )
         return tuple(found)
 
     def _read(self, raw: Mapping[str, Any]) -> Mapping[str, Any]:
-        return self.values(self.model.model_validate(dict(raw)))
+        """What a journal kept: a request names its fields as an answer does."""
+        return self.writes.sent_by_gateway(self.writes.model.model_validate(dict(raw)))
 
-    def _in_words(self, name: str, value: Any) -> str:
-        return UNKNOWN if value is ABSENT else self.words(name, value)
+    def _format(self, name: str, value: Any) -> str:
+        return UNKNOWN if value is ABSENT else self.writes.fields.format(name, value, self.context)
 
     def _wish(self, name: str, raw: Any, goal: Mapping[str, Any]) -> str:
         if raw == MASK:
             return "as typed, not kept"
-        return self.words(name, goal[name]) if name in goal else safe_line(raw, 60)
+        return self._format(name, goal[name]) if name in goal else safe_line(raw, 60)
 
 
-# Looking ----------------------------------------------------------------------------------------
-
-
-async def look_at(look: InspectionContext, kind: ComparedResource) -> Evidence:
-    """What can be found on a creation, a deletion or any other change. Raises GatewayError."""
-    action = look.intent.action
-    if action.endswith(_CREATE):
-        return await look_for_creation(look, kind)
-    if action.endswith(_DELETE):
-        return await look_at_deletion(look, kind)
-    return await look_at_update(look, kind)
-
-
-async def look_for_creation(look: InspectionContext, kind: ComparedResource) -> Evidence:
-    """What was made near the time of the write. Raises GatewayError."""
-    intent = look.intent
-    space = intent.summary.get("workspace_id")
-    if kind.every is None:
-        return Evidence(intent, (f"There is nothing that makes {kind.noun}.",))
-    try:
-        listed = await kind.every(look.client, space if isinstance(space, str) and space else None)
-    except NotFoundError:
-        gone = "The workspace in which it was to be made no longer exists."
-        return Evidence(intent, (gone,), reach=look.reach)
-    window = look.window
-    found = near(window, listed.items, kind.made_at)
-    candidates = tuple(_candidate(look, kind, window, item) for item in found.inside)
-    undated = [
-        _candidate(look, kind, window, item) for item in listed.items if kind.made_at(item) is None
-    ][:_MOST_UNDATED]
-    where = "in that workspace" if kind.scoped else "in the account"
-    read = f"{count(len(listed.items), kind.noun)} {where} read"
-    said = [
-        f"{_number(len(candidates), kind.noun)} made {window.told}, by the gateway's clock; {read}."
-    ]
-    if found.nearest_outside is not None and not candidates:
-        said.append(f"The nearest other one was made {window.beside(found.nearest_outside)}.")
-    if found.undated:
-        said.append(
-            f"Of {count(found.undated, kind.noun)} the gateway does not say when they were made."
-        )
-    if not listed.complete or listed.unreadable:
-        said.append("The list is not whole: there may be others.")
-    if any(one.made_by for one in candidates):
-        said.append("What another write of this machine is known to have made says so.")
-    return Evidence(
-        intent, tuple(said), (*candidates, *undated), route=kind.route, reach=look.reach
-    )
+def _made_at(item: Any) -> datetime | None:
+    """When it was made, by the gateway's clock."""
+    made: datetime | None = item.created_at
+    return made
 
 
 def _number(number: int, noun: str) -> str:
     if not number:
         return f"No {noun} was"
     return f"1 {noun} was" if number == 1 else f"{number} {noun}s were"
-
-
-def _candidate(
-    look: InspectionContext, kind: ComparedResource, window: TimeWindow, item: Any
-) -> Candidate:
-    identity = kind.identity(item) or ""
-    made = kind.made_at(item)
-    return Candidate(
-        identity,
-        kind.name(item),
-        made,
-        None if made is None else window.apart(made),
-        kind.compare(item, kind.wanted(look.intent.summary), None),
-        f"{kind.route}/{identity}",
-        look.makers.get(identity, ""),
-        item,
-    )
-
-
-async def look_at_update(look: InspectionContext, kind: ComparedResource) -> Evidence:
-    """Each field of the thing as it is now. Raises GatewayError."""
-    intent = look.intent
-    identity = intent.identity or ""
-    route = f"{kind.route}/{identity}"
-    try:
-        present = await kind.get(look.client, identity)
-    except NotFoundError:
-        why = f"This {kind.noun} is not there now: it was deleted since, or it never was."
-        return Evidence(intent, (why,), route=kind.route)
-    compared = kind.compare(present, intent.summary, before_of(intent))
-    return Evidence(intent, _changed(look, present), compared=compared, route=route)
-
-
-def _changed(look: InspectionContext, present: Any) -> tuple[str, ...]:
-    """When it was changed last, where the gateway tells."""
-    made = getattr(present, "updated_at", None)
-    if made is None:
-        return ()
-    return (f"It was changed last {look.window.beside(made)}, by the gateway's clock.",)
-
-
-async def look_at_deletion(look: InspectionContext, kind: ComparedResource) -> Evidence:
-    """Whether the thing is there. Raises GatewayError."""
-    intent = look.intent
-    identity = intent.identity or ""
-    try:
-        present = await kind.get(look.client, identity)
-    except NotFoundError:
-        return Evidence(intent, (), compared=(_existence(kind, _GONE),), route=kind.route)
-    return Evidence(
-        intent,
-        _changed(look, present),
-        compared=(_existence(kind, _THERE),),
-        route=f"{kind.route}/{identity}",
-    )
-
-
-def _existence(kind: ComparedResource, present: str) -> Compared:
-    label = f"The {kind.noun}"
-    return Compared(label, _THERE, _GONE, present, verdict(_THERE, _GONE, present))
 
 
 def makers(entries: Iterable[JournalEntry]) -> Mapping[str, str]:

@@ -6,16 +6,17 @@ declaration: what a change leads to, what is read around the resource, what stan
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from gwtui.contract.request import RequestModel
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.fields import Fields, PlanContext
 from gwtui.crud.plan import Danger, Plan, Undo, WayBack
-from gwtui.crud.text import Names, as_read, known_fields, quoted
+from gwtui.crud.text import Names, as_read, quoted
 from gwtui.crud.undo import known, put_back
 from gwtui.domain.safe_text import safe_line
 
@@ -188,6 +189,23 @@ class Writes(Generic[M]):
     """Fields that are null where a creation leaves them out."""
     stands_for: Mapping[str, str] = field(default_factory=dict)
     """Field of a request -> field of the answer that stands for it: a secret and its mask."""
+    by_row: bool = False
+    """Whether a change must know the row of the list, not the resource alone."""
+
+    # What a resource may do in a way of its own -------------------------------------------------
+
+    def for_row(self, _row: Any, _dialect: Dialect) -> Writes[M]:
+        """The declaration for one row of the list, None for none, in the gateway's dialect."""
+        return self
+
+    async def read(self, client: GatewayClient, identity: str) -> M:
+        """One as it is now. Raises GatewayError."""
+        found: M = await self.service(client).get(identity)
+        return found
+
+    def check(self, _request: RequestModel, _dialect: Dialect) -> Sequence[Problem]:
+        """Why a request that the model allows is not sent all the same."""
+        return ()
 
     # What one is called -------------------------------------------------------------------------
 
@@ -209,7 +227,8 @@ class Writes(Generic[M]):
 
     def known(self, one: M) -> dict[str, Any]:
         """Every declared field as the gateway gave it; one that it garbled is missing."""
-        found = known_fields(one, (name for name in self.fields.labels if name in self._readable))
+        readable = (name for name in self.fields.labels if name in self.model.model_fields)
+        found = self.fields.read(one, readable)
         return found | {asked: getattr(one, shown) for asked, shown in self.stands_for.items()}
 
     def sent_by_gateway(self, one: M) -> dict[str, Any]:
@@ -220,10 +239,6 @@ class Writes(Generic[M]):
             for name, value in self.known(one).items()
             if (name in one.raw if name not in masks else masks[name] is not None)
         }
-
-    @property
-    def _readable(self) -> Mapping[str, Any]:
-        return self.model.model_fields
 
     # Plans --------------------------------------------------------------------------------------
 
@@ -258,7 +273,7 @@ class Writes(Generic[M]):
 
         async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
             at = PlanContext(now, context.names, context.dialect)
-            fresh = await self.service(client).get(known(identity, self.noun))
+            fresh = await self.read(client, known(identity, self.noun))
             return self.plan_delete(fresh, at, await self.around(client, fresh, at))
 
         return way
@@ -333,8 +348,9 @@ class Writes(Generic[M]):
             request,
             self.fields.labels,
             self.fields.formatter(context),
-            read=lambda client: self.service(client).get(identity),
+            read=lambda client: self.read(client, identity),
             plan=plan,
+            known=lambda present: self.fields.read(present, request.model_fields_set),
         )
 
     def plan_delete(self, fresh: M, context: PlanContext, around: Any = None) -> Plan[None]:

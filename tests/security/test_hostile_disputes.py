@@ -23,9 +23,8 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.workspaces import Workspace
-from gwtui.resources.guardrails import fields as guardrail_words
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute, SideEditor
-from plan_kit import byok_plans, key_plans, workspace_plans
+from plan_kit import byok_plans, guardrail_plans, key_plans, workspace_plans
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 FULL = os.environ.get("GWTUI_HOSTILE") == "full"
@@ -43,8 +42,8 @@ RESOURCES: Mapping[str, tuple[type[ResponseModel], Known, Words]] = {
     "workspace": (Workspace, workspace_plans.known_values, workspace_plans.in_words),
     "guardrail": (
         Guardrail,
-        lambda one: guardrail_words.known_values(one, GENERIC),
-        guardrail_words.in_words(NOW, {}),
+        lambda one: guardrail_plans.known_values(one, GENERIC),
+        guardrail_plans.in_words(NOW, {}),
     ),
     "credential": (
         ByokCredential,

@@ -20,14 +20,13 @@ from textual.content import Content
 from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.contract.activity import GenerationContent
-from gwtui.crud.form import FormContext, PickOption, no_choices
-from gwtui.crud.resource import Scope
+from gwtui.crud.form import FormContext, MultiPickField, PickOption, no_choices
 from gwtui.local.audit import AuditedChange, AuditEntry
 from gwtui.resources import choices as offered
 from gwtui.resources.alerts.history import ALERT_HISTORY
 from gwtui.resources.alerts.resource import ALERTS
 from gwtui.resources.audit import AUDIT
-from gwtui.ui.actions.guardrails import sources as guardrail_sources
+from gwtui.resources.guardrails.form import create_form
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.search import SearchOption, option_line, title_width
 from gwtui.ui.frame_facts import header_facts
@@ -166,18 +165,19 @@ async def test_what_can_be_picked() -> None:
     poison = Poison(lambda name, value: TEXTS[len(name + value) % len(TEXTS)], deep=True)
     client = Spoilt(recording, poison, poison.real).client()
     hub = FeedHub(client, CLOCK)
-    app = SimpleNamespace(hub=hub, scope=Scope(), gateway=client, connection=client.connection)
-    context: Any = SimpleNamespace(app=app)
-    rails = guardrail_sources(context)
     form = FormContext(hub, client, client.connection.dialect, CLOCK.now())
+    rails = {field.name: field for field in create_form(form).every_field()}
+    models, providers = rails["allowed_models"], rails["allowed_providers"]
+    assert isinstance(models, MultiPickField)
+    assert isinstance(providers, MultiPickField)
     found = []
     for choices in (
         offered.providers(form),
         offered.models(form),
         offered.members(form),
         offered.keys(form),
-        rails.models,
-        rails.providers,
+        models.choices,
+        providers.choices,
     ):
         options = await choices()
         assert options

@@ -33,7 +33,7 @@ from gwtui.crud.plan import Plan
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.journal import Journal, JournalEntry
 from gwtui.resources.keys.writes import plan_sealed_create
-from plan_kit import ByokPlans, KeyPlans, WorkspacePlans
+from plan_kit import ByokPlans, GuardrailPlans, KeyPlans, WorkspacePlans
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 FULL = os.environ.get("GWTUI_HOSTILE") == "full"
@@ -58,7 +58,7 @@ def plan_functions() -> Iterator[Callable[..., Any]]:
             if ours and name.startswith("plan_") and found is not plan_sealed_create:
                 yield found
     # What the engine plans, by the types of each resource.
-    for plans in (ByokPlans, KeyPlans, WorkspacePlans):
+    for plans in (ByokPlans, KeyPlans, WorkspacePlans, GuardrailPlans):
         yield from (getattr(plans, name) for name in vars(plans) if name.startswith("plan_"))
 
 

@@ -10,7 +10,6 @@ import pytest
 from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, shown, until
 from gwtui.crud.plan import Change, Plan
 from gwtui.domain.diffs import ThreeWayField
-from gwtui.resources.guardrails.fields import in_words
 from gwtui.resources.keys.form import create_form
 from gwtui.ui.actions.editing import Editing
 from gwtui.ui.forms.confirm import ConfirmScreen
@@ -18,7 +17,7 @@ from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.ask import AskScreen
-from plan_kit import form_context
+from plan_kit import form_context, guardrail_plans
 
 SIZES = [(80, 24), (120, 40)]
 
@@ -265,7 +264,7 @@ def test_sides_that_begin_alike_are_told_apart() -> None:
         read=nothing,
         known=nothing,
         labels={"allowed_models": "Allowed models"},
-        words=in_words(NOW, {}),
+        words=guardrail_plans.in_words(NOW, {}),
         plan=nothing,
     )
     both = ThreeWayField("allowed_models", models, [*models, "author/mine"], models[:-1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -12,30 +11,21 @@ from form_kit import FACTS, SPACE
 from gwtui.contract.dialects import GENERIC, OPENROUTER, Dialect
 from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
 from gwtui.contract.models import Model
-from gwtui.crud.form import FormSpec, PickOption
-from gwtui.resources.guardrails.effect import LiveEffect
+from gwtui.crud.form import FormSpec
 from gwtui.resources.guardrails.form import (
     BuiltinRow,
     CustomRow,
-    GuardrailSources,
     create_form,
     edit_form,
+    model_options,
 )
-from gwtui.ui.actions.guardrails import model_options
 from gwtui.ui.forms.state import FormState
 from gwtui.watch.feeds.guardrails import GuardrailRow
+from plan_kit import form_context
 from resource_samples import workspace
 
 GUARDRAIL_ID = "3b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d13"
 ROUTING = ("allowed_models", "ignored_models", "allowed_providers", "ignored_providers")
-
-
-async def nothing() -> Sequence[PickOption]:
-    return ()
-
-
-def sources(dialect: Dialect = GENERIC) -> GuardrailSources:
-    return GuardrailSources(dialect, nothing, nothing, LiveEffect(lambda: None, dialect))
 
 
 def guardrail(**changes: Any) -> Guardrail:
@@ -51,7 +41,9 @@ def guardrail(**changes: Any) -> Guardrail:
 
 
 def editing(found: Guardrail, dialect: Dialect = GENERIC) -> FormState:
-    return FormState(edit_form(GuardrailRow(found, dialect=dialect), sources(dialect)), FACTS)
+    return FormState(
+        edit_form(GuardrailRow(found, dialect=dialect), form_context(dialect=dialect)), FACTS
+    )
 
 
 def names(spec: FormSpec) -> list[str]:
@@ -61,9 +53,9 @@ def names(spec: FormSpec) -> list[str]:
 @pytest.mark.parametrize("dialect", [GENERIC, OPENROUTER], ids=lambda dialect: dialect.name)
 def test_every_field_of_the_dialect_is_in_the_form(dialect: Dialect) -> None:
     absent = dialect.absent_fields.get("CreateGuardrailRequest", frozenset())
-    create = create_form(None, sources(dialect))
+    create = create_form(form_context(dialect=dialect))
     assert set(names(create)) == set(CreateGuardrailRequest.model_fields) - absent
-    edit = edit_form(GuardrailRow(guardrail(), dialect=dialect), sources(dialect))
+    edit = edit_form(GuardrailRow(guardrail(), dialect=dialect), form_context(dialect=dialect))
     assert set(names(edit)) == set(UpdateGuardrailRequest.model_fields) - absent
     titles = [group.title for group in create.groups]
     assert titles[:5] == ["General", "Routing", "Cap", "Retention", "Filters"]
@@ -71,7 +63,7 @@ def test_every_field_of_the_dialect_is_in_the_form(dialect: Dialect) -> None:
 
 
 def test_a_new_guardrail_needs_only_a_name_and_takes_the_lists_workspace() -> None:
-    state = FormState(create_form(SPACE, sources()), FACTS)
+    state = FormState(create_form(form_context(workspace=SPACE)), FACTS)
     assert state.request() is None
     state.put("name", "mine")
     request = state.request()
@@ -162,7 +154,7 @@ def test_a_pattern_that_is_refused_is_refused_on_its_field(pattern: str) -> None
 
 def test_the_cap_and_its_interval_go_together_where_the_dialect_demands_it() -> None:
     for dialect, together in ((GENERIC, False), (OPENROUTER, True)):
-        state = FormState(create_form(None, sources(dialect)), FACTS)
+        state = FormState(create_form(form_context(dialect=dialect)), FACTS)
         state.put("name", "mine")
         state.put("limit_usd", "$1,000.50")
         assert state.attempt() is not together
@@ -187,7 +179,7 @@ def test_the_cap_is_explained_as_one_for_each() -> None:
 
 def test_the_name_of_a_default_guardrail_is_fixed() -> None:
     space = workspace(default_guardrail_id=GUARDRAIL_ID)
-    spec = edit_form(GuardrailRow(guardrail(), space, made=False), sources())
+    spec = edit_form(GuardrailRow(guardrail(), space, made=False), form_context())
     state = FormState(spec, FACTS)
     assert "name" not in state.fields
     assert spec.title == "Set up guardrail Production default"

@@ -24,10 +24,9 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.diffs import three_way
 from gwtui.resources.assignments import plans as assignment_plans
-from gwtui.resources.guardrails import fields as guardrail_words
-from gwtui.resources.guardrails import plans as guardrail_plans
-from gwtui.resources.guardrails.plans import BoundBy
-from plan_kit import changes, sent
+from gwtui.resources.guardrails.fields import fields_of
+from gwtui.resources.guardrails.writes import BoundBy
+from plan_kit import changes, guardrail_plans, sent
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
@@ -191,7 +190,7 @@ async def test_a_deletion_says_who_loses_protection() -> None:
 def test_the_form_edits_what_the_dialect_has_and_never_the_deprecated_switch(
     dialect: Dialect,
 ) -> None:
-    fields = guardrail_words.editable(dialect)
+    fields = fields_of(dialect).editable
     assert set(fields) <= set(UpdateGuardrailRequest.model_fields)
     assert "enforce_zdr" not in fields
     absent = dialect.absent_fields.get("UpdateGuardrailRequest", frozenset())
@@ -199,7 +198,7 @@ def test_the_form_edits_what_the_dialect_has_and_never_the_deprecated_switch(
 
 
 def test_known_filters_compare_with_what_a_form_gives() -> None:
-    known = guardrail_words.known_values(guardrail(), GENERIC)
+    known = guardrail_plans.known_values(guardrail(), GENERIC)
     mine = {
         "content_filter_builtins": [BuiltinFilterRequest(slug="email", action="redact")],
         "content_filters": [
@@ -219,7 +218,7 @@ async def test_filters_of_an_unknown_kind_survive_an_edit() -> None:
         ],
         content_filters=[{"pattern": "(?=x)", "action": "mask", "label": None}],
     )
-    known = guardrail_words.known_values(fresh, GENERIC)
+    known = guardrail_plans.known_values(fresh, GENERIC)
     request = UpdateGuardrailRequest(
         content_filter_builtins=known["content_filter_builtins"],
         content_filters=known["content_filters"],
@@ -249,7 +248,7 @@ async def test_filters_of_an_unknown_kind_survive_an_edit() -> None:
     ],
 )
 def test_a_list_that_could_not_be_read_whole_is_unknown(garbled: dict[str, Any]) -> None:
-    assert "content_filters" not in guardrail_words.known_values(guardrail(**garbled), GENERIC)
+    assert "content_filters" not in guardrail_plans.known_values(guardrail(**garbled), GENERIC)
 
 
 @given(st.text(min_size=1, max_size=300))

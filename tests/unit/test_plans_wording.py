@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 import pytest
 
 from gwtui.contract.content_filters import CustomFilterRequest
-from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.crud.plan import Change
 from gwtui.crud.text import both_sides, changes, first_values, workspace_in_words
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
-from gwtui.resources.guardrails.fields import in_words, labels
+from gwtui.resources.guardrails.fields import FIELDS
+from plan_kit import guardrail_plans
 
-WORDS = in_words(datetime(2026, 11, 21, 7, 0, tzinfo=UTC), {})
+WORDS = guardrail_plans.in_words(datetime(2026, 11, 21, 7, 0, tzinfo=UTC), {})
 MODELS = [f"author/model-{number}" for number in range(40)]
 FILTERS = [CustomFilterRequest(pattern=f"secret-{n}", action="redact") for n in range(9)]
 
@@ -23,7 +23,7 @@ FILTERS = [CustomFilterRequest(pattern=f"secret-{n}", action="redact") for n in 
 def test_of_a_long_list_the_entries_are_named_that_came_and_went() -> None:
     before, after = MODELS, [*MODELS[:20], *MODELS[22:], "author/new"]
     request = UpdateGuardrailRequest(allowed_models=after)
-    (change,) = changes({"allowed_models": before}, request, labels(GENERIC), WORDS)
+    (change,) = changes({"allowed_models": before}, request, FIELDS.labels, WORDS)
     assert change.before == "40 entries"
     assert change.after == (
         "39 entries: added author/new; removed author/model-20 and author/model-21"

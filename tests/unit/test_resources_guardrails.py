@@ -77,6 +77,42 @@ def test_what_cannot_be_read_is_unknown_and_never_unrestricted() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("field", "entries", "shown", "readable"),
+    [
+        ("content_filters", [{"pattern": "x", "action": "block"}, "no filter"], "filters", "x"),
+        ("content_filter_builtins", [{"slug": "email", "action": "block"}, 7], "filters", "email"),
+    ],
+)
+def test_one_filter_that_cannot_be_read_is_marked(
+    field: str, entries: list[Any], shown: str, readable: str
+) -> None:
+    odd = row(**{"content_filters": None, "content_filter_builtins": None, field: entries})
+    assert f"{field}[1]" in notes_of(GUARDRAILS, "Gaps", odd, NOW)
+    assert cell_of(GUARDRAILS, shown, odd, NOW).text == "—"
+    [table] = tables_of(GUARDRAILS, "Content filters", odd, NOW)
+    assert [line[0] for line in table[1:]] == [readable]
+    marked = rows_of(GUARDRAILS, "Content filters", odd, NOW)["filters"]
+    assert (marked.value.text, marked.note) == ("—", "not every filter could be read")
+
+
+@pytest.mark.parametrize(
+    ("field", "column", "label"),
+    [
+        ("allowed_models", "models", "models"),
+        ("ignored_providers", "providers", "never providers"),
+    ],
+)
+def test_one_entry_of_a_list_that_cannot_be_read_is_marked(
+    field: str, column: str, label: str
+) -> None:
+    odd = row(**{field: ["a/b", 7]})
+    assert f"{field}[1]" in notes_of(GUARDRAILS, "Gaps", odd, NOW)
+    assert cell_of(GUARDRAILS, column, odd, NOW).text == "—"
+    marked = rows_of(GUARDRAILS, "Routing", odd, NOW)[label]
+    assert (marked.value.text, marked.note) == ("a/b", "not every entry could be read")
+
+
 def test_a_guardrail_that_binds_nothing_is_told() -> None:
     idle = row(bound=Bound((), ()))
     assert cell_of(GUARDRAILS, "binds", idle, NOW).text == "nothing"

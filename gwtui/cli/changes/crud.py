@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError, Operand
+from gwtui.cli.changes.values import complaint
 from gwtui.cli.exits import USAGE, CommandError
+from gwtui.contract.request import Problem
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.resource import ResourceSpec
@@ -70,22 +72,25 @@ class _Verbs:
         if how is None:
             raise TypeError(f"{self._spec.id} cannot be made")
         request = await desk.request(how.request)
+        writes = self._writes.for_row(None, desk.dialect)
+        _refuse(writes.check(request, desk.dialect))
         doubt = await how.doubt(desk.session.hub, desk.readings.value_or_nothing, request)
         if doubt.serious and not desk.arguments.force:
             why = f"{how.doubtful}: {doubt.text} --force stores it all the same."
             raise CommandError(why, USAGE)
         names = await desk.workspace_names(default=True)
-        return self._writes.plan_create(request, plan_context(desk, names), doubt)
+        return writes.plan_create(request, plan_context(desk, names), doubt)
 
     async def update(self, how: Update, desk: ChangeContext) -> Plan[Any]:
-        fresh, writes = await self._fresh(desk), self._writes
+        writes, fresh = await self._named(desk)
         request = await desk.update(how.request, writes.known(fresh) if not how.secret else {})
+        _refuse(writes.check(request, desk.dialect))
         at = plan_context(desk, await self._names(desk, how))
         uses = await writes.uses(desk.gateway, fresh, at)
         return writes.plan_update(fresh, request, at, uses, how=how)
 
     async def switch(self, disabled: bool, desk: ChangeContext) -> Plan[Any]:
-        fresh, writes = await self._fresh(desk), self._writes
+        writes, fresh = await self._named(desk)
         if fresh.disabled is disabled:
             state = "disabled" if disabled else "enabled"
             raise NothingToDoError(f"{writes.noun} {writes.name(fresh)} is {state} already")
@@ -94,13 +99,19 @@ class _Verbs:
         return writes.plan_switch(fresh, disabled, at, around)
 
     async def delete(self, desk: ChangeContext) -> Plan[Any]:
-        fresh, writes, at = await self._fresh(desk), self._writes, plan_context(desk)
+        (writes, fresh), at = await self._named(desk), plan_context(desk)
         return writes.plan_delete(fresh, at, await writes.around(desk.gateway, fresh, at))
 
-    async def _fresh(self, desk: ChangeContext) -> Any:
-        only = not self._writes.operand
-        identity = "" if only else await desk.identity(self._spec, desk.arguments.id)
-        return await self._writes.service(desk.gateway).get(identity)
+    async def _named(self, desk: ChangeContext) -> tuple[Writes[Any], Any]:
+        """The declaration for what is named, and that as it is now."""
+        spec, row, identity = self._spec, None, ""
+        if self._writes.by_row:
+            row = await desk.row(spec, desk.arguments.id)
+            identity = spec.identity(row)
+        elif self._writes.operand:
+            identity = await desk.identity(spec, desk.arguments.id)
+        writes = self._writes.for_row(row, desk.dialect)
+        return writes, await writes.read(desk.gateway, identity)
 
     async def _names(self, desk: ChangeContext, how: Update) -> Mapping[str, str]:
         """Names of the workspaces, where the change may name one, and of what else it lists."""
@@ -109,6 +120,11 @@ class _Verbs:
         feed = self._writes.names
         further = None if feed is None else (await feed(desk.session.hub).refresh()).value
         return {**names, **(further or {})}
+
+
+def _refuse(problems: Sequence[Problem]) -> None:
+    if problems:
+        raise complaint(problems)
 
 
 def plan_context(desk: ChangeContext, names: Mapping[str, str] | None = None) -> PlanContext:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError, Operand
-from gwtui.cli.changes.values import complaint
+from gwtui.cli.changes.crud import changes_of, plan_context
 from gwtui.cli.changes.workspaces import find_person
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find
-from gwtui.contract.dialects import DIALECTS
-from gwtui.contract.guardrail_rules import never_sent
-from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
 from gwtui.crud.plan import Plan, bundle_alike
 from gwtui.crud.undo import each_back
 from gwtui.resources.assignments.plans import (
@@ -22,48 +18,23 @@ from gwtui.resources.assignments.plans import (
     plan_unassign_keys,
     plan_unassign_members,
 )
-from gwtui.resources.guardrails.fields import editable, known_values
-from gwtui.resources.guardrails.plans import (
-    BoundBy,
-    plan_create,
-    plan_delete,
-    plan_first_update,
-    plan_update,
-)
 from gwtui.resources.guardrails.resource import GUARDRAILS
 from gwtui.resources.guardrails.view import display_name
+from gwtui.resources.guardrails.writes import WRITES
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.organization.resource import shown_person
-from gwtui.resources.uses import guardrail_bindings, people_names
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
 
-_GUARDRAIL = Operand("id", "its id, how that begins, or its name")
-_EDITABLE = tuple(dict.fromkeys(name for one in DIALECTS.values() for name in editable(one)))
-"""What some service lets change; the planner refuses what the present one does not."""
+_GUARDRAIL = Operand("id", WRITES.operand)
 _KEYS = Operand("key", "hash or name of a key; may be repeated", option=True)
 _MEMBERS = Operand("member", "user id, mail address or name; may be repeated", option=True)
 
 
-async def _create(desk: ChangeContext) -> Plan[Guardrail]:
-    request = await desk.request(CreateGuardrailRequest)
-    _refuse(never_sent(request, desk.dialect))
-    return plan_create(request, desk.dialect, desk.now, await desk.workspace_names(default=True))
-
-
-async def _update(desk: ChangeContext) -> Plan[Guardrail]:
-    row = await desk.row(GUARDRAILS, desk.arguments.id)
-    fresh = await desk.gateway.guardrails.get(row.identity) if row.made else row.guardrail
-    request = await desk.update(UpdateGuardrailRequest, known_values(fresh, desk.dialect))
-    _refuse(never_sent(request, desk.dialect))
-    if not row.made and row.workspace is not None:
-        return plan_first_update(row.workspace, request, desk.dialect, desk.now)
-    return plan_update(fresh, request, await _reach(desk, row), desk.dialect, desk.now)
-
-
 async def _delete(desk: ChangeContext) -> Plan[Any]:
-    row = await _made(desk)
-    fresh = await desk.gateway.guardrails.get(row.identity)
-    return plan_delete(fresh, await _reach(desk, row))
+    row, at = await _made(desk), plan_context(desk)
+    writes = WRITES.for_row(row, desk.dialect)
+    fresh = await writes.read(desk.gateway, row.identity)
+    return writes.plan_delete(fresh, at, await writes.around(desk.gateway, fresh, at))
 
 
 async def _assign(desk: ChangeContext) -> Plan[Any]:
@@ -125,14 +96,6 @@ async def _made(desk: ChangeContext) -> GuardrailRow:
     return row
 
 
-async def _reach(desk: ChangeContext, row: GuardrailRow) -> BoundBy:
-    """Whom the guardrail binds now; what cannot be read in time is not known."""
-    (keys, members), people = await asyncio.gather(
-        guardrail_bindings(desk.gateway, row.identity), people_names(desk.gateway)
-    )
-    return BoundBy(keys, members, row.workspace if row.is_default else None, people or {})
-
-
 def _user(people: Sequence[Any], wanted: str) -> str:
     """A user id; somebody who left the organization goes by that alone."""
     try:
@@ -152,26 +115,13 @@ def _one(plans: Sequence[Plan[Any]], title: str) -> Plan[Any]:
     return bundle_alike(title, plans, each_back(plans))
 
 
-def _refuse(problems: Sequence[Any]) -> None:
-    if problems:
-        raise complaint(problems)
-
-
 def _refuse_nobody(desk: ChangeContext) -> None:
     if not (desk.arguments.key or desk.arguments.member):
         raise CommandError("say for what with --key or --member", USAGE)
 
 
 CHANGES = (
-    ChangeCommand("create", "make one", _create, model=CreateGuardrailRequest, makes=True),
-    ChangeCommand(
-        "update",
-        "change its fields; a default one comes to exist with that",
-        _update,
-        (_GUARDRAIL,),
-        UpdateGuardrailRequest,
-        _EDITABLE,
-    ),
+    *(one for one in changes_of(GUARDRAILS) if one.name != "delete"),
     ChangeCommand("delete", "delete it for good", _delete, (_GUARDRAIL,)),
     ChangeCommand("assign", "bind keys and members", _assign, (_GUARDRAIL, _KEYS, _MEMBERS)),
     ChangeCommand(

@@ -26,7 +26,7 @@ from gwtui.crud.text import Names, count, identity_of, named, quoted, several
 from gwtui.crud.undo import CannotUndoError, or_nothing
 from gwtui.domain.cells import UNKNOWN
 from gwtui.resources.assignments.actions import RESOURCE
-from gwtui.resources.guardrails.fields import shown_name
+from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 
 Held = Mapping[str, str | None]
 """Key hash or user id -> the guardrail that it has; one that is not there has none."""
@@ -113,7 +113,7 @@ async def _plan(
     if back is None:
         target, name = given or "", "no guardrail"
     else:
-        target, name = back, shown_name(await _still_there(client, back, called))
+        target, name = back, GUARDRAILS.name(await _still_there(client, back, called))
     request = kind.request(list(called))
     change = kind.unassign if back is None else kind.assign
     return Plan(
@@ -138,7 +138,7 @@ async def _still_there(client: GatewayClient, back: str, called: Mapping[str, st
 
 async def _name(client: GatewayClient, identity: str) -> str:
     guardrail = await or_nothing(client.guardrails.get(identity))
-    return shown_name(guardrail or Guardrail.model_validate({"id": identity}))
+    return GUARDRAILS.name(guardrail or Guardrail.model_validate({"id": identity}))
 
 
 _MOST_CHANGES = 20
@@ -191,7 +191,7 @@ def _assign(
     request = kind.request(list(called))
     return Plan(
         action=f"guardrails.assign_{kind.noun}s",
-        title=f"Assign guardrail {shown_name(guardrail)} to {count(len(called), kind.noun)}",
+        title=f"Assign guardrail {GUARDRAILS.name(guardrail)} to {count(len(called), kind.noun)}",
         resource=RESOURCE,
         identity=identity,
         send=lambda client: kind.assign(client, identity, request),
@@ -226,7 +226,7 @@ def _unassign(kind: AssignmentKind, guardrail: Guardrail, called: Mapping[str, s
     held = dict.fromkeys(called, identity)
     return Plan(
         action="assignments.remove",
-        title=f"Take guardrail {shown_name(guardrail)} from {count(len(called), kind.noun)}",
+        title=f"Take guardrail {GUARDRAILS.name(guardrail)} from {count(len(called), kind.noun)}",
         resource=RESOURCE,
         identity=identity,
         send=lambda client: kind.unassign(client, identity, request),
@@ -280,7 +280,7 @@ def _effects(
 
 
 def _taken(called: Mapping[str, str], guardrail: Guardrail) -> tuple[Change, ...]:
-    return _capped([Change(name, shown_name(guardrail), "none") for name in called.values()])
+    return _capped([Change(name, GUARDRAILS.name(guardrail), "none") for name in called.values()])
 
 
 def _capped(lines: list[Change]) -> tuple[Change, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, get_args
 
@@ -11,6 +11,7 @@ from gwtui.contract.content_filters import PROMPT_INJECTION
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrail_rules import never_sent
 from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
+from gwtui.contract.models import Model
 from gwtui.contract.request import Problem
 from gwtui.contract.values import Region
 from gwtui.crud.form import (
@@ -19,6 +20,7 @@ from gwtui.crud.form import (
     Facts,
     FieldGroup,
     FilterListField,
+    FormContext,
     FormField,
     FormSpec,
     MultiPickField,
@@ -28,12 +30,18 @@ from gwtui.crud.form import (
     ThreeWaySwitch,
 )
 from gwtui.crud.resource import Cell
+from gwtui.crud.text import NAME_LIMIT, quoted
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
-from gwtui.resources.guardrails.effect import LiveEffect
-from gwtui.resources.guardrails.fields import EMPTY, INHERIT, known_values, labels, shown_name
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.choices import value_now
+from gwtui.resources.guardrails.effect import LiveEffect, catalog_feed
+from gwtui.resources.guardrails.fields import FIELDS, fields_of
 from gwtui.resources.guardrails.view import display_name
+from gwtui.resources.models.providers import providers_feed
+from gwtui.resources.models.resource import models_feed
 from gwtui.watch.feeds.guardrails import GuardrailRow
+from gwtui.watch.hub import Scope
 
 _PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
 _DEPRECATED = "enforce_zdr"
@@ -47,19 +55,9 @@ _DATA_SWITCHES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GuardrailSources:
-    """What the form of a guardrail needs to know of the gateway."""
-
-    dialect: Dialect
-    models: Choices
-    providers: Choices
-    effect: LiveEffect
-
-
-def create_form(workspace: str | None, sources: GuardrailSources) -> FormSpec:
-    """The form of a new guardrail; ``workspace`` is the one the list is narrowed to."""
-    names = labels(sources.dialect)
+def create_form(context: FormContext) -> FormSpec:
+    """The form of a new guardrail, in the workspace that the list is narrowed to."""
+    names = fields_of(context.dialect).labels
     general = FieldGroup(
         "General",
         (
@@ -70,39 +68,40 @@ def create_form(workspace: str | None, sources: GuardrailSources) -> FormSpec:
                 names["workspace_id"],
                 "workspace",
                 help="the workspace that the guardrail belongs to; it cannot be moved later",
-                empty=EMPTY["workspace_id"],
+                empty=FIELDS.empty("workspace_id"),
             ),
         ),
     )
     return FormSpec(
         title="New guardrail",
         model=CreateGuardrailRequest,
-        fields=(general, *_rules(sources, deprecated=None)),
+        fields=(general, *_rules(context, None)),
         submit="Create guardrail",
-        initial={} if workspace is None else {"workspace_id": workspace},
-        check=_check(sources.dialect),
+        initial=context.initial_workspace,
+        check=_check(context.dialect),
         unknown_help="The guardrail may have been created. Look at the list before you try again.",
     )
 
 
-def edit_form(row: GuardrailRow, sources: GuardrailSources) -> FormSpec:
+def edit_form(row: GuardrailRow, context: FormContext) -> FormSpec:
     """The form of an existing guardrail, or of a default one that its first change makes."""
-    guardrail = row.guardrail
-    names = labels(sources.dialect)
-    name = FormField("name", names["name"], "text")
+    guardrail, fields = row.guardrail, fields_of(context.dialect)
+    name = FormField("name", fields.labels["name"], "text")
+    title = quoted(guardrail.name, guardrail.id)
     if row.is_default:
-        fixed = (display_name(row), "the name of a default guardrail cannot be changed")
-        name = FormField("name", names["name"], "text", fixed=fixed)
-    title = display_name(row) if row.is_default else shown_name(guardrail)
-    general = FieldGroup("General", (name, TextAreaField("description", names["description"])))
+        title = display_name(row)
+        name = replace(name, fixed=(title, "the name of a default guardrail cannot be changed"))
+    general = FieldGroup(
+        "General", (name, TextAreaField("description", fields.labels["description"]))
+    )
     return FormSpec(
         title=f"{'Edit' if row.made else 'Set up'} guardrail {title}",
         model=UpdateGuardrailRequest,
-        fields=(general, *_rules(sources, deprecated=guardrail)),
+        fields=(general, *_rules(context, guardrail)),
         submit="Review changes",
-        initial=known_values(guardrail, sources.dialect),
+        initial=fields.known(guardrail),
         partial=True,
-        check=_check(sources.dialect),
+        check=_check(context.dialect),
         unknown_help="The change may have been made or not. Look at the guardrail before you try "
         "again.",
     )
@@ -112,44 +111,94 @@ def _check(dialect: Dialect) -> Callable[[Any], Sequence[Problem]]:
     return lambda request: never_sent(request, dialect)
 
 
-def _rules(sources: GuardrailSources, *, deprecated: Guardrail | None) -> tuple[FieldGroup, ...]:
-    """The parts that creation and change have in common."""
-    dialect = sources.dialect
-    groups = [
-        _routing(sources),
-        _cap(dialect),
-        _retention(sources, deprecated),
-        _filters(dialect),
-    ]
-    data = _data(dialect)
-    return (*groups, data) if data.fields else tuple(groups)
+def _rules(context: FormContext, present: Guardrail | None) -> tuple[FieldGroup, ...]:
+    """The parts that creation and change have in common; ``present`` is what is changed."""
+    catalog = catalog_feed(context.hub)
+    effect = LiveEffect(lambda: catalog.state.value, context.dialect)
+    groups = (
+        _routing(context, present, effect),
+        _cap(context.dialect),
+        _retention(context.dialect, present, effect),
+        _filters(context.dialect),
+        _data(context.dialect),
+    )
+    return tuple(group for group in groups if group.fields)
 
 
-def _routing(sources: GuardrailSources) -> FieldGroup:
-    names = labels(sources.dialect)
+def _routing(context: FormContext, present: Guardrail | None, effect: LiveEffect) -> FieldGroup:
+    models, providers = _models(context, present), _providers(context)
 
     def pick(name: str, noun: str, choices: Choices) -> FormField:
-        allowed = name.startswith("allowed")
         return MultiPickField(
             name,
-            names[name],
+            FIELDS.labels[name],
             choices=choices,
-            empty=EMPTY[name] if allowed else "none",
-            chosen="only" if allowed else "never",
+            empty=FIELDS.empty(name),
+            chosen="only" if name.startswith("allowed") else "never",
             noun=noun,
             free=True,
-            preview=_live(sources.effect, always=name == "allowed_models"),
+            preview=_live(effect, always=name == "allowed_models"),
         )
 
     return FieldGroup(
         "Routing",
         (
-            pick("allowed_models", "models", sources.models),
-            pick("ignored_models", "models", sources.models),
-            pick("allowed_providers", "providers", sources.providers),
-            pick("ignored_providers", "providers", sources.providers),
+            pick("allowed_models", "models", models),
+            pick("ignored_models", "models", models),
+            pick("allowed_providers", "providers", providers),
+            pick("ignored_providers", "providers", providers),
         ),
     )
+
+
+def _models(context: FormContext, present: Guardrail | None) -> Choices:
+    held = frozenset(
+        entry
+        for entries in (present and present.allowed_models, present and present.ignored_models)
+        for entry in entries or ()
+    )
+
+    async def read() -> Sequence[PickOption]:
+        return model_options(await value_now(models_feed(context.hub, Scope())), held)
+
+    return read
+
+
+def model_options(models: Sequence[Model], present: frozenset[str]) -> list[PickOption]:
+    """One option for each model with its variants: the slug that they share.
+
+    The gateway answers with that slug whatever was sent. An entry that names a model by another
+    identifier keeps its own option, so that it does not look unknown.
+    """
+    options: dict[str, PickOption] = {}
+    for model in models:
+        shared = model.canonical_slug or model.id
+        title = safe_line(model.name or model.id or "", NAME_LIMIT)
+        note = safe_line(model.id or "", NAME_LIMIT)
+        if shared:
+            options.setdefault(shared, PickOption(shared, title, note))
+        if model.id in present and model.id:
+            own = PickOption(model.id, title, f"{note}, by its identifier")
+            options.setdefault(model.id, own)
+    return sorted(options.values(), key=lambda option: option.title.casefold())
+
+
+def _providers(context: FormContext) -> Choices:
+    """One option for each provider, by its slug."""
+
+    async def read() -> Sequence[PickOption]:
+        found = await value_now(providers_feed(context.hub, Scope()))
+        return [
+            PickOption(
+                one.slug,
+                safe_line(one.name or one.slug, NAME_LIMIT),
+                safe_line(one.slug, NAME_LIMIT),
+            )
+            for one in sorted(found, key=lambda one: (one.name or "").casefold())
+            if one.slug
+        ]
+
+    return read
 
 
 def _live(effect: LiveEffect, *, always: bool) -> Preview:
@@ -164,7 +213,7 @@ def _live(effect: LiveEffect, *, always: bool) -> Preview:
 
 
 def _cap(dialect: Dialect) -> FieldGroup:
-    names = labels(dialect)
+    names = FIELDS.labels
     return FieldGroup(
         "Cap",
         (
@@ -179,7 +228,7 @@ def _cap(dialect: Dialect) -> FieldGroup:
                 "reset_interval",
                 names["reset_interval"],
                 "choice",
-                empty=EMPTY["reset_interval"],
+                empty=FIELDS.empty("reset_interval"),
                 preview=_reset,
             ),
             FormField("include_byok_in_budgets", names["include_byok_in_budgets"], "switch"),
@@ -206,17 +255,16 @@ def _reset(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
     return Cell(f"next reset {describe_reset(value, facts.now())}")
 
 
-def _retention(sources: GuardrailSources, guardrail: Guardrail | None) -> FieldGroup:
-    names = labels(sources.dialect)
+def _retention(dialect: Dialect, guardrail: Guardrail | None, effect: LiveEffect) -> FieldGroup:
     switches: list[FormField] = [
         ThreeWaySwitch(
             name,
             label,
             help=f"{label.removeprefix('ZDR ')}: route only to endpoints that keep no data",
-            empty=INHERIT,
-            preview=_switch(sources.effect),
+            empty=FIELDS.empty(name),
+            preview=_switch(effect),
         )
-        for name, label in names.items()
+        for name, label in fields_of(dialect).labels.items()
         if name.startswith("enforce_zdr_")
     ]
     value = None if guardrail is None else guardrail.enforce_zdr
@@ -232,7 +280,7 @@ def _switch(effect: LiveEffect) -> Preview:
 
 
 def _filters(dialect: Dialect) -> FieldGroup:
-    names = labels(dialect)
+    names = FIELDS.labels
     return FieldGroup(
         "Filters",
         (
@@ -246,9 +294,9 @@ def _filters(dialect: Dialect) -> FieldGroup:
 
 def _data(dialect: Dialect) -> FieldGroup:
     """What only some services have; empty where this one has none of it."""
-    names = labels(dialect)
+    names = fields_of(dialect).labels
     fields: list[FormField] = [
-        ThreeWaySwitch(name, names[name], empty=INHERIT, yes="allow", no="refuse")
+        ThreeWaySwitch(name, names[name], empty=FIELDS.empty(name), yes="allow", no="refuse")
         for name in _DATA_SWITCHES
         if name in names
     ]
@@ -258,7 +306,7 @@ def _data(dialect: Dialect) -> FieldGroup:
                 "allowed_data_regions",
                 names["allowed_data_regions"],
                 choices=_regions,
-                empty=EMPTY["allowed_data_regions"],
+                empty=FIELDS.empty("allowed_data_regions"),
                 chosen="only",
                 noun="regions",
             )

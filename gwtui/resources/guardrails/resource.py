@@ -159,4 +159,5 @@ GUARDRAILS: ResourceSpec[GuardrailRow] = ResourceSpec(
             each.slug or "" for each in row.guardrail.content_filter_builtins or ()
         ),
     },
+    writes="gwtui.resources.guardrails.writes:WRITES",
 )

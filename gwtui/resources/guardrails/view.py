@@ -21,6 +21,7 @@ ALL = Cell("all", "muted")
 NONE = Cell("none", "muted")
 READING = Cell("reading…", "muted")
 _NAME = 60
+_FILTERS = ("content_filters", "content_filter_builtins")
 _PERIODS = {"daily": "day", "weekly": "week", "monthly": "month"}
 
 
@@ -39,13 +40,18 @@ def shown_name(row: GuardrailRow) -> str:
 def entries_cell(row: GuardrailRow, allowed: str, ignored: str) -> Cell:
     """A pair of lists in a few cells: "all", "only 3", "all but 2", "only 3 less 1"."""
     guardrail = row.guardrail
-    if allowed in guardrail.gaps or ignored in guardrail.gaps:
+    if _garbled(row, allowed, ignored):
         return cells.NOTHING
     only: list[str] | None = getattr(guardrail, allowed)
     never: list[str] = getattr(guardrail, ignored) or []
     if only is None:
         return Cell(f"all but {len(never)}") if never else ALL
     return Cell(f"only {len(only)}" + (f" less {len(never)}" if never else ""))
+
+
+def _garbled(row: GuardrailRow, *lists: str) -> bool:
+    """Whether one of these lists, or an entry in one, could not be read."""
+    return any(gap.partition("[")[0] in lists for gap in row.guardrail.gaps)
 
 
 def cap_cell(row: GuardrailRow) -> Cell:
@@ -107,7 +113,7 @@ def zdr_cell(row: GuardrailRow) -> Cell:
 def filter_count(row: GuardrailRow) -> int | None:
     """How many content filters it has; None when that cannot be read."""
     guardrail = row.guardrail
-    if {"content_filters", "content_filter_builtins"} & guardrail.gaps.keys():
+    if _garbled(row, *_FILTERS):
         return None
     return len(guardrail.content_filters or ()) + len(guardrail.content_filter_builtins or ())
 
@@ -197,18 +203,22 @@ def _names(names: Sequence[str | None] | None) -> Cell:
 
 def _routing_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
     return [
-        DetailRow("models", _entries(row, "allowed_models", "every model")),
-        DetailRow("never models", _entries(row, "ignored_models", "none")),
-        DetailRow("providers", _entries(row, "allowed_providers", "every provider")),
-        DetailRow("never providers", _entries(row, "ignored_providers", "none")),
+        _entries(row, "models", "allowed_models", "every model"),
+        _entries(row, "never models", "ignored_models", "none"),
+        _entries(row, "providers", "allowed_providers", "every provider"),
+        _entries(row, "never providers", "ignored_providers", "none"),
         cells.hint("o shows which endpoints remain"),
     ]
 
 
-def _entries(row: GuardrailRow, field: str, without: str) -> Cell:
-    if field in row.guardrail.gaps:
-        return cells.NOTHING
-    return cells.words(getattr(row.guardrail, field), Cell(without, "muted"))
+def _entries(row: GuardrailRow, label: str, field: str, without: str) -> DetailRow:
+    """A list as it could be read, and that it is not whole where it is not."""
+    entries = getattr(row.guardrail, field)
+    if not _garbled(row, field):
+        return DetailRow(label, cells.words(entries, Cell(without, "muted")))
+    if not entries:
+        return DetailRow(label, cells.NOTHING)
+    return DetailRow(label, cells.words(entries), "not every entry could be read")
 
 
 def _cap_rows(row: GuardrailRow, now: datetime) -> Sequence[DetailRow]:
@@ -252,9 +262,11 @@ def _filter_parts(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow | Det
         parts.append(
             DetailTable(("pattern", "does", "label"), tuple(_custom(one) for one in custom))
         )
-    if not parts:
-        unread = {"content_filters", "content_filter_builtins"} & guardrail.gaps.keys()
-        parts.append(DetailRow("filters", cells.NOTHING if unread else NONE))
+    if _garbled(row, *_FILTERS):
+        why = "not every filter could be read" if parts else ""
+        parts.append(DetailRow("filters", cells.NOTHING, why))
+    elif not parts:
+        parts.append(DetailRow("filters", NONE))
     return parts
 
 
@@ -285,7 +297,7 @@ def _data_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
         if field not in absent and field not in guardrail.gaps
     ]
     if "allowed_data_regions" not in absent:
-        rows.append(DetailRow("regions", _entries(row, "allowed_data_regions", "everywhere")))
+        rows.append(_entries(row, "regions", "allowed_data_regions", "everywhere"))
     return rows
 
 

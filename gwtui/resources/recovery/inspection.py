@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.paging import Listing
-from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
-from gwtui.contract.response import ResponseModel
+from gwtui.contract.guardrails import KeyAssignment, MemberAssignment
 from gwtui.crud.evidence import Compared, Evidence, before_of, incomplete, texts, verdict
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.recovery import ComparedResource, InspectionContext, look_at, makers
-from gwtui.crud.text import Names, known_fields, named
+from gwtui.crud.recovery import InspectionContext, look_at, makers
+from gwtui.crud.text import Names, named
 from gwtui.crud.writes import Writes
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
@@ -27,7 +26,7 @@ from gwtui.resources.assignments import actions as assignments
 from gwtui.resources.budgets import writes as budgets
 from gwtui.resources.byok.writes import CREDENTIALS
 from gwtui.resources.generations import actions as generation
-from gwtui.resources.guardrails import fields as guardrails
+from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.members import writes as members
 from gwtui.resources.organization.writes import WRITES as SETTINGS
@@ -49,8 +48,9 @@ _NO_GUARDRAIL = "no guardrail"
 _MOST_NAMES = 10
 """Guardrails whose names are looked up."""
 
-DECLARED: tuple[Writes[Any], ...] = (KEYS, WORKSPACES, CREDENTIALS, SETTINGS)
+DECLARED: tuple[Writes[Any], ...] = (KEYS, WORKSPACES, GUARDRAILS, CREDENTIALS, SETTINGS)
 """The resources that are read again and compared as their declarations say."""
+_DECLARED = {writes.resource: writes for writes in DECLARED}
 
 
 async def look_into(look: InspectionContext) -> Evidence:
@@ -63,39 +63,10 @@ async def look_into(look: InspectionContext) -> Evidence:
             return await special(look)
         except NotFoundError:
             return Evidence(intent, (_NOT_THERE,))
-    kind = kinds(await _context(look)).get(intent.resource)
-    return Evidence(intent, (_STRANGE,)) if kind is None else await look_at(look, kind)
-
-
-def kinds(context: PlanContext) -> Mapping[str, ComparedResource]:
-    """Every resource that is compared field by field, by its id."""
-    declared = {writes.resource: ComparedResource.of(writes, context) for writes in DECLARED}
-    return {**declared, "guardrails": _guardrails(context)}
-
-
-def _guardrails(context: PlanContext) -> ComparedResource:
-    dialect = context.dialect
-    return ComparedResource(
-        noun="guardrail",
-        route="guardrails",
-        model=Guardrail,
-        labels=guardrails.labels(dialect),
-        words=guardrails.in_words(context.now, context.names),
-        identity=lambda rail: rail.id,
-        name=guardrails.shown_name,
-        get=lambda client, identity: client.guardrails.get(identity),
-        values=lambda rail: {
-            **_sent(rail, "workspace_id"),
-            **guardrails.known_values(rail, dialect),
-        },
-        every=lambda client, space: client.guardrails.list(workspace_id=space),
-        implied=("limit_usd", *guardrails.LISTS),
-    )
-
-
-def _sent(model: ResponseModel, name: str) -> dict[str, Any]:
-    """A field that need not be there, which is not known when it is not."""
-    return known_fields(model, (name,)) if name in model.raw else {}
+    writes = _DECLARED.get(intent.resource)
+    if writes is None:
+        return Evidence(intent, (_STRANGE,))
+    return await look_at(look, writes, await _context(look))
 
 
 async def _context(look: InspectionContext) -> PlanContext:

@@ -6,17 +6,11 @@ from typing import Any
 
 from gwtui.crud import fields
 from gwtui.crud.fields import Field, Fields, Format, PlanContext
-from gwtui.crud.text import MOST_NAMED, several
 from gwtui.domain.money import percent
-from gwtui.domain.safe_text import safe_line
 
 
 def _share(value: Any, _context: PlanContext) -> str:
     return percent(value, places=2)
-
-
-def _entries(value: Any, _context: PlanContext) -> str:
-    return several([safe_line(entry, 60) for entry in value], MOST_NAMED)
 
 
 def _field(name: str, label: str, format: Format = fields.text, empty: str = "none") -> Field:
@@ -33,8 +27,8 @@ FIELDS = Fields(
     _field("default_provider_sort", "Provider order", empty="the gateway's own"),
     _field("is_observability_io_logging_enabled", "Private I/O logging", fields.on_off),
     _field("io_logging_sampling_rate", "Share logged", _share),
-    _field("io_logging_api_key_ids", "Keys logged", _entries, "every key"),
+    _field("io_logging_api_key_ids", "Keys logged", fields.texts, "every key"),
     _field("is_observability_broadcast_enabled", "Broadcast", fields.on_off),
     _field("is_data_discount_logging_enabled", "Data discount logging", fields.on_off),
-    _field("disabled_server_tools", "Server tools off", _entries),
+    _field("disabled_server_tools", "Server tools off", fields.texts),
 )

@@ -6,7 +6,7 @@ reading, confirmed, sent once, and what became of it is said.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -37,10 +37,20 @@ from gwtui.ui.actions.writing import (
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.watch.feed import Feed
 
+MakeForm = Callable[[ActionContext, FormSpec, Facts, Submit[Any]], FormScreen[Any]]
+"""Makes the screen of a form."""
 
-async def create(context: ActionContext) -> None:
+
+def plain_form(
+    _context: ActionContext, spec: FormSpec, facts: Facts, submit: Submit[Any]
+) -> FormScreen[Any]:
+    """The form as it is declared, with no keys of its own."""
+    return FormScreen(spec, facts, submit)
+
+
+async def create(context: ActionContext, make_form: MakeForm = plain_form) -> None:
     """A form, one request, the new row selected."""
-    writes = written(context)
+    writes = _declared(context).for_row(None, context.app.connection.dialect)
     how = writes.create
     if how is None:
         return
@@ -57,7 +67,8 @@ async def create(context: ActionContext) -> None:
             consent = await submitted(context, plan, how.button)
         return None if consent is None else await execute(context, consent)
 
-    answer = await fill_in(context, how.form(form_context(context)), facts, submit)
+    form = make_form(context, how.form(form_context(context)), facts, submit)
+    answer = await fill_in(context, form)
     made = None if answer is None else how.resource(answer)
     if made is not None:
         say_done(context, how.done(made))
@@ -66,7 +77,7 @@ async def create(context: ActionContext) -> None:
             select(context, identity)
 
 
-async def edit(context: ActionContext) -> Any | None:
+async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any | None:
     """A form filled from the row; on submit it is read again before anything is sent.
 
     Returns the resource as it was changed, None where it was not.
@@ -95,7 +106,7 @@ async def edit(context: ActionContext) -> Any | None:
         uses=lambda fresh: writes.uses(context.app.gateway, fresh, at),
     )
     form = how.form(one, form_context(context))
-    changed = await fill_in(context, form, facts, editing.submit)
+    changed = await fill_in(context, make_form(context, form, facts, editing.submit))
     if changed is not None:
         say_done(context, _done(writes, how, one, changed))
     return changed
@@ -138,7 +149,7 @@ async def change(name: str, context: ActionContext) -> None:
         return None if consent is None else await execute(context, consent)
 
     form = how.form(before, form_context(context))
-    changed = await fill_in(context, form, plain_facts(context), submit)
+    changed = await fill_in(context, plain_form(context, form, plain_facts(context), submit))
     if changed is not None:
         say_done(context, _done(writes, how, before, changed))
 
@@ -199,6 +210,11 @@ def handlers(resource: str, *verbs: str) -> Mapping[str, Handler]:
 
 
 def written(context: ActionContext) -> Writes[Any]:
+    """What can be written to the row that was selected at the key press."""
+    return _declared(context).for_row(context.target, context.app.connection.dialect)
+
+
+def _declared(context: ActionContext) -> Writes[Any]:
     """What can be written to the resource of the list that was shown at the key press."""
     if context.spec is None:
         raise TypeError("only the rows of a list can be written to in this way")
@@ -233,11 +249,8 @@ def form_context(context: ActionContext) -> FormContext:
     )
 
 
-async def fill_in(
-    context: ActionContext, spec: FormSpec, facts: Facts, submit: Submit[Any]
-) -> Any | None:
+async def fill_in(context: ActionContext, form: FormScreen[Any]) -> Any | None:
     """Let the person fill a form in; the answer to what was applied, None for everything else."""
-    form: FormScreen[Any] = FormScreen(spec, facts, submit)
     outcome = await context.app.push_screen_wait(form)
     if outcome is not None:
         await refresh(context, *written(context).feeds)
@@ -269,7 +282,7 @@ async def _names(context: ActionContext, facts: Facts) -> Mapping[str, str]:
 
 async def _read(context: ActionContext, one: Any) -> Any:
     writes = written(context)
-    return await writes.service(context.app.gateway).get(writes.identity(one))
+    return await writes.read(context.app.gateway, writes.identity(one) or "")
 
 
 async def read_selected(context: ActionContext) -> Any | None:

@@ -1,0 +1,260 @@
+"""What can be written to guardrails: contract "POST /guardrails"; extended contract section 5."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from gwtui.client.errors import NotFoundError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.guardrail_rules import never_sent
+from gwtui.contract.guardrails import (
+    CreateGuardrailRequest,
+    Guardrail,
+    KeyAssignment,
+    MemberAssignment,
+    UpdateGuardrailRequest,
+)
+from gwtui.contract.request import Problem, RequestModel
+from gwtui.contract.workspaces import Workspace
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.plan import Plan, Undo, WayBack
+from gwtui.crud.text import NAME_LIMIT, Names, count, identity_of, named, quoted, several
+from gwtui.crud.writes import Create, Delete, Update, Writes
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.guardrails.fields import FIELDS, LISTS, fields_of
+from gwtui.resources.guardrails.form import create_form, edit_form
+from gwtui.resources.guardrails.view import shown_name
+from gwtui.resources.uses import Uses, guardrail_bindings, people_names
+from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow
+
+
+@dataclass(frozen=True, slots=True)
+class BoundBy:
+    """What a guardrail binds, as the caller read it; None where that could not be read.
+
+    ``workspace`` is the workspace whose default guardrail it is, if any; ``people`` names users.
+    """
+
+    keys: Sequence[KeyAssignment] | None = None
+    members: Sequence[MemberAssignment] | None = None
+    workspace: Workspace | None = None
+    people: Names = field(default_factory=dict)
+
+    def in_words(self, what: str) -> Uses:
+        """What happens to whom: a sentence for each kind, ``what`` begins it."""
+        lines = []
+        if self.workspace is not None:
+            lines.append(f"all traffic of workspace {_space(self.workspace)}")
+        if self.keys:
+            names = [quoted(one.key_name, one.key_label, one.key_hash) for one in self.keys]
+            lines.append(f"{count(len(names), 'key')}: {several(names)}")
+        if self.members:
+            names = [named(one.user_id, self.people) for one in self.members]
+            lines.append(f"{count(len(names), 'member')}: {several(names)}")
+        sentences = [f"{what} {line}." for line in lines]
+        if self.keys is None or self.members is None:
+            sentences.append("What else it is assigned to could not be read.")
+        return tuple(sentences)
+
+    @property
+    def uses(self) -> Uses:
+        """Whom a change binds."""
+        nobody = ("It is assigned to nothing: nothing changes for requests.",)
+        return self.in_words("It binds at once") or nobody
+
+
+def _create_effects(request: CreateGuardrailRequest, _context: PlanContext) -> Iterator[str]:
+    yield "It enforces nothing until it is assigned to keys or members."
+    if request.limit_usd is not None:
+        yield "The cap binds each key and each member by itself; it is not shared."
+
+
+def _update_effects(
+    fresh: Guardrail, request: UpdateGuardrailRequest, _context: PlanContext
+) -> Iterator[str]:
+    """What is put on each list and what is taken off: long lists hide that in a change."""
+    known = FIELDS.read(fresh, LISTS)
+    for name in LISTS:
+        label, before, after = FIELDS.labels[name], known.get(name), getattr(request, name)
+        if name not in request.model_fields_set or not before:
+            continue
+        if after is None:
+            yield f"{label}: no restriction any more."
+            continue
+        added = [entry for entry in after if entry not in before]
+        taken = [entry for entry in before if entry not in after]
+        for what, entries in (("added", added), ("taken off", taken)):
+            if entries:
+                yield f"{label}, {what}: {several([safe_line(entry, 60) for entry in entries])}."
+
+
+def _delete_effects(
+    _fresh: Guardrail, around: BoundBy | None, _context: PlanContext
+) -> Iterator[str]:
+    lost = (around or BoundBy()).in_words("Its protection ends at once for")
+    yield from lost or ("It is assigned to nothing.",)
+    yield "This cannot be undone."
+
+
+def _space(workspace: Workspace) -> str:
+    return quoted(workspace.name, workspace.slug, workspace.id)
+
+
+_FIXED_NAME = "The name of a default guardrail cannot be changed."
+_UPDATE = Update(
+    request=UpdateGuardrailRequest,
+    form=lambda guardrail, context: edit_form(
+        GuardrailRow(guardrail, dialect=context.dialect), context
+    ),
+    effects=_update_effects,
+    help="change its fields; a default one comes to exist with that",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _GuardrailWrites(Writes[Guardrail]):
+    """A workspace's default guardrail has a fixed name, and comes to exist with its first change.
+
+    Only the ``row`` that was chosen tells which one that is.
+    """
+
+    row: GuardrailRow | None = None
+
+    def for_row(self, row: GuardrailRow | None, dialect: Dialect) -> Writes[Guardrail]:
+        """With the fields that the dialect knows, and in view of the row."""
+        here = replace(self, fields=fields_of(dialect), row=row)
+        if row is None:
+            return replace(here, around=here._bound)
+        how = replace(_UPDATE, form=lambda _guardrail, context: edit_form(row, context))
+        if not row.made:
+            how = replace(how, done=lambda _before, made: f"{here.title(made)} set up")
+        return replace(here, update=how, uses=here._bound_at_once, around=here._bound)
+
+    def title(self, one: Any) -> str:
+        """The guardrail at the beginning of a sentence: a default one by its workspace."""
+        return super().title(one) if self.row is None else f"Guardrail {shown_name(self.row)}"
+
+    async def read(self, client: GatewayClient, identity: str) -> Guardrail:
+        """The guardrail as it is now; one that is not made yet restricts nothing."""
+        try:
+            return await super().read(client, identity)
+        except NotFoundError:
+            if self.row is None or self.row.made:
+                raise
+            return self.row.guardrail
+
+    def check(self, request: Any, dialect: Dialect) -> Sequence[Problem]:
+        """What the dialect refuses, and the deprecated switch."""
+        return never_sent(request, dialect)
+
+    def sent_by_gateway(self, one: Guardrail) -> dict[str, Any]:
+        """Every field that came readable: a rule that an answer leaves out is null."""
+        known = self.known(one)
+        return {name: known[name] for name in known if name != "workspace_id" or name in one.raw}
+
+    def plan_update(
+        self,
+        fresh: Guardrail,
+        request: RequestModel,
+        context: PlanContext,
+        uses: Uses = (),
+        *,
+        how: Update | None = None,
+    ) -> Plan[Guardrail]:
+        """One PATCH. ``fresh`` has an id; of a default one that is not made it is the row's."""
+        row = self.row
+        default = row.workspace if row is not None and row.is_default else None
+        if default is not None and self._is_to_be_made(fresh):
+            plan = self._plan_first_update(default, request, context)
+        else:
+            plan = super().plan_update(fresh, request, context, uses, how=how)
+        fixed = default is not None and "name" in request.model_fields_set
+        return replace(plan, obstacles=(_FIXED_NAME,)) if fixed else plan
+
+    def _plan_first_update(
+        self, workspace: Workspace, request: RequestModel, context: PlanContext
+    ) -> Plan[Guardrail]:
+        """The PATCH that makes a workspace's default guardrail, under the gateway's own name."""
+        identity = identity_of(workspace.default_guardrail_id, "default guardrail")
+        return Plan(
+            action="guardrails.edit",
+            title=f"Set up the default guardrail of workspace {_space(workspace)}",
+            resource=self.resource,
+            identity=identity,
+            send=lambda client: self.service(client).update(identity, request),
+            changes=self.fields.first_values(request, context),
+            effects=(f"It binds at once all traffic of workspace {_space(workspace)}.",),
+            summary=request.body(),
+        )
+
+    def _put_back(
+        self, fresh: Guardrail, request: RequestModel, context: PlanContext
+    ) -> Undo[Guardrail] | None:
+        undo = super()._put_back(fresh, request, context)
+        if undo is None or self.row is None:
+            return undo
+        return lambda answer: partial(self._back_in_view, undo(answer))
+
+    async def _back_in_view(self, way: WayBack, client: GatewayClient, now: datetime) -> Plan[Any]:
+        """The way back, and whom it binds."""
+        plan = await way(client, now)
+        bound = await self._bound_by(client, plan.identity or "")
+        return replace(plan, effects=(*plan.effects, *bound.uses))
+
+    # Whom it binds now --------------------------------------------------------------------------
+
+    async def _bound_by(self, client: GatewayClient, identity: str) -> BoundBy:
+        """What cannot be read in time is not known."""
+        if self.row is None:
+            return BoundBy(*await guardrail_bindings(client, identity))
+        (keys, members), people = await asyncio.gather(
+            guardrail_bindings(client, identity), people_names(client)
+        )
+        default = self.row.workspace if self.row.is_default else None
+        return BoundBy(keys, members, default, people or {})
+
+    async def _bound(self, client: GatewayClient, fresh: Guardrail, _at: PlanContext) -> BoundBy:
+        return await self._bound_by(client, fresh.id or "")
+
+    async def _bound_at_once(
+        self, client: GatewayClient, fresh: Guardrail, at: PlanContext
+    ) -> Uses:
+        # The plan of a first change says itself what that binds.
+        return () if self._is_to_be_made(fresh) else (await self._bound(client, fresh, at)).uses
+
+    def _is_to_be_made(self, fresh: Guardrail) -> bool:
+        return self.row is not None and not self.row.made and fresh is self.row.guardrail
+
+
+WRITES: Writes[Guardrail] = _GuardrailWrites(
+    resource="guardrails",
+    noun="guardrail",
+    model=Guardrail,
+    fields=FIELDS,
+    identity=lambda guardrail: guardrail.id,
+    of_row=lambda row: row.guardrail,
+    service=lambda client: client.guardrails,
+    feeds=(FEEDS, "workspaces"),
+    create=Create(
+        request=CreateGuardrailRequest,
+        form=create_form,
+        title=lambda request: f"Create guardrail {quoted(request.name)}",
+        effects=_create_effects,
+        always=("name", "workspace_id"),
+        help="make one",
+        done=lambda made: (
+            f"Guardrail “{safe_line(made.name or made.id or '', NAME_LIMIT)}” created; "
+            "a assigns it to keys"
+        ),
+    ),
+    update=_UPDATE,
+    delete=Delete(effects=_delete_effects, kept=("name", "workspace_id")),
+    implied=("limit_usd", *LISTS),
+    by_row=True,
+)
