@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.screens.ask import AskScreen
 
@@ -123,8 +124,6 @@ def _of_candidate(one: Candidate) -> str:
 
 
 async def _agreed(context: ActionContext, question: str, about: str, answer: str) -> bool:
-    from gwtui.domain.safe_text import safe_line, safe_text  # noqa: PLC0415
-
     if context.app.screen is not context.screen:
         return False
     text = safe_text(f"{about}{_TOLD}", 400)
