@@ -15,7 +15,8 @@ from gwtui.client.paging import Listing
 from gwtui.client.skew import ClockSkew
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
-from gwtui.crud.resource import Cell, Column, DetailRow, Section, Tone
+from gwtui.crud.resource import Cell, Column, DetailRow, Section
+from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.times import age, utc
 from gwtui.local.audit import AuditedChange, one_line
@@ -99,6 +100,16 @@ def verdict(before: Any, wanted: Any, present: Any) -> Verdict:
     if alike(wanted, present):
         return "as before and wanted" if as_before else "as wanted"
     return "as before" if as_before else "something else"
+
+
+def compared(
+    label: str, format: Callable[[Any], str], before: Any, wanted: Any, present: Any, note: str = ""
+) -> Compared:
+    """Three values as one line; each is ABSENT where it is not known. ``note`` follows the last."""
+    was, goal, now = (
+        UNKNOWN if one is ABSENT else format(one) for one in (before, wanted, present)
+    )
+    return Compared(label, was, goal, now + note, verdict(before, wanted, present))
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -219,14 +230,6 @@ def near(
 # How it reads -------------------------------------------------------------------------------------
 
 _LONG = 300
-_TONES: Mapping[Verdict, Tone] = {
-    "as wanted": "accent",
-    "as before": "plain",
-    "as before and wanted": "plain",
-    "something else": "warn",
-    "not as before": "accent",
-    "not known": "muted",
-}
 
 
 def name_of(evidence: Evidence) -> str:

@@ -24,7 +24,7 @@ from gwtui.contract.budgets import (
 )
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud import fields
-from gwtui.crud.evidence import Compared, Evidence, before_of, verdict
+from gwtui.crud.evidence import Evidence, before_of, compared
 from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.plan import Change, Plan, Undo, WayBack, bundle
 from gwtui.crud.recovery import InspectionContext
@@ -314,11 +314,9 @@ async def look_at_budget(look: InspectionContext) -> Evidence:
     was = _amount(before_of(intent))
 
     def words(value: Any) -> str:
-        return UNKNOWN if value is ABSENT else FIELDS.format(interval, value, PlanContext(look.now))
+        return FIELDS.format(interval, value, PlanContext(look.now))
 
-    line = Compared(
-        _label(interval), words(was), words(goal), words(present), verdict(was, goal, present)
-    )
+    line = compared(_label(interval), words, was, goal, present)
     changed = None if found is None else found.updated_at or found.created_at
     said = () if changed is None else (f"It was set last {look.window.beside(changed)}.",)
     return Evidence(intent, said, compared=(line,), route=f"workspaces/{space}")

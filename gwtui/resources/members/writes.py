@@ -20,13 +20,12 @@ from gwtui.contract.organization import (
     WorkspaceMember,
 )
 from gwtui.contract.workspaces import Workspace
-from gwtui.crud.evidence import Compared, Evidence, before_of, incomplete, texts, verdict
+from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
 from gwtui.crud.form import Choices, FormSpec, MultiPickField
 from gwtui.crud.plan import Change, Plan, Undo, bundle_alike
 from gwtui.crud.recovery import InspectionContext
 from gwtui.crud.text import Names, count, identity_of, named, quoted, several
 from gwtui.crud.undo import CannotUndoError, each_back
-from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.members.actions import RESOURCE
 from gwtui.resources.uses import items_soon, people_names
@@ -247,17 +246,10 @@ async def look_at_members(look: InspectionContext) -> Evidence:
         row = found.get(user)
         present: Any = True if row is not None else False if listed.complete else ABSENT
         was = before.get(user, ABSENT)
-        lines.append(
-            Compared(
-                named(user, people),
-                _member(was),
-                _member(goal),
-                _member(present) + look.since(row),
-                verdict(was, goal, present),
-            )
-        )
+        who = named(user, people)
+        lines.append(compared(who, _member, was, goal, present, look.since(row)))
     return Evidence(intent, incomplete(listed), compared=tuple(lines), route=f"members/{space}")
 
 
-def _member(value: Any) -> str:
-    return UNKNOWN if value is ABSENT else "member" if value else "no member"
+def _member(value: bool) -> str:
+    return "member" if value else "no member"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from gwtui.client.organization import OrganizationService
 from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
@@ -20,28 +20,31 @@ FIELDS = Fields(
 )
 
 
-class _SettingsService:
+class _SettingsService(NamedTuple):
     """The settings as a service of the engine: there is one object, whatever its identity."""
 
-    def __init__(self, organization: OrganizationService) -> None:
-        self._organization = organization
+    organization: OrganizationService
 
     async def get(self, _identity: str) -> OrganizationSettings:
-        return await self._organization.settings()
+        """What holds now. Raises GatewayError."""
+        return await self.organization.settings()
 
     async def update(
         self, _identity: str, request: UpdateOrganizationSettingsRequest
     ) -> OrganizationSettings:
-        return await self._organization.update_settings(request)
+        """One PATCH. Raises GatewayError."""
+        return await self.organization.update_settings(request)
 
 
 class _SettingsWrites(Writes[OrganizationSettings]):
-    """There is one of them, which needs no name."""
+    """There is one object, which needs no name."""
 
     def title(self, one: Any) -> str:  # noqa: ARG002 - whichever it is
+        """What it is called at the beginning of a sentence."""
         return "The organization's settings"
 
     def plan_update(self, *given: Any, **options: Any) -> Plan[OrganizationSettings]:
+        """One PATCH, planned as for any resource."""
         plan = super().plan_update(*given, **options)
         return replace(plan, title="Change the settings of the organization")
 

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.paging import Listing
 from gwtui.contract.guardrails import KeyAssignment, MemberAssignment
-from gwtui.crud.evidence import Compared, Evidence, before_of, incomplete, texts, verdict
+from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.recovery import InspectionContext, look_at, makers
 from gwtui.crud.text import Names, named
 from gwtui.crud.writes import Writes
-from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.local.journal import Journal, OpenIntent
 from gwtui.resources.assignments import actions as assignments
@@ -103,19 +102,16 @@ async def look_at_assignments(look: InspectionContext) -> Evidence:
     rails = [goal, *(before.get(one) for one in wanted)]
     rails += [found[one].guardrail_id for one in wanted if one in found]
     names = await _guardrail_names(client, rails)
+
+    def rail(identity: str | None) -> str:
+        return named(identity, names) if identity else _NO_GUARDRAIL
+
     lines = []
     for one in wanted:
         row = found.get(one)
         present, was = _held(row, listed), before.get(one, ABSENT)
-        lines.append(
-            Compared(
-                named(one, called),
-                _rail(was, names),
-                _rail(goal, names),
-                _rail(present, names) + look.since(row),
-                verdict(was, goal, present),
-            )
-        )
+        who = named(one, called)
+        lines.append(compared(who, rail, was, goal, present, look.since(row)))
     return Evidence(intent, incomplete(listed), compared=tuple(lines), route="assignments")
 
 
@@ -124,12 +120,6 @@ def _held(row: KeyAssignment | MemberAssignment | None, listed: Listing[Any]) ->
     if row is not None:
         return row.guardrail_id or ABSENT
     return None if listed.complete else ABSENT
-
-
-def _rail(identity: Any, names: Names) -> str:
-    if identity is ABSENT:
-        return UNKNOWN
-    return named(identity, names) if identity else _NO_GUARDRAIL
 
 
 async def _guardrail_names(client: GatewayClient, rails: Iterable[Any]) -> Names:

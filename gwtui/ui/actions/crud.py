@@ -115,8 +115,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
 async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | None:
     """The same for what there is one of: no row of a list is selected, it is read first."""
     writes = spec.written
-    read = writes.service(context.app.gateway).get("")
-    one = await read_again(context, read, writes.title(None))
+    one = await read_again(context, writes.read(context.app.gateway, ""), writes.title(None))
     if one is None or covered(context):
         return None
     return await edit(replace(context, spec=spec, target=one, identity=writes.identity(one)))
