@@ -37,19 +37,26 @@ from gwtui.contract.organization import (
     UpdateOrganizationSettingsRequest,
 )
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator import build_world
 from gwtui.embedded.simulator.generations import latest_requests
-from gwtui.resources.budgets import plans as budget_plans
-from gwtui.resources.generations import plans as generation_plans
+from gwtui.resources.budgets import writes as budget_plans
+from gwtui.resources.generations import writes as generation_plans
 from gwtui.resources.guardrails.writes import BoundBy
-from gwtui.resources.members import plans as member_plans
-from gwtui.resources.organization import plans as organization_plans
+from gwtui.resources.members import writes as member_plans
 from gwtui.resources.uses import WorkspaceContents
-from plan_kit import assignment_plans, byok_plans, guardrail_plans, key_plans, workspace_plans
+from plan_kit import (
+    assignment_plans,
+    byok_plans,
+    guardrail_plans,
+    key_plans,
+    settings_plan,
+    workspace_plans,
+)
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)
@@ -200,7 +207,7 @@ PLANS: Mapping[str, Callable[[FaultWorld], Plan[Any]]] = {
     "updateKey": lambda w: key_plans.plan_update(w.key, UpdateKeyRequest(name="renamed"), NOW),
     "deleteKey": lambda w: key_plans.plan_delete(w.key, NOW),
     "giveFeedback": lambda w: generation_plans.plan_feedback(
-        FeedbackRequest(generation_id=w.generation, category="latency")
+        FeedbackRequest(generation_id=w.generation, category="latency"), PlanContext(NOW)
     ),
     "createWorkspace": lambda w: workspace_plans.plan_create(
         CreateWorkspaceRequest(name="New", slug="new")
@@ -219,7 +226,7 @@ PLANS: Mapping[str, Callable[[FaultWorld], Plan[Any]]] = {
         w.workspace, "daily", PutBudgetRequest(limit_usd=Decimal(5)), w.budgets, NOW
     ),
     "deleteWorkspaceBudget": lambda w: budget_plans.plan_delete(w.workspace, "monthly", w.budgets),
-    "updateOrganizationSettings": lambda w: organization_plans.plan_update(
+    "updateOrganizationSettings": lambda w: settings_plan(
         w.settings,
         UpdateOrganizationSettingsRequest(
             is_filtered_model_catalog_enabled=not w.settings.is_filtered_model_catalog_enabled

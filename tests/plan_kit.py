@@ -20,6 +20,7 @@ from gwtui.contract.guardrails import (
     UpdateGuardrailRequest,
 )
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
+from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
 from gwtui.contract.request import RequestModel
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.crud.fields import PlanContext
@@ -33,6 +34,7 @@ from gwtui.resources.guardrails.fields import fields_of
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.keys.writes import WRITES as KEYS
+from gwtui.resources.organization.writes import WRITES as SETTINGS
 from gwtui.resources.uses import Uses, WorkspaceContents
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.resources.workspaces.writes import WorkspaceSurroundings as WorkspaceAround
@@ -175,6 +177,13 @@ class KeyPlans:
 
 
 key_plans = KeyPlans()
+
+
+def settings_plan(
+    fresh: OrganizationSettings, request: UpdateOrganizationSettingsRequest
+) -> Plan[Any]:
+    """The plan of a change of the organization's settings as its declaration makes it."""
+    return SETTINGS.plan_update(fresh, request, PlanContext(MOMENT))
 
 
 class _Nowhere:

@@ -24,11 +24,17 @@ from gwtui.contract.organization import UpdateOrganizationSettingsRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.crud.plan import Plan, bundle
 from gwtui.crud.undo import Done, UndoList, each_back
-from gwtui.resources.budgets import plans as budget_series
+from gwtui.resources.budgets import writes as budget_series
 from gwtui.resources.guardrails.writes import BoundBy
-from gwtui.resources.members import plans as member_plans
-from gwtui.resources.organization import plans as organization_plans
-from plan_kit import assignment_plans, byok_plans, guardrail_plans, key_plans, workspace_plans
+from gwtui.resources.members import writes as member_plans
+from plan_kit import (
+    assignment_plans,
+    byok_plans,
+    guardrail_plans,
+    key_plans,
+    settings_plan,
+    workspace_plans,
+)
 
 Look = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
 Make = Callable[[FaultWorld], Plan[Any]]
@@ -217,7 +223,7 @@ WAYS: Mapping[str, tuple[Make, Look]] = {
     ),
     "take a budget away": (lambda w: limits(w, {"monthly": None}), look_budgets),
     "change the settings": (
-        lambda w: organization_plans.plan_update(
+        lambda w: settings_plan(
             w.settings,
             UpdateOrganizationSettingsRequest(
                 is_filtered_model_catalog_enabled=not w.settings.is_filtered_model_catalog_enabled

@@ -17,10 +17,10 @@ class Resource:
     """A resource of the command line; nothing is imported before one of its verbs is called.
 
     ``declaration`` is the ResourceSpec that the dashboard draws, as "module:NAME". ``changes`` is
-    the module whose CHANGES change it. ``parent`` is what must be named to list it; with
-    ``any_parent`` it may be left out. Of a ``single`` one there is one object. The list of a
-    ``brief`` one does without what completes its rows: that takes a request for each of them. What
-    is only ``by_id`` is in no list: whoever asks for it has to know its identifier.
+    what changes it, also so; of a module alone it is its CHANGES. ``parent`` is what must be named
+    to list it; with ``any_parent`` it may be left out. Of a ``single`` one there is one object. The
+    list of a ``brief`` one does without what completes its rows: that takes a request for each of
+    them. What is only ``by_id`` is in no list: whoever asks for it has to know its identifier.
     """
 
     id: str
@@ -57,14 +57,14 @@ RESOURCES: dict[str, Resource] = {
             "budgets",
             "budgets of a workspace",
             "gwtui.resources.budgets.resource:BUDGETS",
-            "gwtui.cli.changes.budgets",
+            "gwtui.cli.changes.workspaces:BUDGETS",
             parent="workspace",
         ),
         Resource(
             "members",
             "members of a workspace",
             "gwtui.resources.members.resource:MEMBERS",
-            "gwtui.cli.changes.members",
+            "gwtui.cli.changes.workspaces:MEMBERS",
             parent="workspace",
         ),
         Resource("organization", "people", "gwtui.resources.organization.resource:ORGANIZATION"),
@@ -72,7 +72,7 @@ RESOURCES: dict[str, Resource] = {
             "settings",
             "settings of the organization",
             "gwtui.resources.organization.settings:SETTINGS",
-            "gwtui.cli.changes.settings",
+            DECLARED,
             single=True,
         ),
         Resource(

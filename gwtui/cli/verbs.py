@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gwtui.cli import exits
 from gwtui.cli.output import data_on_stdout, narrate
@@ -74,14 +74,14 @@ def verbs_of(resource: Resource) -> Mapping[str, Verb]:
 
 
 def _changes(resource: Resource) -> Iterable[ChangeCommand]:
-    """What changes a resource: as its declaration says, or as a module of its own does."""
+    """What changes a resource: as its declaration says, or in a way of its own."""
     from gwtui.cli.changes.crud import changes_of  # noqa: PLC0415 - loads pydantic
 
-    if resource.changes != DECLARED:
-        changes: Iterable[ChangeCommand] = import_module(resource.changes).CHANGES
-        return changes
-    module, _, name = resource.declaration.partition(":")
-    return changes_of(getattr(import_module(module), name))
+    declared = resource.changes == DECLARED
+    where = resource.declaration if declared else resource.changes
+    module, _, name = where.partition(":")
+    found: Any = getattr(import_module(module), name or "CHANGES")
+    return changes_of(found) if declared else found
 
 
 def _help(resource: Resource, verbs: Mapping[str, Verb]) -> str:

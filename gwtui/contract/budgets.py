@@ -83,7 +83,7 @@ def budget_conflicts(limits: Mapping[str, Decimal | None]) -> Iterator[BudgetCon
             yield BudgetConflict(shorter, small, longer, large)
 
 
-def budget_conflict(limits: Mapping[str, Decimal]) -> str | None:
+def budget_conflict(limits: Mapping[str, Decimal | None]) -> str | None:
     """Why a set of budgets cannot stand: each must be smaller than every longer one. Else None."""
     for found in budget_conflicts(limits):
         return (

@@ -171,7 +171,7 @@ class Writes(Generic[M]):
     """The resource in a row of its list."""
     service: Callable[[GatewayClient], Any]
     operand: str = "its id, how that begins, or its name"
-    """How the command line asks for one."""
+    """How the command line asks for one; empty where there is only one."""
     identifier: str = "id"
     """What its identity is called: "id" or "hash"."""
     called: tuple[str, ...] = ("name", "id")

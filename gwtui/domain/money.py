@@ -1,7 +1,8 @@
-"""Amounts and figures as text. Exact: Decimal in, no float, halves go to the even neighbour."""
+"""Amounts and figures as text, and back. Exact: Decimal, no float, halves to the even neighbour."""
 
 from __future__ import annotations
 
+import re
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 from gwtui.domain.cells import UNKNOWN
@@ -16,6 +17,12 @@ _LARGEST_PLAIN = 24
 """Beyond so many digits before the point, or zeros after it, the scientific form is shorter."""
 _SMALLEST_PLAIN = -15
 _HUNDRED = Decimal(100)
+_USD = re.compile(
+    r"(?:usd|\$)? ?(-?)(?:usd|\$)? ?(\d[\d,_ ']*|\d*)(\.\d+)?\.? ?(?:usd|\$)?",
+    re.IGNORECASE | re.ASCII,
+)
+_GROUPED = re.compile(r"\d{1,3}(?:[,_ ']\d{3})+|\d*", re.ASCII)
+_SHARE = re.compile(r"(-?(?:\d+\.?\d*|\.\d+)) ?(%|percent)?", re.IGNORECASE | re.ASCII)
 _STEPS = (("", 0), ("k", 3), ("M", 6), ("B", 9), ("T", 12))
 
 
@@ -113,3 +120,31 @@ def _trim(number: Decimal, keep: int) -> Decimal:
     exponent = plain.as_tuple().exponent
     places = -exponent if isinstance(exponent, int) else 0
     return plain.quantize(Decimal(1).scaleb(-max(places, keep)), context=_EXACT)
+
+
+def parse_usd(text: str) -> Decimal:
+    """An amount such as "5", "$5", "1,000.50" or "12.5 USD". Raises ValueError with a message.
+
+    The point is the decimal sign. "1,5" is refused rather than guessed.
+    """
+    match = _USD.fullmatch(text.strip())
+    whole = match.group(2).strip() if match else ""
+    if match is None or not (whole or match.group(3)):
+        raise ValueError("expected an amount in USD such as 25 or 1,000.50")
+    if not _GROUPED.fullmatch(whole):
+        raise ValueError("use a point for decimals and commas only for thousands: 1,000.50")
+    digits = re.sub(r"\D", "", whole) or "0"
+    return Decimal(f"{match.group(1)}{digits}{match.group(3) or ''}")
+
+
+def parse_share(text: str) -> Decimal:
+    """A share such as "0.5", ".5" or "50 %". Raises ValueError with a message.
+
+    A number without a sign is a share, never a percentage: "50" is fifty times everything, which
+    the model then refuses.
+    """
+    match = _SHARE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError("expected a share such as 0.25 or 25 %")
+    number = Decimal(match.group(1))
+    return number / _HUNDRED if match.group(2) else number

@@ -23,11 +23,12 @@ from gwtui.client.skew import ClockSkew
 from gwtui.client.transport import Transport
 from gwtui.contract.budgets import Budget
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
+from gwtui.crud.evidence import REACHES, Evidence, TimeWindow, near
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
+from gwtui.crud.recovery import InspectionContext
 from gwtui.domain.cells import UNKNOWN
 from gwtui.local.journal import Journal
-from gwtui.resources.recovery.evidence import REACHES, Evidence, InspectionContext, TimeWindow, near
 from gwtui.resources.recovery.inspection import look_into
 from gwtui.watch.feeds.doubts import makers
 from plan_kit import byok_plans, key_plans

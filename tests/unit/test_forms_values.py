@@ -7,7 +7,8 @@ from decimal import Decimal
 import pytest
 
 from form_values_kit import body, problem, workspace
-from gwtui.ui.forms.reading import parse_integers, parse_share
+from gwtui.domain.money import parse_share
+from gwtui.ui.forms.reading import parse_integers
 
 # Shares and numbers ----------------------------------------------------------------------------
 

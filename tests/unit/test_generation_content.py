@@ -10,9 +10,9 @@ import pytest
 
 from gwtui.contract.activity import FeedbackRequest, GenerationContent
 from gwtui.contract.request import field_rules
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import Facts
-from gwtui.resources.generations.plans import CATEGORIES, plan_feedback
-from gwtui.ui.actions.feedback import feedback_form
+from gwtui.resources.generations.writes import CATEGORIES, feedback_form, plan_feedback
 from gwtui.ui.forms.state import FormState
 from gwtui.ui.screens.generation import MOST, content_lines
 from plan_kit import changes, everything_said, sent
@@ -129,7 +129,7 @@ async def test_feedback_is_one_request_and_the_journal_gets_no_comment() -> None
     request = FeedbackRequest(
         generation_id="gen-1", category="incorrect_response", comment="It says 7, not 8."
     )
-    plan = plan_feedback(request)
+    plan = plan_feedback(request, PlanContext(NOW))
     assert await sent(plan) == ("generations.give_feedback", request.wire_body())
     assert changes(plan)["What was wrong"] == (None, "incorrect response")
     assert changes(plan)["Comment"] == (None, "It says 7, not 8.")

@@ -29,11 +29,10 @@ from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Confirmation, Refused
 from gwtui.domain.diffs import three_way
 from gwtui.local.journal import Journal
-from gwtui.resources.budgets import plans as budget_plans
-from gwtui.resources.members import plans as member_plans
-from gwtui.resources.organization import plans as organization_plans
+from gwtui.resources.budgets import writes as budget_plans
+from gwtui.resources.members import writes as member_plans
 from gwtui.resources.uses import WorkspaceContents
-from plan_kit import changes, sent, workspace_plans
+from plan_kit import changes, sent, settings_plan, workspace_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
@@ -320,7 +319,7 @@ async def test_the_organization_s_settings() -> None:
         {"id": "org", "is_filtered_model_catalog_enabled": False}
     )
     request = UpdateOrganizationSettingsRequest(is_filtered_model_catalog_enabled=True)
-    plan = organization_plans.plan_update(fresh, request)
+    plan = settings_plan(fresh, request)
     assert changes(plan) == {"Filtered model catalog": ("off", "on")}
     assert await sent(plan) == ("organization.update_settings", request.body())
 

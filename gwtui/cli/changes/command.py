@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.cli import exits
 from gwtui.cli.asking import NoAnswerGivenError, read_secret
-from gwtui.cli.changes.change import ChangeCommand, NothingToDoError
-from gwtui.cli.changes.desk import ChangeContext
+from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError
 from gwtui.cli.changes.execute import (
     Sent,
     consent,

@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gwtui.cli.changes.change import ChangeCommand, NothingToDoError, Operand
-from gwtui.cli.changes.desk import ChangeContext
+from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError, Operand
 from gwtui.cli.changes.values import complaint
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.contract.request import Problem
@@ -28,7 +27,7 @@ def changes_of(
     ``create`` plans a creation in a way of its own; ``notes`` are lines of its help.
     """
     writes, verbs = spec.written, _Verbs(spec)
-    operand = (Operand("id", writes.operand),)
+    operand = (Operand("id", writes.operand),) if writes.operand else ()
     if writes.create is not None:
         yield ChangeCommand(
             "create",
@@ -105,11 +104,12 @@ class _Verbs:
 
     async def _named(self, desk: ChangeContext) -> tuple[Writes[Any], Any]:
         """The declaration for what is named, and that as it is now."""
-        wanted = desk.arguments.id
-        row = await desk.row(self._spec, wanted) if self._writes.by_row else None
-        identity = (
-            await desk.identity(self._spec, wanted) if row is None else self._spec.identity(row)
-        )
+        spec, row, identity = self._spec, None, ""
+        if self._writes.by_row:
+            row = await desk.row(spec, desk.arguments.id)
+            identity = spec.identity(row)
+        elif self._writes.operand:
+            identity = await desk.identity(spec, desk.arguments.id)
         writes = self._writes.for_row(row, desk.dialect)
         return writes, await writes.read(desk.gateway, identity)
 

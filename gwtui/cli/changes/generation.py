@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from gwtui.cli.changes.change import ChangeCommand, Operand
-from gwtui.cli.changes.desk import ChangeContext
+from gwtui.cli.changes.change import ChangeCommand, ChangeContext, Operand
+from gwtui.cli.changes.crud import plan_context
 from gwtui.contract.activity import FeedbackRequest
 from gwtui.crud.plan import Plan
-from gwtui.resources.generations.plans import plan_feedback
+from gwtui.resources.generations.writes import plan_feedback
 
 
 async def _feedback(desk: ChangeContext) -> Plan[None]:
-    return plan_feedback(await desk.request(FeedbackRequest))
+    return plan_feedback(await desk.request(FeedbackRequest), plan_context(desk))
 
 
 CHANGES = (

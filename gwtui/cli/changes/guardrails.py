@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gwtui.cli.changes.change import ChangeCommand, NothingToDoError, Operand
+from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError, Operand
 from gwtui.cli.changes.crud import changes_of, plan_context
-from gwtui.cli.changes.desk import ChangeContext
-from gwtui.cli.changes.members import find_person
+from gwtui.cli.changes.workspaces import find_person
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find
 from gwtui.crud.plan import Plan, bundle_alike

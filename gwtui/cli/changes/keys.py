@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from gwtui.cli.changes.change import ChangeCommand
+from gwtui.cli.changes.change import ChangeCommand, ChangeContext
 from gwtui.cli.changes.crud import changes_of, plan_context
-from gwtui.cli.changes.desk import ChangeContext
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.crud.plan import Plan
 from gwtui.resources.keys.resource import KEYS

@@ -13,10 +13,10 @@ from pydantic import SecretStr, ValidationError
 
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.contract.request import Problem, RequestModel, problems
+from gwtui.domain.money import parse_share, parse_usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import among
 from gwtui.domain.times import parse_moment
-from gwtui.ui.forms.reading import parse_share, parse_usd
 
 R = TypeVar("R", bound=RequestModel)
 Schema = Mapping[str, Any]

@@ -1,19 +1,39 @@
-"""Changes of workspaces: deleting the default one wants its slug typed."""
+"""Changes of workspaces, of their budgets and their members: extended contract sections 2 and 3."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gwtui.cli.changes.change import ChangeCommand, Operand
+from gwtui.cli.changes.change import (
+    ChangeCommand,
+    ChangeContext,
+    NothingToDoError,
+    Operand,
+    tell_left_alone,
+)
 from gwtui.cli.changes.crud import changes_of, plan_context
-from gwtui.cli.changes.desk import ChangeContext
+from gwtui.cli.exits import USAGE, CommandError
+from gwtui.cli.lists.lookup import find
+from gwtui.contract.budgets import BUDGET_INTERVALS
+from gwtui.contract.organization import OrganizationMember
 from gwtui.crud.plan import Plan
+from gwtui.domain.diffs import ABSENT
+from gwtui.domain.suggestions import among
+from gwtui.resources.budgets.form import BudgetLimits
+from gwtui.resources.budgets.writes import WorkspaceBudgets, read_uses
+from gwtui.resources.members.writes import plan_add, plan_remove, user_ids
+from gwtui.resources.uses import items_soon
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.resources.workspaces.writes import WRITES
+from gwtui.watch.feeds.organization import shown_person
 
-_WORKSPACE = Operand("id", WRITES.operand)
+_ITSELF = Operand("id", WRITES.operand)
 _CONFIRM = Operand("confirm-default", "its slug, where it is the default workspace", option=True)
+_WORKSPACE = Operand("workspace", WRITES.operand)
+_INTERVALS = Operand("interval", f"which ones: {', '.join(BUDGET_INTERVALS)}", many=True)
+_PEOPLE = Operand("person", "user id, mail address or name", many=True)
 
 
 async def _delete(desk: ChangeContext) -> Plan[Any]:
@@ -29,5 +49,96 @@ async def _delete(desk: ChangeContext) -> Plan[Any]:
 
 CHANGES = (
     *(one for one in changes_of(WORKSPACES) if one.name != "delete"),
-    ChangeCommand("delete", "delete it for good", _delete, (_WORKSPACE, _CONFIRM)),
+    ChangeCommand("delete", "delete it for good", _delete, (_ITSELF, _CONFIRM)),
+)
+
+
+# Budgets ------------------------------------------------------------------------------------------
+
+
+async def _set_budgets(desk: ChangeContext) -> Plan[Any]:
+    request = await desk.request(BudgetLimits)
+    return await _plan_budgets(
+        desk, {name: getattr(request, name) for name in request.model_fields_set}
+    )
+
+
+async def _remove_budgets(desk: ChangeContext) -> Plan[Any]:
+    intervals = desk.arguments.interval
+    unknown = [one for one in intervals if one not in BUDGET_INTERVALS]
+    if unknown:
+        raise CommandError(
+            f"{unknown[0]!r} is no interval{among(unknown[0], BUDGET_INTERVALS)}", USAGE
+        )
+    return await _plan_budgets(desk, dict.fromkeys(intervals))
+
+
+async def _plan_budgets(desk: ChangeContext, given: Mapping[str, Any]) -> Plan[Any]:
+    if not given:
+        raise CommandError("say what to change with --set or --unset", USAGE)
+    space = await desk.workspace(desk.arguments.workspace)
+    present = WorkspaceBudgets(space, (await desk.gateway.workspaces.budgets(space.id or "")).items)
+    known = present.known
+    wanted = {name: value for name, value in given.items() if known.get(name, ABSENT) != value}
+    if not wanted:
+        raise NothingToDoError("the budgets are like this already")
+    tell_left_alone(given.keys() - wanted.keys())
+    plan = present.plan(wanted, desk.now)
+    uses = await read_uses(desk.gateway, space.id or "", desk.now)
+    return replace(plan, effects=(*plan.effects, *uses))
+
+
+BUDGETS = (
+    ChangeCommand(
+        "set", "set budgets, by interval in USD", _set_budgets, (_WORKSPACE,), BudgetLimits
+    ),
+    ChangeCommand("remove", "take budgets away", _remove_budgets, (_WORKSPACE, _INTERVALS)),
+)
+
+
+# Members ------------------------------------------------------------------------------------------
+
+
+async def _add_members(desk: ChangeContext) -> Plan[Any]:
+    space = await desk.workspace(desk.arguments.workspace)
+    people = (await desk.gateway.organization.members()).items
+    chosen = [find_person(people, wanted) for wanted in dict.fromkeys(desk.arguments.person)]
+    members = (await desk.gateway.workspaces.members(space.id or "")).items
+    present = user_ids(members)
+    if all(person.id in present for person in chosen):
+        raise NothingToDoError("they are members already")
+    return plan_add(space, chosen, present)
+
+
+async def _remove_members(desk: ChangeContext) -> Plan[Any]:
+    space = await desk.workspace(desk.arguments.workspace)
+    members = (await desk.gateway.workspaces.members(space.id or "")).items
+    people = (await desk.gateway.organization.members()).items
+    known = {person.id: person for person in people if person.id}
+    names = {user: shown_person(person, user) for user, person in known.items()}
+    chosen = [
+        find(
+            members,
+            wanted,
+            "member",
+            lambda one: (one.user_id, *_called(known.get(one.user_id or ""))),
+        )
+        for wanted in dict.fromkeys(desk.arguments.person)
+    ]
+    keys = await items_soon(desk.gateway.keys.list(workspace_id=space.id))
+    return plan_remove(space, chosen, keys, names, desk.now)
+
+
+def find_person(people: tuple[OrganizationMember, ...], wanted: str) -> OrganizationMember:
+    """Somebody in the organization. Raises CommandError."""
+    return find(people, wanted, "person", lambda one: (one.id, *_called(one)))
+
+
+def _called(person: OrganizationMember | None) -> tuple[str | None, ...]:
+    return () if person is None else (person.email, person.full_name)
+
+
+MEMBERS = (
+    ChangeCommand("add", "add people of the organization", _add_members, (_WORKSPACE, _PEOPLE)),
+    ChangeCommand("remove", "remove people from it", _remove_members, (_WORKSPACE, _PEOPLE)),
 )

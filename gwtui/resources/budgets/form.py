@@ -7,18 +7,32 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from gwtui.contract.budgets import BUDGET_INTERVALS
-from gwtui.contract.request import Problem
+from pydantic import Field
+
+from gwtui.contract.budgets import BUDGET_INTERVALS, BudgetUsd, budget_conflicts
+from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.form import Facts, FormField, FormSpec
 from gwtui.crud.resource import Cell
 from gwtui.domain.money import percent, usd
-from gwtui.resources.budgets.plans import BYOK, LABELS, BudgetLimits, conflicts
+from gwtui.resources.budgets.writes import BYOK, FIELDS
 from gwtui.resources.workspaces.view import resets_words, share_tone
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
 Spent = Mapping[str, Decimal | None]
 """USD by interval, as far as the present keys tell; one that is missing or None is unknown."""
+
+
+class BudgetLimits(RequestModel):
+    """What the editor of budgets fills in; each limit is one request. None takes a budget away."""
+
+    daily: BudgetUsd | None = Field(None, description="cap per UTC day")
+    weekly: BudgetUsd | None = Field(None, description="cap per UTC week, Monday to Sunday")
+    monthly: BudgetUsd | None = Field(None, description="cap per UTC month")
+    lifetime: BudgetUsd | None = Field(None, description="cap over the workspace's whole life")
+    include_byok_in_budgets: bool = Field(
+        False, description="count BYOK usage, for every budget of the workspace"
+    )
 
 
 def budgets_form(
@@ -32,14 +46,16 @@ def budgets_form(
             *(
                 FormField(
                     interval,
-                    LABELS[interval],
+                    FIELDS.labels[interval],
                     "usd",
                     placeholder="in USD; empty for none",
                     preview=partial(_meaning, interval, spent),
                 )
                 for interval in BUDGET_INTERVALS
             ),
-            FormField(BYOK, LABELS[BYOK], "switch", help="holds for every budget of the workspace"),
+            FormField(
+                BYOK, FIELDS.labels[BYOK], "switch", help="holds for every budget of the workspace"
+            ),
         ),
         submit="Review changes",
         initial=known,
@@ -56,6 +72,16 @@ def check(known: Mapping[str, Any], request: BudgetLimits) -> Sequence[Problem]:
     found = conflicts(limits)
     if BYOK in given and all(limit is None for limit in limits.values()):
         found.append(Problem(BYOK, "can only be set together with a budget"))
+    return found
+
+
+def conflicts(limits: Mapping[str, Decimal | None]) -> list[Problem]:
+    """What is wrong with a set of budgets, on both of the two that do not fit."""
+    found: list[Problem] = []
+    for pair in budget_conflicts(limits):
+        less = f"must be less than the {pair.longer} budget, {usd(pair.longer_limit)}"
+        more = f"must be more than the {pair.shorter} budget, {usd(pair.shorter_limit)}"
+        found += [Problem(pair.shorter, less), Problem(pair.longer, more)]
     return found
 
 

@@ -48,4 +48,5 @@ SETTINGS: ResourceSpec[OrganizationSettings] = ResourceSpec(
     raw=lambda one: one.raw,
     empty="The gateway gave no settings.",
     default_sort=("id", False),
+    writes="gwtui.resources.organization.writes:WRITES",
 )

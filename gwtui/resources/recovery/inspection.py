@@ -1,82 +1,142 @@
-"""Looks into a write in doubt: reads what there is now, compares, and leaves the rest to a person.
+"""Which resources are looked into after a lost answer, and how.
 
 Nothing is sent but reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import timedelta
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gwtui.client.errors import NotFoundError
-from gwtui.client.gateway import GatewayClient
-from gwtui.local.journal import Journal, OpenIntent
+from gwtui.client.paging import Listing
+from gwtui.contract.guardrails import KeyAssignment, MemberAssignment
+from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.recovery import InspectionContext, look_at
+from gwtui.crud.text import Names, named
+from gwtui.crud.writes import Writes
+from gwtui.domain.diffs import ABSENT
+from gwtui.local.journal import Journal
 from gwtui.resources.assignments import actions as assignments
-from gwtui.resources.budgets import actions as budgets
+from gwtui.resources.budgets import writes as budgets
+from gwtui.resources.byok.writes import CREDENTIALS
 from gwtui.resources.generations import actions as generation
-from gwtui.resources.members import actions as members
-from gwtui.resources.recovery.bindings import look_at_assignments, look_at_members
-from gwtui.resources.recovery.changes import look_at_budget, look_at_deletion, look_at_update
-from gwtui.resources.recovery.creations import look_for_creation
-from gwtui.resources.recovery.evidence import Evidence, InspectionContext
-from gwtui.resources.recovery.kinds import kinds
-from gwtui.resources.uses import items_soon, people_names
+from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
+from gwtui.resources.keys.writes import WRITES as KEYS
+from gwtui.resources.members import writes as members
+from gwtui.resources.organization.writes import WRITES as SETTINGS
+from gwtui.resources.uses import items_soon, people_names, soon
+from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.doubts import Doubt, Inspected, inspected_feed
+from gwtui.watch.feeds.doubts import DoubtfulWrite, Inspected, inspected_feed
 from gwtui.watch.hub import FeedHub
 
-_CREATE, _DELETE = ".create", ".delete"
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+
 _NO_WAY = "The gateway does not tell which feedback it has got: nothing can be read back."
 _NOT_THERE = "The workspace that it concerned is not there now."
 _STRANGE = "This version does not know how to look into such a change."
+_TAKEN = "assignments.remove"
+_NO_GUARDRAIL = "no guardrail"
+_MOST_NAMES = 10
+"""Guardrails whose names are looked up."""
+
+DECLARED: tuple[Writes[Any], ...] = (KEYS, WORKSPACES, GUARDRAILS, CREDENTIALS, SETTINGS)
+"""The resources that are read again and compared as their declarations say."""
+_DECLARED = {writes.resource: writes for writes in DECLARED}
 
 
 async def look_into(look: InspectionContext) -> Evidence:
     """Everything that can be found now. Raises GatewayError."""
-    intent, client = look.intent, look.client
+    intent = look.intent
     if intent.resource == generation.RESOURCE:
         return Evidence(intent, (_NO_WAY,))
-    try:
-        found = await _look_at_binding(look)
-    except NotFoundError:
-        return Evidence(intent, (_NOT_THERE,))
-    if found is not None:
-        return found
-    names = await _names(client, intent)
-    kind = kinds(client.connection.dialect, look.now, names).get(intent.resource)
-    if kind is None:
+    if special := _SPECIAL.get(intent.resource):
+        try:
+            return await special(look)
+        except NotFoundError:
+            return Evidence(intent, (_NOT_THERE,))
+    writes = _DECLARED.get(intent.resource)
+    if writes is None:
         return Evidence(intent, (_STRANGE,))
-    if intent.action.endswith(_CREATE):
-        looking = look_for_creation(look, kind)
-    elif intent.action.endswith(_DELETE):
-        looking = look_at_deletion(look, kind)
-    else:
-        looking = look_at_update(look, kind)
-    return await looking
+    return await look_at(look, writes, await _context(look))
 
 
-async def _look_at_binding(look: InspectionContext) -> Evidence | None:
-    """Of what is no resource by itself; None for everything else. Raises GatewayError."""
-    match look.intent.resource:
-        case assignments.RESOURCE:
-            return await look_at_assignments(look.client, look.intent)
-        case members.RESOURCE:
-            return await look_at_members(look.client, look.intent)
-        case budgets.RESOURCE:
-            return await look_at_budget(look)
-    return None
-
-
-async def _names(client: GatewayClient, intent: OpenIntent) -> Mapping[str, str]:
+async def _context(look: InspectionContext) -> PlanContext:
     """Names of what the fields mention; without them their identifiers are shown."""
+    client, summary = look.client, look.intent.summary
     names: dict[str, str] = {}
-    if "workspace_id" in intent.summary:
+    if "workspace_id" in summary:
         spaces = await items_soon(client.workspaces.list())
         names |= {one.id or "": one.name or "" for one in spaces or ()}
-    if "allowed_user_ids" in intent.summary or "creator_user_id" in intent.summary:
+    if "allowed_user_ids" in summary or "creator_user_id" in summary:
         names |= await people_names(client) or {}
-    return names
+    return PlanContext(look.now, names, client.connection.dialect)
+
+
+# Which guardrail keys and members have ----------------------------------------------------------
+
+
+async def look_at_assignments(look: InspectionContext) -> Evidence:
+    """Which guardrail each key or member has now. Raises GatewayError."""
+    client, intent = look.client, look.intent
+    hashes = texts(intent.summary.get("key_hashes"))
+    wanted = hashes or texts(intent.summary.get("member_user_ids"))
+    listed: Listing[KeyAssignment] | Listing[MemberAssignment]
+    if hashes:
+        keys = listed = await client.guardrails.key_assignments(None)
+        found = {one.key_hash: one for one in keys.items}
+        called: Names = {one.key_hash or "": one.key_name or "" for one in keys.items}
+    else:
+        held = listed = await client.guardrails.member_assignments(None)
+        found = {one.user_id: one for one in held.items}  # type: ignore[misc]
+        called = await people_names(client) or {}
+    before = before_of(intent)
+    goal = None if intent.action == _TAKEN else intent.identity
+    rails = [goal, *(before.get(one) for one in wanted)]
+    rails += [found[one].guardrail_id for one in wanted if one in found]
+    names = await _guardrail_names(client, rails)
+
+    def rail(identity: str | None) -> str:
+        return named(identity, names) if identity else _NO_GUARDRAIL
+
+    lines = []
+    for one in wanted:
+        row = found.get(one)
+        present, was = _held(row, listed), before.get(one, ABSENT)
+        who = named(one, called)
+        lines.append(compared(who, rail, was, goal, present, look.since(row)))
+    return Evidence(intent, incomplete(listed), compared=tuple(lines), route="assignments")
+
+
+def _held(row: KeyAssignment | MemberAssignment | None, listed: Listing[Any]) -> Any:
+    """The guardrail that one has now; ABSENT where that is not known."""
+    if row is not None:
+        return row.guardrail_id or ABSENT
+    return None if listed.complete else ABSENT
+
+
+async def _guardrail_names(client: GatewayClient, rails: Iterable[Any]) -> Names:
+    wanted = [one for one in dict.fromkeys(rails) if isinstance(one, str) and one]
+    found = await asyncio.gather(
+        *(soon(client.guardrails.get(one)) for one in wanted[:_MOST_NAMES])
+    )
+    return {one.id or "": one.name or "" for one in found if one is not None}
+
+
+_SPECIAL: Mapping[str, Callable[[InspectionContext], Awaitable[Evidence]]] = {
+    assignments.RESOURCE: look_at_assignments,
+    "members": members.look_at_members,
+    "budgets": budgets.look_at_budget,
+}
+"""What is no resource by itself."""
+
+
+# The feed -----------------------------------------------------------------------------------------
 
 
 Inspection: TypeAlias = Inspected[Evidence]
@@ -85,7 +145,7 @@ Inspection: TypeAlias = Inspected[Evidence]
 def evidence_feed(hub: FeedHub, journal: Journal, plan: str, reach: timedelta) -> Feed[Inspection]:
     """The evidence on the write of that plan, as far as ``reach`` before and after it."""
 
-    async def look(client: GatewayClient, doubt: Doubt) -> Evidence:
+    async def look(client: GatewayClient, doubt: DoubtfulWrite) -> Evidence:
         now = hub.clock.now()
         return await look_into(InspectionContext(client, doubt.intent, now, reach, doubt.made))
 

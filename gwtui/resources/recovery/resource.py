@@ -7,17 +7,13 @@ from datetime import datetime
 
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
+from gwtui.crud.evidence import why
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
 from gwtui.local.audit import summary_text
-from gwtui.local.journal import DIED, OpenIntent
+from gwtui.local.journal import OpenIntent
 from gwtui.watch.feeds.doubts import FEED, doubts_feed
 
 _LONG = 2000
-
-
-def why(intent: OpenIntent) -> str:
-    """Why its outcome is not known."""
-    return intent.message or DIED
 
 
 def _detail(intent: OpenIntent, name: str) -> str:

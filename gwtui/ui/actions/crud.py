@@ -7,6 +7,7 @@ reading, confirmed, sent once, and what became of it is said.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import Facts, FormContext, FormSpec
 from gwtui.crud.plan import Applied, Outcome, Refused
+from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes
 from gwtui.resources.choices import value_soon
 from gwtui.ui.actions.context import ActionContext, Handler
@@ -108,6 +110,15 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
     if changed is not None:
         say_done(context, _done(writes, how, one, changed))
     return changed
+
+
+async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | None:
+    """The same for what there is one of: no row of a list is selected, it is read first."""
+    writes = spec.written
+    one = await read_again(context, writes.read(context.app.gateway, ""), writes.title(None))
+    if one is None or covered(context):
+        return None
+    return await edit(replace(context, spec=spec, target=one, identity=writes.identity(one)))
 
 
 async def change(name: str, context: ActionContext) -> None:

@@ -1,46 +1,30 @@
-"""Handlers of the screen that looks generations up."""
+"""What the actions on a generation do: its content, and feedback in one form and one request."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.contract.activity import FeedbackRequest, Generation
+from gwtui.crud.plan import Applied, Outcome
+from gwtui.resources.generations.resource import shown_name
+from gwtui.resources.generations.writes import feedback_form, plan_feedback
 from gwtui.ui.actions.context import ActionContext, Handler
-
-if TYPE_CHECKING:
-    from gwtui.contract.activity import Generation
-
-
-async def look_up(context: ActionContext) -> None:
-    """Let the person type the id of a generation."""
-    from gwtui.ui.screens.generation import GenerationScreen  # noqa: PLC0415 - loaded when shown
-
-    if isinstance(context.screen, GenerationScreen):
-        context.screen.ask()
-
-
-async def go_to_model(context: ActionContext[Generation]) -> None:
-    """Show the endpoints of the generation's model."""
-    model = context.target.model
-    if model:
-        await context.app.open_route(f"models/{model}")
-    else:
-        context.app.say("The gateway did not say which model it was", severity="warning")
+from gwtui.ui.actions.crud import plan_context
+from gwtui.ui.actions.writing import execute, plain_facts, submitted
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.screens.generation import content_lines
+from gwtui.ui.screens.reading import ReadingScreen
 
 
 async def show_content(context: ActionContext[Generation]) -> None:
     """Read what it read and wrote, and show it as text."""
-    from gwtui.client.errors import GatewayError, NotFoundError  # noqa: PLC0415
-    from gwtui.resources.generations.resource import shown_name  # noqa: PLC0415
-    from gwtui.ui.screens.generation import content_lines  # noqa: PLC0415
-    from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415
-
     app, one = context.app, context.target
-    if not one.id:
-        app.say("The gateway gave this generation no id", severity="warning")
+    identity = _id(context)
+    if not identity:
         return
     try:
-        content = await app.gateway.generations.content(one.id)
+        content = await app.gateway.generations.content(identity)
     except NotFoundError:
         app.say("Nothing is kept of it: its workspace does not log inputs and outputs")
     except GatewayError as error:
@@ -51,9 +35,32 @@ async def show_content(context: ActionContext[Generation]) -> None:
             await app.push_screen(screen)
 
 
-IMMEDIATE: Mapping[str, Handler] = {
-    "generation.lookup": look_up,
-    "generation.model": go_to_model,
-}
+async def give_feedback(context: ActionContext[Generation]) -> None:
+    """A form, one request."""
+    app, identity = context.app, _id(context)
+    if not identity:
+        return
 
-PATIENT: Mapping[str, Handler] = {"generation.content": show_content}
+    async def submit(request: FeedbackRequest) -> Outcome[None] | None:
+        plan = plan_feedback(request, plan_context(context))
+        consent = await submitted(context, plan, "Send it")
+        return None if consent is None else await execute(context, consent)
+
+    form: FormScreen[None] = FormScreen(feedback_form(identity), plain_facts(context), submit)
+    match await app.push_screen_wait(form):
+        case Applied():
+            app.say("Feedback sent")
+
+
+def _id(context: ActionContext[Generation]) -> str | None:
+    """The id of the generation that is shown; says so when it has none."""
+    identity = context.target.id
+    if not identity:
+        context.app.say("The gateway gave this generation no id", severity="warning")
+    return identity
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "generation.content": show_content,
+    "generation.feedback": give_feedback,
+}

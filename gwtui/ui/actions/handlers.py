@@ -25,7 +25,7 @@ def immediate() -> Mapping[str, Handler]:
         alert_links,
         app,
         board,
-        generations,
+        generation_links,
         guardrail_links,
         lists,
         recovery,
@@ -44,7 +44,7 @@ def immediate() -> Mapping[str, Handler]:
         **alert_links.IMMEDIATE,
         **board.IMMEDIATE,
         **recovery.IMMEDIATE,
-        **generations.IMMEDIATE,
+        **generation_links.IMMEDIATE,
         **workspace_links.IMMEDIATE,
         **guardrail_links.IMMEDIATE,
         **tabs,
@@ -57,6 +57,7 @@ def patient() -> Mapping[str, Handler]:
 
     Forms and what they need are loaded at the first use, not before the first paint.
     """
+    from gwtui.resources.organization.settings import SETTINGS  # noqa: PLC0415
     from gwtui.ui.actions import (  # noqa: PLC0415 - at the first use
         alerts,
         app,
@@ -64,14 +65,12 @@ def patient() -> Mapping[str, Handler]:
         board,
         budgets,
         crud,
-        feedback,
         generations,
         guardrails,
         keys,
         lists,
         members,
         models,
-        organization,
         recovery,
         sealed_keys,
         undo,
@@ -83,19 +82,18 @@ def patient() -> Mapping[str, Handler]:
         **lists.PATIENT,
         **board.PATIENT,
         **recovery.PATIENT,
-        **generations.PATIENT,
         **alerts.HANDLERS,
         **keys.HANDLERS,
         **workspaces.HANDLERS,
         **budgets.HANDLERS,
         **members.HANDLERS,
-        **organization.HANDLERS,
+        "organization.edit": partial(crud.edit_only, SETTINGS),
         **guardrails.HANDLERS,
         **assignments.HANDLERS,
         **models.HANDLERS,
         **crud.handlers("byok", "create", "edit", "rotate", "toggle", "delete"),
         **sealed_keys.HANDLERS,
-        **feedback.HANDLERS,
+        **generations.HANDLERS,
         **undo.HANDLERS,
     }
 

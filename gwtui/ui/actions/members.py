@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gwtui.client.errors import GatewayError, NotSentError
-from gwtui.contract.keys import ApiKey
-from gwtui.contract.organization import MAX_MEMBERS, ChangeMembersRequest, OrganizationMember
+from gwtui.client.errors import NotSentError
+from gwtui.contract.organization import ChangeMembersRequest, OrganizationMember
 from gwtui.contract.workspaces import Workspace
-from gwtui.crud.form import FormSpec, MultiPickField, PickOption
-from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown, bundle_alike
-from gwtui.crud.undo import each_back
+from gwtui.crud.form import PickOption
+from gwtui.crud.plan import Applied, Outcome, Refused, Unknown
+from gwtui.crud.text import count
+from gwtui.crud.undo import or_nothing
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.members.plans import plan_add, plan_remove
+from gwtui.resources.members.writes import add_form, plan_add, plan_remove_all, user_ids
 from gwtui.resources.organization.resource import role_cell
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.ui.actions.context import ActionContext, Handler
@@ -51,11 +51,11 @@ async def add(context: ActionContext) -> None:
         return
     adding = _Adding(context, space)
     facts = plain_facts(context)
-    form: FormScreen[Any] = FormScreen(adding.form(), facts, adding.submit)
+    form: FormScreen[Any] = FormScreen(add_form(space, adding.choices), facts, adding.submit)
     match await app.push_screen_wait(form):
         case Applied(added):
-            count = added.added_count
-            who = "Members" if count is None else "1 member" if count == 1 else f"{count} members"
+            number = added.added_count
+            who = "Members" if number is None else count(number, "member")
             say_done(context, f"{who} added to workspace {WORKSPACES.name(space)}")
         case None:
             return
@@ -71,26 +71,6 @@ class _Adding:
         self._people: dict[str, OrganizationMember] = {}
         self._present: set[str] = set()
 
-    def form(self) -> FormSpec:
-        """The form: one list of people."""
-        return FormSpec(
-            title=f"Add members to workspace {WORKSPACES.name(self._space)}",
-            model=ChangeMembersRequest,
-            fields=(
-                MultiPickField(
-                    "user_ids",
-                    "People",
-                    help="who is in the organization and not a member yet",
-                    choices=self._choices,
-                    empty="nobody yet",
-                    chosen="add",
-                    noun="people",
-                ),
-            ),
-            submit="Add members",
-            unknown_help="They may have been added: look at the list before you try again.",
-        )
-
     async def submit(self, request: ChangeMembersRequest) -> Outcome[Any] | None:
         """Show who is added, then add them."""
         users = request.user_ids
@@ -103,13 +83,13 @@ class _Adding:
         consent = await confirm(self._context, plan, "Add them")
         return None if consent is None else await execute(self._context, consent)
 
-    async def _choices(self) -> Sequence[PickOption]:
+    async def choices(self) -> Sequence[PickOption]:
         """Everybody in the organization who is not a member. Raises GatewayError."""
         client = self._context.app.gateway
         people = (await client.organization.members()).items
         members = (await client.workspaces.members(self._space.id or "")).items
         self._people = {person.id: person for person in people if person.id}
-        self._present = {member.user_id for member in members if member.user_id}
+        self._present = user_ids(members)
         return tuple(
             PickOption(user, shown_person(person, user), _note(person))
             for user, person in self._people.items()
@@ -133,11 +113,14 @@ async def remove(context: ActionContext[MemberRow]) -> None:
     space = await read_again(context, app.gateway.workspaces.get(identity), "The workspace", *FEEDS)
     if space is None:
         return
-    keys = await _keys(context, identity)
-    plans = _plans(space, rows, keys, context)
+    keys = await or_nothing(app.gateway.keys.list(workspace_id=identity))
+    names = {row.member.user_id: row.called for row in rows if row.member.user_id}
+    members = [row.member for row in rows]
+    shown = plan_remove_all(
+        space, members, None if keys is None else keys.items, names, app.clock.now()
+    )
     if covered(context):
         return
-    shown = plans[0] if len(plans) == 1 else _together(space, plans)
     if shown.obstacles:
         if await go_instead(context, shown, "Show the workspace's keys"):
             await go_to(context, "keys", space)
@@ -149,37 +132,11 @@ async def remove(context: ActionContext[MemberRow]) -> None:
     await refresh(context, *FEEDS)
 
 
-def _plans(
-    space: Workspace,
-    rows: Sequence[MemberRow],
-    keys: Sequence[ApiKey] | None,
-    context: ActionContext,
-) -> list[Plan[Any]]:
-    """One plan for as many members as one request takes; members with keys in the same way."""
-    names = {row.member.user_id: row.called for row in rows if row.member.user_id}
-    members = [row.member for row in rows]
-    now = context.app.clock.now()
-    every = [
-        plan_remove(space, members[start : start + MAX_MEMBERS], keys, names, now)
-        for start in range(0, len(members), MAX_MEMBERS)
-    ]
-    able = [plan for plan in every if not plan.obstacles]
-    return able or every
-
-
-def _together(space: Workspace, plans: Sequence[Plan[Any]]) -> Plan[Any]:
-    """The plans as one to be confirmed."""
-    title = f"Remove members from workspace {WORKSPACES.name(space)} in {len(plans)} requests"
-    return bundle_alike(title, plans, each_back(plans))
-
-
 async def _tell(context: ActionContext, space: Workspace, outcome: Outcome[Any]) -> None:
     app = context.app
     match outcome:
         case Applied(values):
-            counts = [value.removed_count or 0 for value in values]
-            count = sum(counts)
-            who = "1 member" if count == 1 else f"{count} members"
+            who = count(sum(value.removed_count or 0 for value in values), "member")
             say_done(context, f"{who} removed from workspace {WORKSPACES.name(space)}")
         case Refused(error):
             await app.push_screen_wait(
@@ -191,14 +148,6 @@ async def _tell(context: ActionContext, space: Workspace, outcome: Outcome[Any])
             )
         case Unknown():
             await tell_lost(context, outcome, "The answer was lost")
-
-
-async def _keys(context: ActionContext, identity: str) -> Sequence[ApiKey] | None:
-    """The workspace's keys; None when they cannot be read."""
-    try:
-        return (await context.app.gateway.keys.list(workspace_id=identity)).items
-    except GatewayError:
-        return None
 
 
 def _workspace_id(context: ActionContext) -> str | None:

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.screens.ask import AskScreen
 
 if TYPE_CHECKING:
-    from gwtui.resources.recovery.evidence import Candidate, Evidence
+    from gwtui.crud.evidence import Candidate, Evidence
 
 _TOLD = "This is written to the journal and to the audit log. Nothing is sent to the gateway."
 _HAPPENED = "it happened"
@@ -20,7 +21,7 @@ _NAME = 120
 
 async def happened(context: ActionContext) -> None:
     """It happened; of a creation the selected candidate is what came of it."""
-    from gwtui.ui.actions.lost_value import offer_to_stop  # noqa: PLC0415 - rarely needed
+    from gwtui.ui.actions.keys import offer_to_stop  # noqa: PLC0415 - rarely needed
 
     evidence = _evidence(context)
     if evidence is None:
@@ -110,7 +111,7 @@ def _evidence(context: ActionContext) -> Evidence | None:
 
 def _candidate(context: ActionContext) -> Candidate | None:
     """The candidate that was selected at the key press."""
-    from gwtui.resources.recovery.evidence import Candidate  # noqa: PLC0415 - loaded by then
+    from gwtui.crud.evidence import Candidate  # noqa: PLC0415 - loaded by then
 
     return context.target if isinstance(context.target, Candidate) else None
 
@@ -123,8 +124,6 @@ def _of_candidate(one: Candidate) -> str:
 
 
 async def _agreed(context: ActionContext, question: str, about: str, answer: str) -> bool:
-    from gwtui.domain.safe_text import safe_line, safe_text  # noqa: PLC0415
-
     if context.app.screen is not context.screen:
         return False
     text = safe_text(f"{about}{_TOLD}", 400)

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from gwtui.contract.request import FieldRules
 from gwtui.crud.form import BuiltinRow, CustomRow, FormField, Kind, builtin_rows, custom_rows
 from gwtui.domain.diffs import ABSENT
+from gwtui.domain.money import parse_share, parse_usd
 from gwtui.domain.quantities import parse_quantity, parse_span, span
 from gwtui.domain.times import parse_moment, utc
 
@@ -30,43 +31,9 @@ TEXTS = frozenset({"text", "lines", "model"})
 _OPEN = frozenset({"three_way", "pick", "builtins", "filters"})
 """Kinds in which "" means that nobody said."""
 
-_USD = re.compile(
-    r"(?:usd|\$)? ?(-?)(?:usd|\$)? ?(\d[\d,_ ']*|\d*)(\.\d+)?\.? ?(?:usd|\$)?",
-    re.IGNORECASE | re.ASCII,
-)
-_GROUPED = re.compile(r"\d{1,3}(?:[,_ ']\d{3})+|\d*", re.ASCII)
-_SHARE = re.compile(r"(-?(?:\d+\.?\d*|\.\d+)) ?(%|percent)?", re.IGNORECASE | re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _NO_INTEGERS = "[]"
 _PERCENT = 100
-
-
-def parse_usd(text: str) -> Decimal:
-    """An amount such as "5", "$5", "1,000.50" or "12.5 USD". Raises ValueError with a message.
-
-    The point is the decimal sign. "1,5" is refused rather than guessed.
-    """
-    match = _USD.fullmatch(text.strip())
-    whole = match.group(2).strip() if match else ""
-    if match is None or not (whole or match.group(3)):
-        raise ValueError("expected an amount in USD such as 25 or 1,000.50")
-    if not _GROUPED.fullmatch(whole):
-        raise ValueError("use a point for decimals and commas only for thousands: 1,000.50")
-    digits = re.sub(r"\D", "", whole) or "0"
-    return Decimal(f"{match.group(1)}{digits}{match.group(3) or ''}")
-
-
-def parse_share(text: str) -> Decimal:
-    """A share such as "0.5", ".5" or "50 %". Raises ValueError with a message.
-
-    A number without a sign is a share, never a percentage: "50" is fifty times everything, which
-    the model then refuses.
-    """
-    match = _SHARE.fullmatch(text.strip())
-    if match is None:
-        raise ValueError("expected a share such as 0.25 or 25 %")
-    number = Decimal(match.group(1))
-    return number / _PERCENT if match.group(2) else number
 
 
 def parse_integers(text: str) -> list[int]:

@@ -10,12 +10,19 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
 
+from gwtui.crud.evidence import (
+    ABOUT,
+    CANDIDATE,
+    COLUMNS,
+    REACHES,
+    Candidate,
+    Evidence,
+    name_of,
+)
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import age
 from gwtui.resources.recovery.actions import RESOURCE
-from gwtui.resources.recovery.candidates import ABOUT, CANDIDATE, COLUMNS, name_of
-from gwtui.resources.recovery.evidence import REACHES, Candidate, Evidence
 from gwtui.resources.recovery.inspection import Inspection, evidence_feed
 from gwtui.ui.commands import by_id
 from gwtui.ui.screens.base import GatewayScreen

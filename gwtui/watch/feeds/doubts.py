@@ -66,7 +66,7 @@ def _unreadable(journal: Journal, error: OSError) -> GatewayError:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class DoubtfulWrite:
     """A write in doubt, and what others of its journal ``made``: identity -> title of the write."""
 
     intent: OpenIntent
@@ -98,14 +98,14 @@ def inspected_feed(
     hub: FeedHub,
     journal: Journal,
     scope: tuple[str, ...],
-    look: Callable[[GatewayClient, Doubt], Awaitable[T]],
+    look: Callable[[GatewayClient, DoubtfulWrite], Awaitable[T]],
 ) -> Feed[Inspected[T]]:
     """What ``look`` finds on the write whose plan ``scope`` begins with."""
 
-    def doubt_of(client: GatewayClient) -> Doubt | None:
+    def doubt_of(client: GatewayClient) -> DoubtfulWrite | None:
         found = in_doubt(journal, client.connection.base_url, hub.clock)
         intent = next((one for one in found if one.id == scope[0]), None)
-        return None if intent is None else Doubt(intent, makers(journal.entries()))
+        return None if intent is None else DoubtfulWrite(intent, makers(journal.entries()))
 
     async def fetch(client: GatewayClient) -> Inspected[T]:
         try:

@@ -202,7 +202,7 @@ def test_a_workspace_that_came_without_an_id_cannot_be_changed(
     async def garbled(_readings: Any, _wanted: str) -> Workspace:
         return Workspace.model_validate({"slug": "garbled"})
 
-    monkeypatch.setattr("gwtui.cli.changes.desk.find_workspace", garbled)
+    monkeypatch.setattr("gwtui.cli.changes.change.find_workspace", garbled)
     code, out, err = gwtui("members", "add", "garbled", "somebody", "--yes")
     assert (code, out) == (exits.FAILED, "")
     assert "is not a usable identifier" in err

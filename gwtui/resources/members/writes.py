@@ -1,4 +1,7 @@
-"""The plan of each change of a workspace's members: extended contract section 2."""
+"""What can be written to the members of a workspace: extended contract section 2.
+
+One request adds or removes up to ``MAX_MEMBERS`` people.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +20,54 @@ from gwtui.contract.organization import (
     WorkspaceMember,
 )
 from gwtui.contract.workspaces import Workspace
-from gwtui.crud.plan import Change, Plan, Undo
+from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
+from gwtui.crud.form import Choices, FormSpec, MultiPickField
+from gwtui.crud.plan import Change, Plan, Undo, bundle_alike
+from gwtui.crud.recovery import InspectionContext
 from gwtui.crud.text import Names, count, identity_of, named, quoted, several
-from gwtui.crud.undo import CannotUndoError
+from gwtui.crud.undo import CannotUndoError, each_back
+from gwtui.domain.diffs import ABSENT
 from gwtui.resources.members.actions import RESOURCE
-from gwtui.resources.uses import items_soon
+from gwtui.resources.uses import items_soon, people_names
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
+_ADD, _REMOVE = "members.add", "members.remove"
 _MOST_CHANGES = 20
 """Members that a plan lists one by one."""
 
 
-def shown_person(member: OrganizationMember) -> str:
+def _person(member: OrganizationMember) -> str:
     """A member of the organization in a sentence: the name, else the mail address."""
     return quoted(member.full_name or member.email, member.id)
+
+
+def user_ids(members: Iterable[WorkspaceMember]) -> set[str]:
+    """Who they are."""
+    return {member.user_id for member in members if member.user_id}
+
+
+# Adding -----------------------------------------------------------------------------------------
+
+
+def add_form(workspace: Workspace, choices: Choices) -> FormSpec:
+    """The form that adds people to a workspace: one list to pick from."""
+    return FormSpec(
+        title=f"Add members to workspace {WORKSPACES.name(workspace)}",
+        model=ChangeMembersRequest,
+        fields=(
+            MultiPickField(
+                "user_ids",
+                "People",
+                help="who is in the organization and not a member yet",
+                choices=choices,
+                empty="nobody yet",
+                chosen="add",
+                noun="people",
+            ),
+        ),
+        submit="Add members",
+        unknown_help="They may have been added: look at the list before you try again.",
+    )
 
 
 def plan_add(
@@ -42,20 +79,20 @@ def plan_add(
     """
     identity = identity_of(workspace.id, "workspace")
     users = [identity_of(person.id, "member") for person in people]
-    again = [shown_person(person) for person in people if person.id in present]
+    again = [_person(person) for person in people if person.id in present]
     new = [person for person in people if person.id not in present]
     effects = ["Each gets the role that matches the role in the organization."]
     if again:
         effects.append(f"There already, only the role is brought up to date: {several(again)}.")
     return Plan(
-        action="members.add",
+        action=_ADD,
         title=f"Add {count(len(users), 'member')} to workspace {WORKSPACES.name(workspace)}",
         resource=RESOURCE,
         identity=identity,
         send=lambda client: client.workspaces.add_members(
             identity, ChangeMembersRequest(user_ids=users)
         ),
-        changes=_listed("Add", [shown_person(person) for person in people]),
+        changes=_listed("Add", [_person(person) for person in people]),
         effects=tuple(effects),
         obstacles=_too_many(users),
         summary={"user_ids": [*users]},
@@ -78,6 +115,31 @@ def _remove_again(workspace: Workspace, people: Sequence[OrganizationMember]) ->
         return plan_remove(workspace, left, keys, names, now)
 
     return lambda _answer: way
+
+
+# Removing ---------------------------------------------------------------------------------------
+
+
+def plan_remove_all(
+    workspace: Workspace,
+    members: Sequence[WorkspaceMember],
+    keys: Sequence[ApiKey] | None,
+    people: Names,
+    now: datetime,
+) -> Plan[Any]:
+    """As many requests as the members take, as one plan; who has active keys is left out.
+
+    When nobody is left, why is the obstacle.
+    """
+    every = [
+        plan_remove(workspace, members[start : start + MAX_MEMBERS], keys, people, now)
+        for start in range(0, len(members), MAX_MEMBERS)
+    ]
+    plans = [plan for plan in every if not plan.obstacles] or every
+    if len(plans) == 1:
+        return plans[0]
+    title = f"Remove members from workspace {WORKSPACES.name(workspace)} in {len(plans)} requests"
+    return bundle_alike(title, plans, each_back(plans))
 
 
 def plan_remove(
@@ -108,7 +170,7 @@ def plan_remove(
             "the gateway refuses when one of these members has an active key."
         )
     return Plan(
-        action="members.remove",
+        action=_REMOVE,
         title=f"Remove {count(len(going or users), 'member')} "
         f"from workspace {WORKSPACES.name(workspace)}",
         resource=RESOURCE,
@@ -132,7 +194,7 @@ def _add_again(workspace: Workspace, users: Sequence[str]) -> Undo[MembersRemove
     async def way(client: GatewayClient, _now: datetime) -> Plan[Any]:
         people = (await client.organization.members()).items
         members = (await client.workspaces.members(identity)).items
-        present = {member.user_id for member in members if member.user_id}
+        present = user_ids(members)
         wanted = [one for one in people if one.id in users and one.id not in present]
         if not wanted:
             raise CannotUndoError("They are members again, or no longer in the organization.")
@@ -165,3 +227,29 @@ def _too_many(users: list[str]) -> tuple[str, ...]:
     if len(users) <= MAX_MEMBERS:
         return ()
     return (f"One request takes at most {MAX_MEMBERS} members, these are {len(users)}.",)
+
+
+# After a lost answer ------------------------------------------------------------------------------
+
+
+async def look_at_members(look: InspectionContext) -> Evidence:
+    """Who of those concerned is in the workspace now. Raises GatewayError."""
+    intent, client = look.intent, look.client
+    space = intent.identity or ""
+    listed = await client.workspaces.members(space)
+    found = {one.user_id: one for one in listed.items}
+    people = await people_names(client) or {}
+    before = before_of(intent)
+    goal = intent.action == _ADD
+    lines = []
+    for user in texts(intent.summary.get("user_ids")):
+        row = found.get(user)
+        present: Any = True if row is not None else False if listed.complete else ABSENT
+        was = before.get(user, ABSENT)
+        who = named(user, people)
+        lines.append(compared(who, _member, was, goal, present, look.since(row)))
+    return Evidence(intent, incomplete(listed), compared=tuple(lines), route=f"members/{space}")
+
+
+def _member(value: bool) -> str:
+    return "member" if value else "no member"

@@ -1,18 +1,26 @@
-"""What was found on a write in doubt. It says how things are, never what became of the write."""
+"""What was found on a write in doubt, and how that reads.
+
+It says how things are, never what became of the write: that is for a person to decide.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any, Generic, Literal, TypeVar
 
-from gwtui.client.gateway import GatewayClient
+from gwtui.client.paging import Listing
 from gwtui.client.skew import ClockSkew
+from gwtui.crud import cells
+from gwtui.crud.columns import text_column
+from gwtui.crud.resource import Cell, Column, DetailRow, Section
+from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT, same
-from gwtui.domain.times import utc
-from gwtui.local.journal import OpenIntent
+from gwtui.domain.times import age, utc
+from gwtui.local.audit import AuditedChange, one_line
+from gwtui.local.journal import DIED, OpenIntent
 
 Verdict = Literal[
     "as wanted", "as before", "as before and wanted", "something else", "not as before", "not known"
@@ -94,6 +102,16 @@ def verdict(before: Any, wanted: Any, present: Any) -> Verdict:
     return "as before" if as_before else "something else"
 
 
+def compared(
+    label: str, format: Callable[[Any], str], before: Any, wanted: Any, present: Any, note: str = ""
+) -> Compared:
+    """Three values as one line; each is ABSENT where it is not known. ``note`` follows the last."""
+    was, goal, now = (
+        UNKNOWN if one is ABSENT else format(one) for one in (before, wanted, present)
+    )
+    return Compared(label, was, goal, now + note, verdict(before, wanted, present))
+
+
 def alike(one: Any, other: Any) -> bool:
     """Whether two values mean the same; a list of names is the same in any order."""
     return same(_in_order(one), _in_order(other))
@@ -114,6 +132,17 @@ def before_of(intent: OpenIntent) -> Mapping[str, Any]:
     """The fields before the write, as the gateway had given them; empty when nobody kept them."""
     kept = intent.details.get("before")
     return kept if isinstance(kept, dict) else {}
+
+
+def incomplete(listed: Listing[Any]) -> tuple[str, ...]:
+    """The sentence on a list that may lack some."""
+    whole = listed.complete and not listed.unreadable
+    return () if whole else ("The list is not whole: who is not in it is not known.",)
+
+
+def why(intent: OpenIntent) -> str:
+    """Why the outcome of a write is not known."""
+    return intent.message or DIED
 
 
 T = TypeVar("T")
@@ -147,6 +176,11 @@ class TimeWindow:
     def holds(self, made: datetime) -> bool:
         """Whether that is near enough."""
         return abs(self.apart(made)) <= self.reach + self.unsure
+
+    def beside(self, made: datetime) -> str:
+        """When something was made, beside the write: "12 s after this write"."""
+        seconds = self.apart(made).total_seconds()
+        return f"{age(abs(seconds))} {'after' if seconds >= 0 else 'before'} this write"
 
     @property
     def told(self) -> str:
@@ -193,16 +227,118 @@ def near(
     return Near(tuple(item for _, _, item in ordered), nearest, undated)
 
 
-@dataclass(frozen=True, slots=True)
-class InspectionContext:
-    """One look into one write in doubt.
+# How it reads -------------------------------------------------------------------------------------
 
-    ``reach`` is how far before and after it is looked for what it may have made; ``makers`` names
-    the other writes of this machine by what they are known to have made.
-    """
+_LONG = 300
 
-    client: GatewayClient
-    intent: OpenIntent
-    now: datetime
-    reach: timedelta = REACHES[0]
-    makers: Mapping[str, str] = field(default_factory=dict)
+
+def name_of(evidence: Evidence) -> str:
+    """What the write was to do."""
+    return cells.text(evidence.intent.title).text
+
+
+def apart_text(apart: timedelta | None) -> str:
+    """How long after the write was sent: "+12 s", "-4 min"; within a second there is no telling."""
+    if apart is None:
+        return cells.DASH
+    seconds = apart.total_seconds()
+    if abs(seconds) < 1:
+        return "0 s"
+    return f"{'+' if seconds > 0 else '-'}{age(abs(seconds))}"
+
+
+def _agreement(one: Candidate) -> str:
+    """How many of the fields are as wanted."""
+    told = [line for line in one.compared if line.verdict != "not known"]
+    return f"{one.as_wanted} of {len(told)}" if told else cells.DASH
+
+
+COLUMNS: tuple[Column[Candidate], ...] = (
+    text_column("name", "Made near that time", lambda one: one.name, 20, 0, help="what was made"),
+    Column(
+        "apart",
+        "Apart",
+        lambda one, _now: Cell(apart_text(one.apart)),
+        lambda one, _now: None if one.apart is None else abs(one.apart.total_seconds()),
+        10,
+        1,
+        right=True,
+        help="how long after the write was sent, by the gateway's clock",
+        kind="number",
+    ),
+    Column(
+        "agreement",
+        "As wanted",
+        lambda one, _now: Cell(_agreement(one)),
+        lambda one, _now: one.as_wanted,
+        9,
+        1,
+        right=True,
+        help="fields that are as wanted, of those that can be told",
+        kind="number",
+    ),
+    text_column(
+        "made_by",
+        "Made by",
+        lambda one: one.made_by or None,
+        24,
+        2,
+        help="another write of this machine that is known to have made it",
+    ),
+    text_column("identity", "Id", lambda one: one.identity, 14, 3, help="its identity"),
+)
+
+
+def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
+    """The write itself, and how far was looked."""
+    intent = evidence.intent
+    rows = [
+        DetailRow("sent", Cell(utc(intent.at, seconds=True)), cells.ago(intent.at, now).text),
+        DetailRow("in doubt", cells.prose(why(intent), _LONG)),
+    ]
+    if evidence.said:
+        rows.append(DetailRow("found", cells.prose(" ".join(evidence.said), 2 * _LONG)))
+    if not (evidence.compared or evidence.candidates):
+        rows.append(DetailRow("wanted", cells.prose(_changes(intent), _LONG)))
+    return rows
+
+
+def _changes(intent: OpenIntent) -> str:
+    changes = tuple(
+        AuditedChange(str(one.get("field")), _text(one.get("before")), _text(one.get("after")))
+        for one in intent.changes
+    )
+    return one_line(changes)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def compared_rows(lines: Sequence[Compared]) -> Sequence[DetailRow]:
+    """Field by field: how it is, what that is, and what else it could be."""
+    return [DetailRow(one.label, cells.text(one.present), _verdict(one)) for one in lines]
+
+
+def _verdict(one: Compared) -> str:
+    parts: list[str] = [one.verdict]
+    if one.verdict not in {"as wanted", "as before and wanted"}:
+        parts.append(f"wanted {one.wanted}")
+    if one.before is not None and one.verdict not in {"as before", "as before and wanted"}:
+        parts.append(f"before {one.before}")
+    return f"({', '.join(parts)})"
+
+
+def of_candidate(one: Candidate, now: datetime) -> Sequence[DetailRow]:
+    """One candidate beside what was wanted."""
+    rows = [cells.moment_row("made", one.made_at, now)]
+    if one.made_by:
+        rows.append(DetailRow("made by", cells.text(one.made_by), "another write of this machine"))
+    return [*rows, *compared_rows(one.compared), DetailRow("id", cells.text(one.identity))]
+
+
+ABOUT: tuple[Section[Evidence], ...] = (
+    Section("What is known", about),
+    Section("How it is now", lambda evidence, _now: compared_rows(evidence.compared)),
+)
+CANDIDATE: tuple[Section[Candidate], ...] = (Section("Beside what was wanted", of_candidate),)

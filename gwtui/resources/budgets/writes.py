@@ -1,35 +1,98 @@
-"""The plan of each write to a workspace's budgets: extended contract section 3."""
+"""What can be written to the budgets of a workspace: extended contract section 3.
+
+Each budget is a request of its own; several are changed together, in an order that is legal at
+every step.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
-from typing import Any
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.budgets import (
     BUDGET_INTERVALS,
     Budget,
     BudgetInterval,
-    BudgetUsd,
     PutBudgetRequest,
     budget_conflict,
-    budget_conflicts,
 )
-from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.workspaces import Workspace
+from gwtui.crud import fields
+from gwtui.crud.evidence import Evidence, before_of, compared
+from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.plan import Change, Plan, Undo, WayBack, bundle
+from gwtui.crud.recovery import InspectionContext
 from gwtui.crud.text import identity_of, several
 from gwtui.crud.undo import way_back
 from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
 from gwtui.resources.budgets.actions import RESOURCE
+from gwtui.resources.uses import Uses, budget_uses, items_soon
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
+
+BYOK = "include_byok_in_budgets"
+
+
+def _limit(value: Decimal, _context: PlanContext) -> str:
+    return usd(value)
+
+
+FIELDS = Fields(
+    *(Field(interval, interval.capitalize(), _limit) for interval in BUDGET_INTERVALS),
+    Field(BYOK, "BYOK counts", fields.yes_no, UNKNOWN),
+)
+
+
+class WorkspaceBudgets(NamedTuple):
+    """A workspace, for whether BYOK counts, and its budgets."""
+
+    workspace: Workspace
+    budgets: Sequence[Budget]
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """What the editor begins from; a limit or a flag that was unreadable is missing."""
+        return known_limits(self.budgets, self.workspace)
+
+    def plan(self, wanted: Mapping[str, Any], now: datetime) -> Plan[Any]:
+        """The requests that bring the budgets to what is ``wanted`` of them, as one plan."""
+        plans = plan_series(self.workspace, self.budgets, wanted, now)
+        return together(self.workspace, plans, self.known, wanted)
+
+
+async def read_budgets(client: GatewayClient, workspace_id: str) -> WorkspaceBudgets:
+    """The workspace and its budgets as they are now. Raises GatewayError."""
+    space = await client.workspaces.get(workspace_id)
+    return WorkspaceBudgets(space, (await client.workspaces.budgets(workspace_id)).items)
+
+
+async def read_uses(client: GatewayClient, workspace_id: str, now: datetime) -> Uses:
+    """How many keys draw on the budgets, as sentences."""
+    return budget_uses(await items_soon(client.keys.list(workspace_id=workspace_id)), now)
+
+
+def known_limits(budgets: Iterable[Budget], space: Workspace) -> dict[str, Any]:
+    """What the editor begins from; a limit or a flag that was unreadable is missing."""
+    found: dict[str, Any] = dict.fromkeys(BUDGET_INTERVALS)
+    for budget in budgets:
+        if budget.interval is not None:
+            found[budget.interval] = budget.limit_usd
+            if budget.limit_usd is None:
+                del found[budget.interval]
+    if space.include_byok_in_budgets is not None:
+        found[BYOK] = space.include_byok_in_budgets
+    return found
+
+
+# One request --------------------------------------------------------------------------------------
 
 
 def plan_put(
@@ -45,21 +108,20 @@ def plan_put(
     """
     identity = identity_of(workspace.id, "workspace")
     present = _limits(budgets)
-    changes = [
-        Change(
-            f"{interval.capitalize()} budget", _before(present, interval), usd(request.limit_usd)
-        )
-    ]
+    after = usd(request.limit_usd)
+    changes = [Change(_label(interval), _before(present, interval), after)]
     effects = ["Requests of the whole workspace are refused once this is spent."]
     if interval == "lifetime":
         effects.append("It never starts over.")
     else:
         effects.append(f"It starts over {describe_reset(interval, now)}.")
-    if "include_byok_in_budgets" in request.model_fields_set:
-        after = request.include_byok_in_budgets
-        changes.append(Change("BYOK counts", _yes(workspace.include_byok_in_budgets), _yes(after)))
+    if BYOK in request.model_fields_set:
+        at = PlanContext(now)
+        before = FIELDS.format(BYOK, workspace.include_byok_in_budgets, at)
+        flag = FIELDS.format(BYOK, request.include_byok_in_budgets, at)
+        changes.append(Change(FIELDS.labels[BYOK], before, flag))
         effects.append("Whether BYOK usage counts holds for every budget of the workspace.")
-    conflict = budget_conflict({**_known(present), interval: request.limit_usd})
+    conflict = budget_conflict({**present, interval: request.limit_usd})
     return Plan(
         action="budgets.put",
         title=f"Set the {interval} budget of workspace {WORKSPACES.name(workspace)}",
@@ -95,20 +157,20 @@ def plan_delete(
         resource=RESOURCE,
         identity=f"{identity}/{interval}",
         send=lambda client: client.workspaces.delete_budget(identity, interval),
-        changes=(Change(f"{interval.capitalize()} budget", _before(present, interval), "none"),),
+        changes=(Change(_label(interval), _before(present, interval), "none"),),
         effects=(effect,),
         summary={"interval": interval},
         before=_kept(present, interval),
     )
 
 
+def _label(interval: str) -> str:
+    return f"{interval.capitalize()} budget"
+
+
 def _limits(budgets: Iterable[Budget]) -> dict[str, Decimal | None]:
     """Interval -> limit, None where the limit was unreadable."""
     return {budget.interval: budget.limit_usd for budget in budgets if budget.interval}
-
-
-def _known(limits: dict[str, Decimal | None]) -> dict[str, Decimal]:
-    return {interval: limit for interval, limit in limits.items() if limit is not None}
 
 
 def _kept(limits: dict[str, Decimal | None], interval: str) -> dict[str, JsonValue]:
@@ -123,63 +185,7 @@ def _before(limits: dict[str, Decimal | None], interval: str) -> str:
     return usd(limits[interval]) if interval in limits else "none"
 
 
-def _yes(value: bool | None) -> str:
-    if value is None:
-        return UNKNOWN
-    return "yes" if value else "no"
-
-
-BYOK = "include_byok_in_budgets"
-LABELS: Mapping[str, str] = {
-    "daily": "Daily",
-    "weekly": "Weekly",
-    "monthly": "Monthly",
-    "lifetime": "Lifetime",
-    BYOK: "BYOK counts",
-}
-"""What people call the fields, the same in forms and plans."""
-
-
-class BudgetLimits(RequestModel):
-    """What the editor of budgets fills in; each limit is one request. None takes a budget away."""
-
-    daily: BudgetUsd | None = Field(None, description="cap per UTC day")
-    weekly: BudgetUsd | None = Field(None, description="cap per UTC week, Monday to Sunday")
-    monthly: BudgetUsd | None = Field(None, description="cap per UTC month")
-    lifetime: BudgetUsd | None = Field(None, description="cap over the workspace's whole life")
-    include_byok_in_budgets: bool = Field(
-        False, description="count BYOK usage, for every budget of the workspace"
-    )
-
-
-def known_limits(budgets: Iterable[Budget], space: Workspace) -> dict[str, Any]:
-    """What the editor begins from; a limit or a flag that was unreadable is missing."""
-    found: dict[str, Any] = dict.fromkeys(BUDGET_INTERVALS)
-    for budget in budgets:
-        if budget.interval is not None:
-            found[budget.interval] = budget.limit_usd
-            if budget.limit_usd is None:
-                del found[budget.interval]
-    if space.include_byok_in_budgets is not None:
-        found[BYOK] = space.include_byok_in_budgets
-    return found
-
-
-def in_words(field: str, value: Any) -> str:
-    """A limit or the flag as people read it."""
-    if field == BYOK:
-        return UNKNOWN if value is None else "yes" if value else "no"
-    return "none" if value is None else usd(value)
-
-
-def conflicts(limits: Mapping[str, Decimal | None]) -> list[Problem]:
-    """What is wrong with a set of budgets, on both of the two that do not fit."""
-    found: list[Problem] = []
-    for pair in budget_conflicts(limits):
-        less = f"must be less than the {pair.longer} budget, {usd(pair.longer_limit)}"
-        more = f"must be more than the {pair.shorter} budget, {usd(pair.shorter_limit)}"
-        found += [Problem(pair.shorter, less), Problem(pair.longer, more)]
-    return found
+# Several together ---------------------------------------------------------------------------------
 
 
 def plan_series(
@@ -190,7 +196,7 @@ def plan_series(
     ``wanted`` holds limits by interval, None to take one away, and the flag BYOK; what it lacks
     stays. Empty when the flag alone is wanted and there is no budget to carry it.
     """
-    present = {budget.interval: budget.limit_usd for budget in budgets if budget.interval}
+    present = _limits(budgets)
     steps = list(_steps(present, wanted))
     if BYOK in wanted and not any(limit is not None for _, limit in steps):
         # The flag travels with a budget: one that stays as it is carries it.
@@ -245,16 +251,15 @@ def _limits_back(
     identity = identity_of(space.id, "workspace")
 
     def undo(answers: tuple[Any, ...]) -> WayBack:
-        fields = [name for plan in plans[: len(answers)] for name in _carried(plan)]
-        after = {name: wanted.get(name, before.get(name)) for name in fields}
-        start = {name: before.get(name) for name in fields}
+        names = [name for plan in plans[: len(answers)] for name in _carried(plan)]
+        after = {name: wanted.get(name, before.get(name)) for name in names}
+        start = {name: before.get(name) for name in names}
 
         async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
-            fresh = await client.workspaces.get(identity)
-            budgets = (await client.workspaces.budgets(identity)).items
-            every = known_limits(budgets, fresh)
-            present = {name: every[name] for name in fields if name in every}
-            back = way_back(after, start, present, LABELS, in_words)
+            fresh, budgets = present = await read_budgets(client, identity)
+            known = {name: value for name, value in present.known.items() if name in names}
+            words = FIELDS.formatter(PlanContext(now))
+            back = way_back(after, start, known, FIELDS.labels, words)
             return together(fresh, plan_series(fresh, budgets, back, now))
 
         return way
@@ -291,3 +296,38 @@ def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> l
         return rest
     reset = None if interval == "lifetime" else interval
     return [*rest, Budget.model_validate({"limit_usd": limit, "reset_interval": reset})]
+
+
+# After a lost answer ------------------------------------------------------------------------------
+
+
+async def look_at_budget(look: InspectionContext) -> Evidence:
+    """The limit that stands now. Raises GatewayError."""
+    intent = look.intent
+    space, _, interval = (intent.identity or "").partition("/")
+    listed = await look.client.workspaces.budgets(space)
+    found: Budget | None = next((one for one in listed.items if one.interval == interval), None)
+    present: Any = None if listed.complete else ABSENT
+    if found is not None:
+        present = ABSENT if found.limit_usd is None else found.limit_usd
+    goal = None if intent.action.endswith(".delete") else _amount(intent.summary)
+    was = _amount(before_of(intent))
+
+    def words(value: Any) -> str:
+        return FIELDS.format(interval, value, PlanContext(look.now))
+
+    line = compared(_label(interval), words, was, goal, present)
+    changed = None if found is None else found.updated_at or found.created_at
+    said = () if changed is None else (f"It was set last {look.window.beside(changed)}.",)
+    return Evidence(intent, said, compared=(line,), route=f"workspaces/{space}")
+
+
+def _amount(kept: Mapping[str, Any]) -> Any:
+    """The limit in a journal's line; None for no budget, ABSENT where none was kept."""
+    if "limit_usd" not in kept:
+        return ABSENT
+    limit = kept["limit_usd"]
+    try:
+        return None if limit is None else Decimal(str(limit))
+    except InvalidOperation:
+        return ABSENT

@@ -1,0 +1,250 @@
+"""Looking into a write in doubt: what there is now, beside what was there and what was wanted.
+
+Nothing is sent but reads. How a resource is read again and compared comes from its declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from gwtui.client.errors import NotFoundError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.paging import Listing
+from gwtui.contract.request import MASK
+from gwtui.contract.response import ResponseModel
+from gwtui.crud.evidence import (
+    REACHES,
+    Candidate,
+    Compared,
+    Evidence,
+    TimeWindow,
+    before_of,
+    near,
+    verdict,
+)
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.text import count
+from gwtui.crud.writes import Writes
+from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.diffs import ABSENT
+from gwtui.domain.safe_text import safe_line
+from gwtui.local.journal import OpenIntent
+
+_CREATE, _DELETE = ".create", ".delete"
+_THERE, _GONE = "there", "gone"
+_MOST_UNDATED = 20
+"""Things that are listed although the gateway does not say when they were made."""
+
+
+@dataclass(frozen=True, slots=True)
+class InspectionContext:
+    """One look into one write in doubt.
+
+    ``reach`` is how far before and after it is looked for what it may have made; ``makers`` names
+    the other writes of this machine by what they are known to have made.
+    """
+
+    client: GatewayClient
+    intent: OpenIntent
+    now: datetime
+    reach: timedelta = REACHES[0]
+    makers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def window(self) -> TimeWindow:
+        """Around the moment of the write, by the gateway's clock."""
+        return TimeWindow.around(self.intent.at, self.client.skew, self.reach)
+
+    def since(self, row: Any | None) -> str:
+        """When a row came to be, beside the moment of the write; empty where that is not told."""
+        made = None if row is None else row.created_at
+        return "" if made is None else f", {self.window.beside(made)}"
+
+
+async def look_at(look: InspectionContext, writes: Writes[Any], context: PlanContext) -> Evidence:
+    """What can be found on a creation, a deletion or any other change. Raises GatewayError.
+
+    ``writes`` is the declaration of what it was about, ``context`` has the names to show.
+    """
+    one = _Look(look, writes.for_row(None, context.dialect), context)
+    if look.intent.action.endswith(_CREATE):
+        return await one.of_creation()
+    if look.intent.action.endswith(_DELETE):
+        return await one.of_deletion()
+    return await one.of_update()
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One look into one write, by the declaration of what it was about."""
+
+    look: InspectionContext
+    writes: Writes[Any]
+    context: PlanContext
+
+    @property
+    def _intent(self) -> OpenIntent:
+        return self.look.intent
+
+    def _route(self, identity: str) -> str:
+        return f"{self.writes.resource}/{identity}"
+
+    # A creation: what was made near its time ----------------------------------------------------
+
+    async def of_creation(self) -> Evidence:
+        """What was made near the time of the write. Raises GatewayError."""
+        noun, create = self.writes.noun, self.writes.create
+        if create is None:
+            return Evidence(self._intent, (f"There is nothing that makes {noun}.",))
+        scoped = "workspace_id" in create.request.model_fields
+        try:
+            listed = await self._list(scoped=scoped)
+        except NotFoundError:
+            gone = "The workspace in which it was to be made no longer exists."
+            return Evidence(self._intent, (gone,), reach=self.look.reach)
+        found = near(self.look.window, listed.items, _made_at)
+        candidates = tuple(map(self._candidate, found.inside))
+        undated = [self._candidate(item) for item in listed.items if _made_at(item) is None]
+        where = "in that workspace" if scoped else "in the account"
+        said = [
+            f"{_number(len(candidates), noun)} made {self.look.window.told}, by the gateway's "
+            f"clock; {count(len(listed.items), noun)} {where} read."
+        ]
+        if found.nearest_outside is not None and not candidates:
+            nearest = self.look.window.beside(found.nearest_outside)
+            said.append(f"The nearest other one was made {nearest}.")
+        if found.undated:
+            said.append(
+                f"Of {count(found.undated, noun)} the gateway does not say when they were made."
+            )
+        if not listed.complete or listed.unreadable:
+            said.append("The list is not whole: there may be others.")
+        if any(one.made_by for one in candidates):
+            said.append("What another write of this machine is known to have made says so.")
+        return Evidence(
+            self._intent,
+            tuple(said),
+            (*candidates, *undated[:_MOST_UNDATED]),
+            route=self.writes.resource,
+            reach=self.look.reach,
+        )
+
+    async def _list(self, *, scoped: bool) -> Listing[Any]:
+        """Everything there is, of a ``scoped`` kind in the workspace that the creation named."""
+        space = self._intent.summary.get("workspace_id")
+        named = space if isinstance(space, str) and space else None
+        narrowed = {"workspace_id": named} if scoped else {}
+        listed: Listing[Any] = await self.writes.service(self.look.client).list(**narrowed)
+        return listed
+
+    def _candidate(self, item: Any) -> Candidate:
+        identity, made = self.writes.identity(item) or "", _made_at(item)
+        left_out = dict.fromkeys(self.writes.implied)
+        return Candidate(
+            identity,
+            self.writes.name(item),
+            made,
+            None if made is None else self.look.window.apart(made),
+            self._compare(item, {**left_out, **self._intent.summary}, None),
+            self._route(identity),
+            self.look.makers.get(identity, ""),
+            item,
+        )
+
+    # A change: how the thing is now -------------------------------------------------------------
+
+    async def of_update(self) -> Evidence:
+        """Each field of the thing as it is now. Raises GatewayError."""
+        intent = self._intent
+        present = await self._present()
+        if present is None:
+            why = (
+                f"This {self.writes.noun} is not there now: it was deleted since, or it never was."
+            )
+            return Evidence(intent, (why,), route=self.writes.resource)
+        return Evidence(
+            intent,
+            self._changed(present),
+            compared=self._compare(present, intent.summary, before_of(intent)),
+            route=self._route(intent.identity or ""),
+        )
+
+    async def of_deletion(self) -> Evidence:
+        """Whether the thing is there. Raises GatewayError."""
+        present = await self._present()
+        state = _GONE if present is None else _THERE
+        line = Compared(
+            f"The {self.writes.noun}", _THERE, _GONE, state, verdict(_THERE, _GONE, state)
+        )
+        if present is None:
+            return Evidence(self._intent, (), compared=(line,), route=self.writes.resource)
+        route = self._route(self._intent.identity or "")
+        return Evidence(self._intent, self._changed(present), compared=(line,), route=route)
+
+    async def _present(self) -> ResponseModel | None:
+        try:
+            found: ResponseModel = await self.writes.read(
+                self.look.client, self._intent.identity or ""
+            )
+        except NotFoundError:
+            return None
+        return found
+
+    def _changed(self, present: Any) -> tuple[str, ...]:
+        """When it was changed last, where the gateway tells."""
+        made = getattr(present, "updated_at", None)
+        if made is None:
+            return ()
+        return (f"It was changed last {self.look.window.beside(made)}, by the gateway's clock.",)
+
+    # Field by field -----------------------------------------------------------------------------
+
+    def _compare(
+        self, present: ResponseModel, wanted: Mapping[str, Any], before: Mapping[str, Any] | None
+    ) -> tuple[Compared, ...]:
+        """Every field that was wanted; ``before`` None where there was nothing before."""
+        labels, now = self.writes.fields.labels, self.writes.sent_by_gateway(present)
+        goal, then = self._read(wanted), None if before is None else self._read(before)
+        found = []
+        for name in (
+            *(one for one in labels if one in wanted),
+            *(one for one in wanted if one not in labels),
+        ):
+            was = ABSENT if then is None else then.get(name, ABSENT)
+            found.append(
+                Compared(
+                    labels.get(name, safe_line(name, 30)),
+                    None if then is None else self._format(name, was),
+                    self._wish(name, wanted[name], goal),
+                    self._format(name, now.get(name, ABSENT)),
+                    verdict(was, goal.get(name, ABSENT), now.get(name, ABSENT)),
+                )
+            )
+        return tuple(found)
+
+    def _read(self, raw: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a journal kept: a request names its fields as an answer does."""
+        return self.writes.sent_by_gateway(self.writes.model.model_validate(dict(raw)))
+
+    def _format(self, name: str, value: Any) -> str:
+        return UNKNOWN if value is ABSENT else self.writes.fields.format(name, value, self.context)
+
+    def _wish(self, name: str, raw: Any, goal: Mapping[str, Any]) -> str:
+        if raw == MASK:
+            return "as typed, not kept"
+        return self._format(name, goal[name]) if name in goal else safe_line(raw, 60)
+
+
+def _made_at(item: Any) -> datetime | None:
+    """When it was made, by the gateway's clock."""
+    made: datetime | None = item.created_at
+    return made
+
+
+def _number(number: int, noun: str) -> str:
+    if not number:
+        return f"No {noun} was"
+    return f"1 {noun} was" if number == 1 else f"{number} {noun}s were"
