@@ -21,8 +21,6 @@ SHARED_FOR = 0.5
 """Share of its cadence for which a feed takes what was read for another one."""
 SHARED_AT_MOST = 30.0
 """Seconds after which it takes it no more, however slow the feed is."""
-_KEPT = 300.0
-"""Seconds for which an answer is kept, so that one that was asked for earlier is known as such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +78,9 @@ class ReadPool:
         self.client = client
         self._clock = clock
         self._answers: dict[FeedKey[Any], _Answer] = {}
+        """Those that may be shared still, the oldest first."""
+        self._latest: dict[FeedKey[Any], int] = {}
+        """The number of the last answer, kept so that an earlier one is known as such."""
         self._running: dict[FeedKey[Any], _Running] = {}
         self._tasks: set[asyncio.Task[_Answer]] = set()
         self._forgotten = 0
@@ -145,17 +146,22 @@ class ReadPool:
     def _landed(self, key: FeedKey[Any], running: _Running) -> None:
         task = running.task
         self._tasks.discard(task)
+        self._let_go()
         if self._running.get(key) is running:
             del self._running[key]
         if task.cancelled() or task.exception() is not None:
             return
-        answer, known = task.result(), self._answers.get(key)
-        if known is None or known.number < answer.number:
+        answer = task.result()
+        if self._latest.get(key, 0) < answer.number:
+            self._latest[key] = answer.number
             self._answers.pop(key, None)
             self._answers[key] = answer
-        while self._answers:  # the oldest ones are at the beginning
+
+    def _let_go(self) -> None:
+        """Let go of the answers that are too old to be shared."""
+        while self._answers:
             oldest, known = next(iter(self._answers.items()))
-            if self._age(known) <= _KEPT:
+            if self._age(known) <= SHARED_AT_MOST:
                 break
             del self._answers[oldest]
 

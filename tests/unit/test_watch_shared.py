@@ -367,7 +367,7 @@ async def test_answers_are_let_go_when_nobody_could_take_them(
 ) -> None:
     pool = ReadPool(cast("GatewayClient", account), time.clock)
     await PoolReader(pool).get(SPACES)
-    await time.advance(301)
+    await time.advance(31)
     await PoolReader(pool).get(KEYS)
     assert [key.name for key in pool._answers] == ["keys"]
     await pool.close()
