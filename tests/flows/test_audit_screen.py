@@ -20,7 +20,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.widgets.header import CRITICAL, READ_ONLY, HeaderFacts, Tab, header_parts
+from gwtui.ui.widgets.header import CRITICAL, READ_ONLY, HeaderFacts, HeaderTab, header_parts
 from gwtui.watch.feeds.keys import KeyRow
 from shell_kit import Site, dashboard, has_data, listing, notices, shown, site, until
 
@@ -143,7 +143,7 @@ async def test_a_form_on_a_critical_profile_asks_besides(
 
 
 TABS = tuple(
-    Tab(f"go.{name}", str(number), name.capitalize(), name == "keys")
+    HeaderTab(f"go.{name}", str(number), name.capitalize(), name == "keys")
     for number, name in enumerate(
         ("credits", "keys", "models", "workspaces", "guardrails", "credentials", "activity"), 1
     )

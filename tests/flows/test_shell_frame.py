@@ -27,7 +27,7 @@ from gwtui.ui.widgets.header import (
     FAULTS,
     READ_ONLY,
     HeaderFacts,
-    Tab,
+    HeaderTab,
     header_parts,
     left_out,
 )
@@ -35,7 +35,7 @@ from gwtui.ui.widgets.status import status_content
 from shell_kit import dashboard, line, listing, notices, shown, site
 
 TABS = tuple(
-    Tab(f"go.{title.lower()}", str(number), title, current=number == 2)
+    HeaderTab(f"go.{title.lower()}", str(number), title, current=number == 2)
     for number, title in enumerate(("Credits", "Keys", "Models", "Workspaces", "Providers"), 1)
 )
 
@@ -66,7 +66,7 @@ def test_the_header_fits_and_never_drops_profile_or_badge(width: int) -> None:
 
 
 REAL_TABS = tuple(
-    Tab(f"go.{tab}", str(number), TITLES[tab], tab == "keys", SHORT_TITLES[tab])
+    HeaderTab(f"go.{tab}", str(number), TITLES[tab], tab == "keys", SHORT_TITLES[tab])
     for number, tab in enumerate(TABS_OF_THE_DASHBOARD, 1)
 )
 STATUS = Content(" 46 keys · by name ▲ · updated 11:33:31 UTC")

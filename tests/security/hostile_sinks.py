@@ -30,7 +30,9 @@ from gwtui.ui.widgets.table.model import TableModel
 from gwtui.ui.widgets.table.view import _TONES, Palette, header_strip, row_strip
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.activity import activity_feed, key_activity_feed
 from gwtui.watch.feeds.credits import credits_feed
+from gwtui.watch.feeds.current_key import current_key_feed
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.models import catalog_feed
 from gwtui.watch.hub import FeedHub
@@ -257,14 +259,14 @@ def subjects(parents: Mapping[str, str]) -> Iterator[Subject]:
     yield Subject(
         "activity",
         lambda hub, _: [
-            activity.activity_feed(hub, scope),
-            activity.key_activity_feed(hub, scope),
+            activity_feed(hub, scope),
+            key_activity_feed(hub, scope),
         ],
         _activity,
     )
     yield Subject(
         "key",
-        lambda hub, _: [current_key.current_key_feed(hub, scope)],
+        lambda hub, _: [current_key_feed(hub, scope)],
         _object(current_key.SECTIONS, current_key.shown_name),
     )
     yield Subject(

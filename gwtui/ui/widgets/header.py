@@ -35,7 +35,7 @@ the one that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tab:
+class HeaderTab:
     """A screen that a number key opens. The place that is shown has one even without a key."""
 
     action: str
@@ -57,7 +57,7 @@ class Tab:
 class HeaderFacts:
     """What the header says. Texts from data must have passed ``safe_text``."""
 
-    tabs: tuple[Tab, ...]
+    tabs: tuple[HeaderTab, ...]
     workspace: str | None = None
     """None stands for every workspace; empty is not said."""
     profile: str = ""
@@ -246,11 +246,11 @@ def _source(connection: Connection) -> str:
     return "" if same else safe_text(connection.token_source, 30)
 
 
-def _tabs(current: str) -> tuple[Tab, ...]:
+def _tabs(current: str) -> tuple[HeaderTab, ...]:
     """The tabs, and the place that is shown when it has none."""
     places = [(action, tab_of(action)) for action in place_actions()]
     return tuple(
-        Tab(
+        HeaderTab(
             action.id,
             shown(action.keys[0]) if action.keys else "",
             TITLES[place],
