@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Self
 
 from gwtui.client.byok import ByokService
@@ -134,6 +135,9 @@ class _LazyTransport:
 
 
 def _new_transport(connection: Connection, clock: Clock, gate: WriteGate) -> Transport:
+    # The HTTP library offers a command of its own where it can load what that is made of: 40
+    # modules and 3 MB that nobody here uses. Where the command is empty it does without.
+    sys.modules.setdefault("httpx._main", ModuleType("httpx._main"))
     from gwtui.client.transport import Transport  # noqa: PLC0415 - see _LazyTransport
 
     return Transport(connection, clock=clock, gate=gate)

@@ -218,3 +218,24 @@ async def test_a_silent_gateway_costs_the_time_out_and_no_more() -> None:
         with pytest.raises(errors.NoAnswerError, match="in time"):
             await client.keys.delete("h")
         assert time.monotonic() - started < 5
+
+
+def test_speaking_http_loads_no_command_of_the_http_library() -> None:
+    program = (
+        "import asyncio, sys\n"
+        "from gwtui.client.connection import Connection\n"
+        "from gwtui.client.errors import GatewayError\n"
+        "from gwtui.client.gateway import GatewayClient\n"
+        "async def ask():\n"
+        "    async with GatewayClient(Connection('http://127.0.0.1:1/api/v1')) as client:\n"
+        "        try:\n"
+        "            await client.credits.get()\n"
+        "        except GatewayError as error:\n"
+        "            print(type(error).__name__)\n"
+        "asyncio.run(ask())\n"
+        "print('httpx' in sys.modules, [m for m in ('click', 'pygments') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split("\n")[-2] == "True []", done.stdout
