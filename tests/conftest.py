@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import textual._wait
 import textual.constants
 from hypothesis import HealthCheck, settings
 from textual.app import App
@@ -27,10 +26,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("gwtui")
-
-# The pilot calls an app idle that computed for less than a twentieth of one look of this length.
-textual._wait.SLEEP_GRANULARITY = 0.01
-textual._wait.SLEEP_IDLE = textual._wait.SLEEP_GRANULARITY / 20
 
 # While modules are loaded there is no garbage, only ever more to look at.
 gc.disable()
