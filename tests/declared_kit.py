@@ -7,6 +7,7 @@ Nothing in here knows a resource. ``SAMPLES`` says which one of its kind stands 
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ import httpx
 from pydantic import SecretStr
 
 from fault_world import CLOCK, NOW, FaultWorld
+from gwtui.cli.changes.change import ChangeContext
 from gwtui.cli.changes.values import field_schemas, is_secret
 from gwtui.cli.resources import RESOURCES
 from gwtui.client.connection import Connection
@@ -39,6 +41,7 @@ from gwtui.crud.undo import Done
 from gwtui.crud.writes import Update, Writes
 from gwtui.local.journal import Journal
 from gwtui.resources.registry import RESOURCES as DRAWN
+from gwtui.resources.session import Session
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, DashboardApp
 from gwtui.ui.forms.confirm import ConfirmScreen
@@ -75,12 +78,17 @@ VALUES: Mapping[str, Callable[[Desk], list[Any]]] = {
 """Field -> values that its type alone does not tell."""
 
 
+def loaded(declaration: str) -> Any:
+    """What stands at "module:NAME"."""
+    module, _, name = declaration.partition(":")
+    return getattr(import_module(module), name)
+
+
 def declared_specs() -> Iterator[ResourceSpec[Any]]:
     """Every resource that declares what can be written to it, of dashboard and command line."""
     found: dict[str, ResourceSpec[Any]] = {}
     for one in RESOURCES.values():
-        module, _, name = one.declaration.partition(":")
-        spec = getattr(import_module(module), name)
+        spec = loaded(one.declaration)
         if getattr(spec, "writes", ""):
             found.setdefault(spec.writes, spec)
     for spec in DRAWN.values():
@@ -249,16 +257,22 @@ class Desk:
         self.writes = declared.for_row(self.row, GENERIC)
 
     @property
+    def session(self) -> SimpleNamespace:
+        """What there is while there is a connection."""
+        return SimpleNamespace(
+            connection=self.client.connection,
+            gateway=self.client,
+            hub=self.hub,
+            executor=self.executor,
+        )
+
+    @property
     def context(self) -> ActionContext[Any]:
         """The key press on the sample's row."""
-        connection = self.client.connection
-        session = SimpleNamespace(
-            connection=connection, gateway=self.client, hub=self.hub, executor=self.executor
-        )
         screen: Any = SimpleNamespace(expect_gone=lambda _gone: None, marked_rows=())
         app = SimpleNamespace(
-            session=session,
-            **vars(session),
+            **vars(self.session),
+            session=self.session,
             clock=CLOCK,
             local_zone=UTC,
             scope=Scope(),
@@ -269,6 +283,11 @@ class Desk:
         return ActionContext(
             cast("DashboardApp", app), self.spec, self.row, self.spec.identity(self.row), screen
         )
+
+    def command_line(self, given: Mapping[str, Any] | None = None) -> ChangeContext:
+        """A command that names the sample, and these values."""
+        arguments = Namespace(id=self.identity, force=False)
+        return ChangeContext(cast("Session", self.session), arguments, given or {}, NOW)
 
     @property
     def plan_context(self) -> PlanContext:

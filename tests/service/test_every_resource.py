@@ -16,6 +16,8 @@ from pydantic import ValidationError
 
 from declared_kit import SAMPLES, SPECS, Desk, desk_for, verbs_of, writes_of
 from fault_world import NOW, FaultWorld
+from gwtui.cli.changes.change import NothingToDoError
+from gwtui.cli.changes.crud import changes_of
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.request import MASK
 from gwtui.crud.evidence import alike
@@ -435,3 +437,43 @@ async def test_nothing_is_undone_that_somebody_else_changed_since(
             with pytest.raises(CannotUndoError, match="no longer exists"):
                 await desk.executor.undo.plan(desk.client, done)
         assert len(sent(desk)) == 1
+
+
+# The command line ---------------------------------------------------------------------------------
+
+
+@RESOURCES
+async def test_a_plan_of_the_command_line_shows_every_field_and_sends_nothing(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        commands = {change.name: change for change in changes_of(desk.spec)}
+        labels = desk.writes.fields.labels
+        for how in (desk.writes.update, *desk.writes.further):
+            assert how is not None
+            command = commands[how.command]
+            for name in how.fields or desk.writes.fields.editable:
+                given = {name: (await desk.others(name))[0]}
+                plan = await command.plan(desk.command_line(given))
+                assert [change.field for change in plan.changes] == [labels[name]]
+                assert plan.summary == desk.request(**given).body()
+                assert (plan.resource, plan.identity) == (resource, desk.identity)
+        assert not sent(desk)
+
+
+@RESOURCES
+async def test_what_is_so_already_is_nothing_to_do_on_the_command_line(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        commands = {change.name: change for change in changes_of(desk.spec)}
+        now = await desk.known()
+        for name in (one for one in desk.writes.fields.editable if now.get(one) is not None):
+            with pytest.raises(NothingToDoError):
+                await commands["update"].plan(desk.command_line({name: now[name]}))
+        if desk.writes.switch is not None:
+            with pytest.raises(NothingToDoError, match="is enabled already"):
+                await commands["enable"].plan(desk.command_line())
+            plan = await commands["disable"].plan(desk.command_line())
+            assert plan.summary == {"disabled": True}
+        assert not sent(desk)
