@@ -396,6 +396,15 @@ def verbs_of(writes: Writes[Any]) -> list[str]:
     return [name for name, how in named.items() if how is not None]
 
 
+async def distinct(desk: Desk) -> tuple[str, list[Any]] | None:
+    """A field with two values that it does not have now; None where no field has."""
+    for name in desk.writes.fields.editable:
+        others = await desk.others(name)
+        if len(others) > 1:
+            return name, others
+    return None
+
+
 @asynccontextmanager
 async def desk_for(
     world: FaultWorld, resource: str, folder: Path, *, read_only: bool = False

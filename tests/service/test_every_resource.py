@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from declared_kit import SAMPLES, SPECS, Desk, desk_for, verbs_of, writes_of
+from declared_kit import SAMPLES, SPECS, Desk, desk_for, distinct, verbs_of, writes_of
 from fault_world import NOW, FaultWorld
 from gwtui.cli.changes.change import NothingToDoError
 from gwtui.cli.changes.crud import changes_of
@@ -115,15 +115,6 @@ async def test_nothing_changed_sends_nothing(
         assert NOTHING_CHANGED in desk.person.told
         assert not sent(desk)
         assert not desk.events
-
-
-async def distinct(desk: Desk) -> tuple[str, list[Any]] | None:
-    """A field with two values that it does not have now; None where no field has."""
-    for name in desk.writes.fields.editable:
-        others = await desk.others(name)
-        if len(others) > 1:
-            return name, others
-    return None
 
 
 @FIELDS
