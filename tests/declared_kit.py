@@ -304,6 +304,14 @@ class Desk:
         one = await self.read()
         return {name: value for name, value in self.writes.known(one).items() if name in one.raw}
 
+    async def names(self) -> dict[str, str]:
+        """What is called how by identifier, as plans name it."""
+        spaces = (await self.colleague.workspaces.list()).items
+        found = {one.id or "": one.name or "" for one in spaces}
+        if self.writes.names is not None:
+            found |= (await self.writes.names(self.hub).refresh()).value or {}
+        return found
+
     async def count(self) -> int:
         """How many of its kind there are."""
         return len((await self.writes.service(self.colleague).list()).items)

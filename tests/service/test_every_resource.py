@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +95,11 @@ async def test_an_update_sends_only_what_changed_and_undo_puts_it_back(
         assert alike(after[name], mine)
         kept(before, after, name)
         [plan] = desk.person.plans
-        assert [change.field for change in plan.changes] == [desk.writes.fields.labels[name]]
-        assert [change.before != change.after for change in plan.changes] == [True]
+        [change] = plan.changes
+        words = desk.writes.fields.formatter(replace(desk.plan_context, names=await desk.names()))
+        assert change.field == desk.writes.fields.labels[name]
+        assert (change.before, change.after) == (words(name, before.get(name)), words(name, mine))
+        assert change.before != change.after
         assert desk.events == ["intent", "applied"]
         [intent, _] = desk.journal.entries()
         assert alike(intent.details["summary"], desk.request(**{name: mine}).body())
@@ -309,9 +313,9 @@ async def test_a_creation_sends_what_was_given_and_undo_takes_it_away(
         assert how.secret == "" or intent.details["summary"][how.secret] == MASK
         plan = desk.writes.plan_create(given, desk.plan_context)
         labels = desk.writes.fields.labels
-        assert {labels[name] for name in given.model_fields_set} <= {
-            change.field for change in plan.changes
-        }
+        shown = {change.field for change in plan.changes}
+        assert shown == {labels[name] for name in {*given.model_fields_set, *how.always}}
+        assert all(change.before is None and change.after for change in plan.changes)
         made = await desk.writes.read(desk.colleague, str(applied.details["identity"]))
         assert desk.writes.identity(made) == applied.details["identity"]
         await desk.undo()
