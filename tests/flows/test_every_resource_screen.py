@@ -5,6 +5,7 @@ What is sent and what is not is proved of every field and verb in ``service/test
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -90,6 +91,7 @@ async def test_a_field_is_edited_disputed_confirmed_and_sent(
         name = desk.writes.fields.editable[0]
         mine, *others = await desk.others(name) if found is None else found[1]
         name = name if found is None else found[0]
+        was = (await desk.known())[name]
         if edit.target:
             listing(app).table.select(desk.spec.identity(desk.row))
             await pilot.pause()
@@ -102,7 +104,11 @@ async def test_a_field_is_edited_disputed_confirmed_and_sent(
         await pilot.press("ctrl+s")
         if others:
             await until(pilot, lambda: isinstance(app.screen, ConflictScreen), "the conflict")
-            assert desk.writes.fields.labels[name] in shown(app)
+            text = shown(app)
+            words = desk.writes.fields.formatter(desk.plan_context)
+            assert desk.writes.fields.labels[name] in text
+            for whose, value in (("was", was), ("theirs", others[0]), ("yours", mine)):
+                assert re.search(rf"{whose} +{re.escape(words(name, value))}", text)
             await pilot.press("down", "ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the plan")
         assert desk.writes.fields.labels[name] in shown(app)
@@ -125,13 +131,16 @@ async def test_a_read_only_dashboard_offers_no_verb_of_any_resource(
             await app.open_route(start)
             await until(pilot, lambda start=start: listing(app).resource == start, start)
             await until(pilot, lambda: listing(app).table.total_count, "rows")
-            actions = {action_of(resource, verb).id for verb in verbs_of(writes_of(resource))}
-            assert not actions & {one.id for one in app.hints([start])}
-            edit = action_of(resource, "edit")
+            actions = [action_of(resource, verb) for verb in verbs_of(writes_of(resource))]
+            assert not {one.id for one in actions} & {one.id for one in app.hints([start])}
             app.clear_notifications()
-            await pilot.press(edit.keys[0])
-            await until(pilot, lambda: notices(app), "the refusal")
+            for action in actions:
+                await pilot.press(action.keys[0])
+            last = f"{actions[-1].title} is not possible"
+            await until(pilot, lambda last=last: last in notices(app), "the last refusal")
             assert app.screen is listing(app)
-            assert f"{edit.title} is not possible" in notices(app)
+            for action in actions:
+                assert f"{action.title} is not possible" in notices(app)
+            assert "read-only" in notices(app)
     assert {method for method, _ in world.requests} == {"GET"}
     assert not list(Journal(tmp_path / "journal.jsonl").entries())

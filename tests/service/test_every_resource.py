@@ -6,6 +6,7 @@ A new resource is proved by being declared; its sample stands in ``declared_kit`
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -24,6 +25,7 @@ from gwtui.contract.request import MASK
 from gwtui.crud.evidence import alike
 from gwtui.crud.recovery import InspectionContext
 from gwtui.crud.undo import CannotUndoError
+from gwtui.domain.cells import UNKNOWN
 from gwtui.resources.recovery.inspection import look_into
 from gwtui.ui.forms.state import NOTHING_CHANGED
 
@@ -338,7 +340,9 @@ async def test_a_switch_sends_its_field_alone_and_undo_puts_it_back(
             kept(before, after, "disabled")
             [change] = desk.person.plans[-1].changes
             assert change.field == desk.writes.fields.labels["disabled"]
-            assert change.before != change.after
+            words = ("enabled", "disabled")
+            assert (change.before, change.after) == (words if disabled else words[::-1])
+            assert desk.person.plans[-1].danger == "low"
         assert await desk.known() == before
         assert len(sent(desk)) == 2
         await desk.undo()
@@ -354,6 +358,14 @@ async def test_what_somebody_else_switched_already_is_left_alone(
         await desk.verbs["toggle"]()
         assert "is disabled already" in desk.person.text
         assert not sent(desk)
+        assert not desk.events
+        await desk.colleague_sets(disabled=False)
+        await desk.verbs["toggle"]()
+        done = desk.executor.undo.latest()
+        assert done is not None
+        await desk.colleague_sets(disabled=False)
+        with pytest.raises(CannotUndoError, match="as it was before already"):
+            await desk.executor.undo.plan(desk.client, done)
 
 
 @having("delete")
@@ -401,8 +413,13 @@ async def test_a_verb_of_its_own_sends_its_fields_alone(
         assert body.keys() == set(how.fields)
         kept(before, await desk.known(), *how.fields)
         [plan] = desk.person.plans
-        assert plan.danger == how.danger
+        assert (plan.action, plan.danger) == (f"{resource}.{verb}", how.danger)
+        by_fields = desk.writes.plan_update(
+            await desk.read(), desk.request(**desk.given(how)), desk.plan_context
+        )
+        assert by_fields.action == plan.action, "whoever plans it, it is the same verb"
         assert (plan.undo is None) == (how.danger == "high")
+        assert any("cannot be undone" in line for line in plan.effects) == (plan.undo is None)
         intent, _ = desk.journal.entries()
         assert not how.secret or intent.details["summary"] == {how.secret: MASK}
 
@@ -417,21 +434,44 @@ async def test_nothing_is_undone_that_somebody_else_changed_since(
     async with desk_for(world, resource, tmp_path) as desk:
         found = await distinct(desk)
         name = desk.writes.fields.editable[0] if found is None else found[0]
-        others = await desk.others(name)
+        mine, *others = await desk.others(name)
         before = (await desk.known())[name]
-        desk.person.types = {name: others[0]}
+        desk.person.types = {name: mine}
         await desk.verbs["edit"]()
         done = desk.executor.undo.latest()
         assert done is not None
-        await desk.colleague_sets(**{name: before if found is None else others[1]})
-        why = "as it was before already" if found is None else "Somebody else changed it since"
-        with pytest.raises(CannotUndoError, match=why):
+        if found is not None:
+            await desk.colleague_sets(**{name: others[0]})
+            words = desk.writes.fields.format(name, others[0], desk.plan_context)
+            label = desk.writes.fields.labels[name]
+            why = re.escape(f"Somebody else changed it since: {label} is now {words}.")
+            with pytest.raises(CannotUndoError, match=why):
+                await desk.executor.undo.plan(desk.client, done)
+        await desk.colleague_sets(**{name: before})
+        with pytest.raises(CannotUndoError, match="as it was before already"):
             await desk.executor.undo.plan(desk.client, done)
         if desk.writes.delete is not None:
             await desk.colleague_deletes()
             with pytest.raises(CannotUndoError, match="no longer exists"):
                 await desk.executor.undo.plan(desk.client, done)
         assert len(sent(desk)) == 1
+
+
+@RESOURCES
+async def test_what_is_not_known_is_a_dash_and_cannot_be_put_back(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        fresh, at = await desk.read(), desk.plan_context
+        editable = desk.writes.fields.editable
+        requests = {name: desk.request(**{name: (await desk.others(name))[0]}) for name in editable}
+        for name in editable:
+            one = desk.writes.model.model_validate({**fresh.raw, name: {"not": "that"}})
+            assert desk.writes.fields.known(one).keys() == set(editable) - {name}
+            undone = {it: desk.writes.plan_update(one, requests[it], at).undo for it in editable}
+            assert [it for it in editable if undone[it] is None] == [name]
+            plan = desk.writes.plan_update(one, requests[name], at)
+            assert [change.before for change in plan.changes] == [UNKNOWN]
 
 
 # The command line ---------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -20,7 +20,7 @@ from gwtui.crud.text import MOST_NAMED
 from gwtui.resources.actions import by_id
 from gwtui.resources.recovery.inspection import DECLARED
 from gwtui.ui.actions.handlers import patient
-from resource_samples import HOSTILE
+from resource_samples import HOSTILE, nulls
 
 CONTEXT = PlanContext(NOW)
 _LONGEST = MOST_NAMED * 200
@@ -138,6 +138,53 @@ def test_a_declaration_names_only_fields_that_there_are(resource: str) -> None:
         assert {writes.create.secret, writes.create.doubtful} <= {"", *fields}
     if writes.delete is not None:
         assert set(writes.delete.kept) <= known
+
+
+# What one is called, and what is not known --------------------------------------------------------
+
+
+@RESOURCES
+def test_one_is_named_by_the_best_that_there_is(resource: str) -> None:
+    writes = writes_of(resource)
+    for place, name in enumerate(writes.called):
+        one = writes.model.model_validate({other: "x-" + other for other in writes.called[place:]})
+        assert writes.name(one) == ("“x-" + name + "”" if place == 0 else "x-" + name)
+    assert writes.name(nulls(writes.model)) == "without a name"
+
+
+@RESOURCES
+def test_one_without_an_identifier_cannot_be_changed(resource: str) -> None:
+    writes, one = writes_of(resource), nulls(writes_of(resource).model)
+    if writes.identity(one):
+        return  # there is only one
+    plans: list[Callable[[], Any]] = []
+    if writes.update is not None:
+        request = writes.update.request.model_construct({"name"}, name="x")
+        plans.append(lambda: writes.plan_update(one, request, CONTEXT))
+    if writes.switch is not None:
+        plans.append(lambda: writes.plan_switch(one, True, CONTEXT))
+    if writes.delete is not None:
+        plans.append(lambda: writes.plan_delete(one, CONTEXT))
+    for plan in plans:
+        with pytest.raises(ValueError, match=f"no {writes.identifier}: it cannot be changed"):
+            plan()
+
+
+@RESOURCES
+def test_hostile_names_are_made_harmless(resource: str) -> None:
+    writes = writes_of(resource)
+    evil = {writes.identifier: "i", **dict.fromkeys(writes.called, HOSTILE)}
+    one = writes.model.model_validate(evil)
+    assert safe(writes.name(one))
+    assert safe(writes.title(one))
+    if writes.delete is not None:
+        plan = writes.plan_delete(one, CONTEXT)
+        assert safe(plan.title)
+        assert all(map(safe, plan.effects))
+    if writes.update is not None and "name" in writes.fields.editable:
+        request = writes.update.request.model_validate({"name": "x"})
+        [change] = writes.plan_update(one, request, CONTEXT).changes
+        assert safe(str(change.before))
 
 
 # The command line and the dashboard ---------------------------------------------------------------
