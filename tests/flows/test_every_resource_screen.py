@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from declared_kit import SPECS, desk_for, distinct, verbs_of, writes_of
+from declared_desk import desk_for, distinct
+from declared_kit import SPECS, verbs_of, writes_of
 from fault_world import CLOCK, FaultWorld
 from gwtui.client.connection import Connection
 from gwtui.crud.action import Action

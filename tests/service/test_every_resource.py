@@ -16,29 +16,22 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from declared_kit import SAMPLES, SPECS, Desk, desk_for, distinct, verbs_of, writes_of
-from fault_world import NOW, FaultWorld
+from declared_desk import Desk, desk_for, distinct
+from declared_kit import SAMPLES, SPECS, verbs_of, writes_of
+from fault_world import FaultWorld
 from gwtui.cli.changes.change import NothingToDoError
 from gwtui.cli.changes.crud import changes_of
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.request import MASK
 from gwtui.crud.evidence import alike
-from gwtui.crud.recovery import InspectionContext
 from gwtui.crud.undo import CannotUndoError
 from gwtui.domain.cells import UNKNOWN
-from gwtui.resources.recovery.inspection import look_into
 from gwtui.ui.forms.state import NOTHING_CHANGED
-
-HAPPENED, DID_NOT = "502-after", "502"
 
 RESOURCES = pytest.mark.parametrize("resource", SPECS)
 FIELDS = pytest.mark.parametrize(
     ("resource", "name"),
     [(resource, name) for resource in SPECS for name in writes_of(resource).fields.editable],
-)
-VERBS = pytest.mark.parametrize(
-    ("resource", "verb"),
-    [(resource, verb) for resource in SPECS for verb in verbs_of(writes_of(resource))],
 )
 
 
@@ -196,98 +189,6 @@ async def test_what_changes_while_the_question_stands_is_asked_about_anew(
         assert desk.person.disputed == ([] if found is None else [name])
         assert "was changed meanwhile: look once more" in desk.person.text
         assert not sent(desk)
-
-
-# Every verb ---------------------------------------------------------------------------------------
-
-
-@VERBS
-async def test_a_refusal_is_shown_and_changes_nothing(
-    world: FaultWorld, tmp_path: Path, resource: str, verb: str
-) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
-        before = await desk.known()
-        world.faults.arm("409:writes x1")
-        await desk.verbs[verb]()
-        assert len(sent(desk)) == 1, "it is not sent again"
-        assert desk.events == ["intent", "refused"]
-        [_, refused] = desk.journal.entries()
-        assert refused.details["message"] == "The resource has changed meanwhile"
-        assert str(refused.details["message"]) in desk.person.text
-        assert await desk.known() == before
-        assert not await world.effect()
-        assert desk.executor.undo.latest() is None
-
-
-@VERBS
-async def test_a_lost_answer_is_unknown_and_the_evidence_tells_what_became_of_it(
-    world: FaultWorld, tmp_path: Path, resource: str, verb: str
-) -> None:
-    candidates = {}
-    for fault in (DID_NOT, HAPPENED):
-        async with desk_for(world, resource, tmp_path / fault) as desk:
-            world.faults.arm(f"{fault}:writes x1")
-            await desk.verbs[verb]()
-            assert len(sent(desk)) == 1, "it is not sent again"
-            assert desk.events == ["intent", "unknown"]
-            assert desk.executor.undo.latest() is None
-            [doubt] = desk.journal.open_intents(NOW)
-            assert doubt.resource == resource
-            assert doubt.answer_lost
-            assert doubt.message
-            assert doubt.message in desk.person.text
-            found = await look_into(InspectionContext(desk.client, doubt, NOW))
-            assert len(sent(desk)) == 1, "it only reads"
-            if verb == "create":
-                assert found.is_creation
-                candidates[fault] = {one.identity for one in found.candidates}
-                compared = [one for it in found.candidates for one in it.compared]
-            else:
-                compared = list(found.compared)
-                secret = any(how.secret for how in desk.writes.further if how.action == verb)
-                now = {HAPPENED: "not as before" if secret else "as wanted", DID_NOT: "as before"}
-                assert {one.verdict for one in compared} == {now[fault]}, compared
-            assert verb == "delete" or {one.label for one in compared} <= {
-                *desk.writes.fields.labels.values()
-            }
-    if verb == "create":
-        [new] = candidates[HAPPENED] - candidates[DID_NOT]
-        assert new
-
-
-@VERBS
-async def test_read_only_sends_nothing(
-    world: FaultWorld, tmp_path: Path, resource: str, verb: str
-) -> None:
-    async with desk_for(world, resource, tmp_path, read_only=True) as desk:
-        await desk.verbs[verb]()
-        assert not sent(desk)
-        assert desk.events == ["intent", "refused"]
-        assert "read-only" in desk.person.text
-        assert not await world.effect()
-
-
-@pytest.mark.parametrize(
-    ("resource", "verb"),
-    [
-        (resource, verb)
-        for resource in SPECS
-        for verb in verbs_of(writes_of(resource))
-        if verb != "create" and writes_of(resource).delete is not None
-    ],
-)
-async def test_what_was_deleted_meanwhile_is_said(
-    world: FaultWorld, tmp_path: Path, resource: str, verb: str
-) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
-        if verb in {"toggle", "delete"}:
-            await desk.colleague_deletes()
-        else:
-            desk.person.meanwhile = desk.colleague_deletes
-        await desk.verbs[verb]()
-        assert "no longer exists" in desk.person.text
-        assert not sent(desk)
-        assert not desk.events
 
 
 # Making, switching, deleting ----------------------------------------------------------------------
