@@ -110,7 +110,7 @@ _BY_TYPE: Mapping[tuple[str | None, str | None, str | None], list[Any]] = {
 
 def verbs_of(writes: Writes[Any]) -> list[str]:
     """What a declaration allows, by the names of the dashboard's actions."""
-    named = {"create": writes.create, "edit": writes.update}
+    named: dict[str, Any] = {"create": writes.create, "edit": writes.update}
     named |= {how.action: how for how in writes.further}
     named |= {"toggle": writes.switch, "delete": writes.delete}
     return [name for name, how in named.items() if how is not None]

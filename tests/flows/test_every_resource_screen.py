@@ -119,7 +119,7 @@ async def test_a_field_is_edited_disputed_confirmed_and_sent(
         assert alike((await desk.known())[name], mine)
         entries = list(Journal(tmp_path / "journal.jsonl").entries())
         assert [one.event for one in entries] == ["intent", "applied"]
-        assert entries[0].details["summary"].keys() == {name}  # type: ignore[union-attr]
+        assert entries[0].details["summary"].keys() == {name}
 
 
 async def test_a_read_only_dashboard_offers_no_verb_of_any_resource(
