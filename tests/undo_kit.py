@@ -9,19 +9,17 @@ from decimal import Decimal
 from typing import Any
 
 import httpx
-from pydantic import SecretStr
 
 from fault_world import NOW, FaultWorld
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
-from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
+from gwtui.contract.byok import UpdateByokRequest
 from gwtui.contract.content_filters import BuiltinFilterRequest
 from gwtui.contract.dialects import GENERIC
-from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
-from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
-from gwtui.contract.organization import UpdateOrganizationSettingsRequest
-from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from gwtui.contract.guardrails import UpdateGuardrailRequest
+from gwtui.contract.keys import UpdateKeyRequest
+from gwtui.contract.workspaces import UpdateWorkspaceRequest
 from gwtui.crud.plan import Plan, bundle
 from gwtui.crud.undo import Done, UndoList, each_back
 from gwtui.resources.budgets import writes as budget_series
@@ -32,7 +30,6 @@ from plan_kit import (
     byok_plans,
     guardrail_plans,
     key_plans,
-    settings_plan,
     workspace_plans,
 )
 
@@ -107,10 +104,6 @@ async def look_budgets(world: FaultWorld, client: GatewayClient) -> Any:
     return limits, bool(space.include_byok_in_budgets)
 
 
-async def look_settings(_world: FaultWorld, client: GatewayClient) -> Any:
-    return (await client.organization.settings()).is_filtered_model_catalog_enabled
-
-
 def limits(world: FaultWorld, wanted: Mapping[str, Any]) -> Plan[Any]:
     before = budget_series.known_limits(world.budgets, world.workspace)
     plans = budget_series.plan_series(world.workspace, world.budgets, wanted, NOW)
@@ -128,10 +121,6 @@ def removals(world: FaultWorld) -> Plan[Any]:
 
 
 WAYS: Mapping[str, tuple[Make, Look]] = {
-    "create a key": (
-        lambda w: key_plans.plan_create(CreateKeyRequest(name="new"), NOW),
-        look_keys,
-    ),
     "change a key": (
         lambda w: key_plans.plan_update(
             w.key,
@@ -144,11 +133,6 @@ WAYS: Mapping[str, tuple[Make, Look]] = {
             NOW,
         ),
         look_keys,
-    ),
-    "disable a key": (lambda w: key_plans.plan_set_disabled(w.key, True, NOW), look_keys),
-    "create a workspace": (
-        lambda w: workspace_plans.plan_create(CreateWorkspaceRequest(name="New", slug="new")),
-        look_spaces,
     ),
     "change a workspace": (
         lambda w: workspace_plans.plan_update(
@@ -166,10 +150,6 @@ WAYS: Mapping[str, tuple[Make, Look]] = {
     "remove a member": (
         lambda w: member_plans.plan_remove(w.workspace, w.members[:1], [], {}, NOW),
         look_members,
-    ),
-    "create a guardrail": (
-        lambda w: guardrail_plans.plan_create(CreateGuardrailRequest(name="New"), GENERIC, NOW),
-        look_guardrails,
     ),
     "change a guardrail": (
         lambda w: guardrail_plans.plan_update(
@@ -199,20 +179,10 @@ WAYS: Mapping[str, tuple[Make, Look]] = {
         look_assigned,
     ),
     "take away from keys and members": (removals, look_assigned),
-    "store a credential": (
-        lambda w: byok_plans.plan_create(
-            CreateByokRequest(provider="northwind", key=SecretStr("sk-provider-9876543210"))
-        ),
-        look_byok,
-    ),
     "change a credential": (
         lambda w: byok_plans.plan_update(
             w.credential, UpdateByokRequest(name="named", is_fallback=True, allowed_models=[])
         ),
-        look_byok,
-    ),
-    "disable a credential": (
-        lambda w: byok_plans.plan_set_disabled(w.credential, True, []),
         look_byok,
     ),
     "change budgets": (
@@ -222,15 +192,6 @@ WAYS: Mapping[str, tuple[Make, Look]] = {
         look_budgets,
     ),
     "take a budget away": (lambda w: limits(w, {"monthly": None}), look_budgets),
-    "change the settings": (
-        lambda w: settings_plan(
-            w.settings,
-            UpdateOrganizationSettingsRequest(
-                is_filtered_model_catalog_enabled=not w.settings.is_filtered_model_catalog_enabled
-            ),
-        ),
-        look_settings,
-    ),
 }
 
 

@@ -243,15 +243,6 @@ async def test_a_credential_is_disabled_and_enabled(desk: Desk) -> None:
     assert (await desk.read(desk.selected.id)).disabled is False
 
 
-async def test_disabling_what_a_colleague_disabled_sends_nothing(desk: Desk) -> None:
-    await desk.select("Spare")
-    async with desk.colleague() as client:
-        await client.byok.update(desk.selected.id or "", UpdateByokRequest(disabled=True))
-    await desk.press("x")
-    await desk.said("disabled already")
-    assert desk.events() == []
-
-
 async def test_a_deletion_wipes_the_key_and_takes_a_deliberate_answer(desk: Desk) -> None:
     await desk.select("Main account")
     identity = desk.selected.id

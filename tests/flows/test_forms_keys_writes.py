@@ -17,7 +17,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.ask import AskScreen, NoticeScreen, WaitScreen
 from key_desk import Desk, acknowledge
-from shell_kit import dashboard, listing, notices, shown, site, until
+from shell_kit import dashboard, listing, shown, site, until
 
 
 @pytest.fixture
@@ -177,15 +177,3 @@ async def test_quitting_waits_for_a_write_under_way(
             await until(pilot, lambda: app.return_code == 0, "the end")
         assert desk.events() == ["intent", "applied"]
         assert (await desk.read(key.hash)).disabled is True
-
-
-async def test_a_read_only_dashboard_offers_no_writes(tmp_path: Path) -> None:
-    async with (
-        site() as place,
-        dashboard(place, tmp_path, read_only=True) as (app, pilot),
-    ):
-        for key in ("n", "e", "x", "D"):
-            await pilot.press(key)
-            await pilot.pause()
-            assert app.screen is listing(app)
-        assert "read-only" in notices(app)

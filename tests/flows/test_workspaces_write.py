@@ -12,7 +12,6 @@ from textual.widgets import Button
 from gwtui.client.errors import NotFoundError
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.conflict import ConflictScreen
 from gwtui.ui.forms.editors import ChoiceEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from shell_kit import line, listing, until
@@ -121,24 +120,6 @@ async def test_an_edit_sends_what_changed_and_nothing_else(desk: WorkspaceDesk) 
     assert after.io_logging_api_key_ids == space.io_logging_api_key_ids
     [intent, _] = desk.journal.entries()
     assert intent.details["summary"] == {"name": "Prod"}
-
-
-async def test_two_changes_of_one_field_are_settled_by_a_person(desk: WorkspaceDesk) -> None:
-    space = await desk.choose("production")
-    await desk.press("e")
-    await desk.wait_for(FormScreen)
-    await desk.type_into("name", "Mine")
-    async with desk.colleague() as client:
-        await client.workspaces.update(space.id or "", UpdateWorkspaceRequest(name="Theirs"))
-    await desk.press("ctrl+s")
-    await desk.wait_for(ConflictScreen)
-    assert "Production" in desk.text
-    assert "Theirs" in desk.text
-    await desk.press("down", "ctrl+s")
-    await desk.wait_for(ConfirmScreen)
-    await desk.press("y")
-    await desk.back_to_list()
-    assert (await desk.read(space.id)).name == "Mine"
 
 
 async def test_a_new_name_of_the_workspace_that_lists_are_narrowed_to_shows_at_once(

@@ -19,7 +19,6 @@ from gwtui.contract.models import Provider
 from gwtui.contract.request import MASK
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan
-from gwtui.domain.diffs import three_way
 from gwtui.local.journal import Journal
 from gwtui.resources.byok.writes import check_provider
 from plan_kit import byok_plans, changes, everything_said, sent
@@ -146,12 +145,6 @@ async def test_disabling_says_what_remains() -> None:
     assert await sent(plan) == ("byok.update", ID, {"disabled": True})
 
 
-async def test_enabling() -> None:
-    plan = byok_plans.plan_set_disabled(credential(disabled=True), False)
-    assert changes(plan) == {"State": ("disabled", "enabled")}
-    assert await sent(plan) == ("byok.update", ID, {"disabled": False})
-
-
 async def test_a_deletion_wipes_the_key() -> None:
     plan = byok_plans.plan_delete(credential(), [])
     said = "\n".join(plan.effects)
@@ -163,13 +156,6 @@ async def test_a_deletion_wipes_the_key() -> None:
     # What is off already takes nothing away from requests.
     quiet = byok_plans.plan_delete(credential(disabled=True), [])
     assert not any("own key" in line for line in quiet.effects)
-
-
-def test_an_edit_is_merged_with_what_somebody_else_did() -> None:
-    known = byok_plans.known_values(credential())
-    assert "disabled" not in known
-    merged = three_way(known, {"name": "mine"}, byok_plans.known_values(credential(name="theirs")))
-    assert [field.field for field in merged.conflicts] == ["name"]
 
 
 PROVIDERS = [

@@ -161,14 +161,6 @@ def test_what_is_not_known_is_a_dash() -> None:
     assert plan.effects == ()
 
 
-@pytest.mark.parametrize(("disabled", "words"), [(True, "disabled"), (False, "enabled")])
-async def test_switching(disabled: bool, words: str) -> None:
-    plan = key_plans.plan_set_disabled(api_key(disabled=not disabled), disabled, NOW)
-    assert changes(plan)["State"][1] == words
-    assert await sent(plan) == [("update", "abc123", {"disabled": disabled})]
-    assert plan.danger == "low"
-
-
 def test_disabling_says_what_is_cut_off() -> None:
     plan = key_plans.plan_set_disabled(api_key(last_used_at="2026-11-21T06:57:00Z"), True, NOW)
     assert plan.effects == (
@@ -204,30 +196,3 @@ def test_unknown_usage_is_not_called_unused() -> None:
     assert plan.effects[2:] == ()
     partly = key_plans.plan_delete(api_key(usage_daily=0, usage_weekly=..., usage_monthly=...), NOW)
     assert "Not used" not in " ".join(partly.effects)
-
-
-def test_a_key_without_a_hash_cannot_be_changed() -> None:
-    with pytest.raises(ValueError, match="no hash"):
-        key_plans.plan_delete(api_key(hash=...), NOW)
-
-
-def test_hostile_names_are_made_harmless() -> None:
-    hostile = "a\x1b[2J\u202eb[/red]"
-    plan = key_plans.plan_delete(api_key(name=hostile), NOW)
-    assert "\x1b" not in plan.title
-    assert "\u202e" not in plan.title
-    renamed = key_plans.plan_update(api_key(name=hostile), UpdateKeyRequest(name="x"), NOW)
-    assert "\x1b" not in str(renamed.changes)
-
-
-@pytest.mark.parametrize(
-    ("key", "shown"),
-    [
-        (api_key(), "“ci”"),
-        (api_key(name=""), "gw-v1-abc...123"),
-        (api_key(name=None, label=None), "abc123"),
-        (api_key(name=None, label=None, hash=None), "without a name"),
-    ],
-)
-def test_a_key_is_named_by_what_there_is(key: ApiKey, shown: str) -> None:
-    assert key_plans.shown_name(key) == shown

@@ -19,20 +19,17 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.organization import (
     OrganizationMember,
-    OrganizationSettings,
-    UpdateOrganizationSettingsRequest,
     WorkspaceMember,
 )
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.crud import text as wording
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Confirmation, Refused
-from gwtui.domain.diffs import three_way
 from gwtui.local.journal import Journal
 from gwtui.resources.budgets import writes as budget_plans
 from gwtui.resources.members import writes as member_plans
 from gwtui.resources.uses import WorkspaceContents
-from plan_kit import changes, sent, settings_plan, workspace_plans
+from plan_kit import changes, sent, workspace_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
@@ -120,17 +117,6 @@ def test_what_the_gateway_garbled_is_unknown_and_not_compared() -> None:
     assert changes(plan) == {"Slug": ("—", "lab")}
 
 
-def test_an_edit_is_merged_with_what_somebody_else_did() -> None:
-    mine = {"name": "Mine", "description": "both"}
-    merged = three_way(
-        workspace_plans.known_values(workspace()),
-        mine,
-        workspace_plans.known_values(workspace(description="theirs", slug="new-slug")),
-    )
-    assert [field.field for field in merged.conflicts] == ["description"]
-    assert dict(merged.to_send) == mine
-
-
 async def test_active_keys_stand_in_the_way_of_a_deletion() -> None:
     keys = [key("ci"), key("old", disabled=True), key("late", expires_at="2026-11-21T06:59:59Z")]
     plan = workspace_plans.plan_delete(workspace(), WorkspaceContents(keys, [], []), NOW)
@@ -169,16 +155,6 @@ def test_keys_that_stay_in_a_deleted_workspace_are_counted(idle: int, line: str)
     keys = [key("ci"), *(key(f"old{number}", disabled=True) for number in range(idle))]
     plan = workspace_plans.plan_delete(workspace(), WorkspaceContents(keys, [], []), NOW)
     assert "".join(one for one in plan.effects if "still in it" in one) == line
-
-
-def test_a_workspace_without_an_identifier_cannot_be_changed() -> None:
-    nameless = workspace(id=...)
-    for plan in (
-        lambda: workspace_plans.plan_update(nameless, UpdateWorkspaceRequest(name="x")),
-        lambda: workspace_plans.plan_delete(nameless, WorkspaceContents(), NOW),
-    ):
-        with pytest.raises(ValueError, match="no id:"):
-            plan()
 
 
 @pytest.mark.parametrize(
@@ -312,16 +288,6 @@ async def test_a_budget_is_taken_away() -> None:
 
 
 # Settings, wording ------------------------------------------------------------------------------
-
-
-async def test_the_organization_s_settings() -> None:
-    fresh = OrganizationSettings.model_validate(
-        {"id": "org", "is_filtered_model_catalog_enabled": False}
-    )
-    request = UpdateOrganizationSettingsRequest(is_filtered_model_catalog_enabled=True)
-    plan = settings_plan(fresh, request)
-    assert changes(plan) == {"Filtered model catalog": ("off", "on")}
-    assert await sent(plan) == ("organization.update_settings", request.body())
 
 
 @pytest.mark.parametrize(

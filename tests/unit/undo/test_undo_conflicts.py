@@ -31,22 +31,6 @@ from undo_kit import (
 Meddle = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
 
 
-async def disable(world: FaultWorld, client: GatewayClient) -> None:
-    await client.keys.update(world.key.hash or "", UpdateKeyRequest(disabled=False))
-
-
-async def rename(world: FaultWorld, client: GatewayClient) -> None:
-    await client.keys.update(world.key.hash or "", UpdateKeyRequest(name="theirs"))
-
-
-async def rename_back(world: FaultWorld, client: GatewayClient) -> None:
-    await client.keys.update(world.key.hash or "", UpdateKeyRequest(name=world.key.name or ""))
-
-
-async def delete_key(world: FaultWorld, client: GatewayClient) -> None:
-    await client.keys.delete(world.key.hash or "")
-
-
 async def assign_another(world: FaultWorld, client: GatewayClient) -> None:
     other = await client.guardrails.create(CreateGuardrailRequest(name="Other"))
     hashes = AssignKeysRequest(key_hashes=[world.key.hash or ""])
@@ -69,10 +53,6 @@ async def delete_budget(world: FaultWorld, client: GatewayClient) -> None:
 @pytest.mark.parametrize(
     ("make", "meddle", "why"),
     [
-        (RENAMED, rename, "Name is now theirs"),
-        (RENAMED, rename_back, "as it was before already"),
-        (RENAMED, delete_key, "no longer exists"),
-        (WAYS["disable a key"][0], disable, "as it was before already"),
         (WAYS["take away from keys and members"][0], assign_another, "Somebody else changed"),
         (WAYS["take away from keys and members"][0], delete_guardrail, "no longer exists"),
         (WAYS["remove a member"][0], add_again, "members again"),

@@ -1,0 +1,116 @@
+"""Every declared resource, and what its fields take.
+
+Nothing in here knows a resource by itself. ``SAMPLES`` says which one of its kind stands in the
+gateway, ``VALUES`` what a few fields take that cannot be told from their type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pydantic import SecretStr
+
+from fault_world import FaultWorld
+from gwtui.cli.changes.values import field_schemas, is_secret
+from gwtui.cli.resources import RESOURCES
+from gwtui.contract.dialects import GENERIC
+from gwtui.contract.request import RequestModel
+from gwtui.contract.values import SERVER_TOOLS
+from gwtui.crud.resource import ResourceSpec
+from gwtui.crud.writes import Writes
+from gwtui.resources.registry import RESOURCES as DRAWN
+
+if TYPE_CHECKING:
+    from declared_desk import Desk
+
+SAMPLES: Mapping[str, Callable[[FaultWorld], str | None]] = {
+    "keys": lambda world: world.key.hash,
+    "workspaces": lambda world: world.workspace.id,
+    "guardrails": lambda world: world.guardrail.id,
+    "byok": lambda world: world.credential.id,
+    "organization": lambda world: world.settings.id or "settings",
+}
+"""Resource -> the identity of one that may be changed and deleted."""
+
+VALUES: Mapping[str, Callable[[Desk], list[Any]]] = {
+    "slug": lambda _desk: ["another-slug", "a-third-slug"],
+    "provider": lambda _desk: ["northwind"],
+    "workspace_id": lambda desk: desk.spaces,
+    "disabled_server_tools": lambda _desk: [[tool] for tool in sorted(SERVER_TOOLS)[:2]],
+    "allowed_api_key_hashes": lambda desk: [[desk.world.key.hash], [desk.world.other_key.hash]],
+    "content_filters": lambda _desk: [
+        [{"pattern": "gw-[0-9]+", "action": "redact", "label": "[KEY]"}],
+        [{"pattern": "secret", "action": "block"}],
+    ],
+    "content_filter_builtins": lambda _desk: [
+        [{"slug": "email", "action": "redact"}],
+        [{"slug": "phone", "action": "block"}],
+    ],
+}
+"""Field -> values that its type alone does not tell."""
+
+
+def loaded(declaration: str) -> Any:
+    """What stands at "module:NAME"."""
+    module, _, name = declaration.partition(":")
+    return getattr(import_module(module), name)
+
+
+def declared_specs() -> Iterator[ResourceSpec[Any]]:
+    """Every resource that declares what can be written to it, of dashboard and command line."""
+    found: dict[str, ResourceSpec[Any]] = {}
+    for one in RESOURCES.values():
+        spec = loaded(one.declaration)
+        if getattr(spec, "writes", ""):
+            found.setdefault(spec.writes, spec)
+    for spec in DRAWN.values():
+        if spec.writes:
+            found.setdefault(spec.writes, spec)
+    yield from found.values()
+
+
+SPECS = {spec.written.resource: spec for spec in declared_specs()}
+"""By the resource that their writes are about."""
+
+
+def writes_of(resource: str) -> Writes[Any]:
+    """What can be written, in the dialect of the gateway."""
+    return SPECS[resource].written.for_row(None, GENERIC)
+
+
+def values_of(model: type[RequestModel], name: str, desk: Desk) -> list[Any]:
+    """Values that a field takes: two where there are two. AssertionError where none is known."""
+    schema = field_schemas(model)[name]
+    if name in VALUES:
+        return VALUES[name](desk)
+    if is_secret(schema):
+        return [SecretStr("sk-another-key-abcdefghij")]
+    if "enum" in schema:
+        return list(schema["enum"])
+    items = schema.get("items", {})
+    if "enum" in items:
+        return [[one] for one in items["enum"]]
+    found = _BY_TYPE.get((schema.get("type"), items.get("type"), schema.get("format")))
+    assert found, f"no value is known for the field {name}: give one in VALUES of {__name__}"
+    return found
+
+
+_BY_TYPE: Mapping[tuple[str | None, str | None, str | None], list[Any]] = {
+    ("boolean", None, None): [True, False],
+    ("number", None, None): [Decimal("0.25"), Decimal("0.5")],
+    ("string", None, None): ["something", "something else"],
+    ("array", "integer", None): [[3], [4, 5]],
+    ("array", "string", None): [["some/one"], ["another/one", "a/third"]],
+}
+"""Type, type of entries and format of a field -> two values."""
+
+
+def verbs_of(writes: Writes[Any]) -> list[str]:
+    """What a declaration allows, by the names of the dashboard's actions."""
+    named: dict[str, Any] = {"create": writes.create, "edit": writes.update}
+    named |= {how.action: how for how in writes.further}
+    named |= {"toggle": writes.switch, "delete": writes.delete}
+    return [name for name, how in named.items() if how is not None]

@@ -1,0 +1,147 @@
+"""What changing any declared resource looks like at the dashboard: its keys, its forms.
+
+What is sent and what is not is proved of every field and verb in ``service/test_every_resource``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from declared_desk import desk_for, distinct
+from declared_kit import SPECS, verbs_of, writes_of
+from fault_world import CLOCK, FaultWorld
+from gwtui.client.connection import Connection
+from gwtui.crud.action import Action
+from gwtui.crud.evidence import alike
+from gwtui.embedded.hosting import host_on_socket
+from gwtui.local.journal import Journal
+from gwtui.resources.actions import by_id
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.conflict import ConflictScreen
+from gwtui.ui.forms.editors import TextEditor
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.row import FieldRow
+from shell_kit import dashboard, listing, notices, shown, until
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[FaultWorld]:
+    made = FaultWorld()
+    yield made
+    made.close()
+
+
+@asynccontextmanager
+async def at_dashboard(
+    world: FaultWorld, folder: Path, start: str, *, read_only: bool = False
+) -> AsyncIterator[tuple[GwtuiApp, Pilot[int]]]:
+    """The dashboard on that gateway, with its list."""
+    path = folder / "s" / "gateway.sock"
+
+    @asynccontextmanager
+    async def connect(*, read_only: bool, token: str | None) -> AsyncIterator[Connection]:
+        assert token is None
+        yield Connection(
+            "http://localhost/api/v1", world.token, socket_path=path, read_only=read_only
+        )
+
+    place: Any = SimpleNamespace(clock=CLOCK, connect=connect)
+    async with (
+        host_on_socket(world.gateway, path),
+        dashboard(place, folder, start=start, read_only=read_only) as (app, pilot),
+    ):
+        yield app, pilot
+
+
+def action_of(resource: str, verb: str) -> Action:
+    return by_id(f"{resource}.{verb}")
+
+
+async def type_in(pilot: Pilot[int], form: FormScreen[Any], name: str, value: Any) -> None:
+    """Type a text, or take the next choice."""
+    row = form.query_one(f"#field-{name}", FieldRow)
+    row.editor.focus()
+    await pilot.pause()
+    editors = row.query(TextEditor)
+    if editors:
+        await pilot.press("end", *["backspace"] * len(editors.first().value), *value)
+    else:
+        await pilot.press("space")
+    await pilot.pause()
+
+
+@pytest.mark.parametrize("resource", SPECS)
+async def test_a_field_is_edited_disputed_confirmed_and_sent(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    edit = action_of(resource, "edit")
+    async with (
+        desk_for(world, resource, tmp_path / "desk") as desk,
+        at_dashboard(world, tmp_path, edit.scope) as (app, pilot),
+    ):
+        found = await distinct(desk)
+        name = desk.writes.fields.editable[0]
+        mine, *others = await desk.others(name) if found is None else found[1]
+        name = name if found is None else found[0]
+        was = (await desk.known())[name]
+        if edit.target:
+            listing(app).table.select(desk.spec.identity(desk.row))
+            await pilot.pause()
+        await pilot.press(edit.keys[0])
+        await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
+        form: Any = app.screen
+        await type_in(pilot, form, name, mine)
+        if others:
+            await desk.colleague_sets(**{name: others[0]})
+        await pilot.press("ctrl+s")
+        if others:
+            await until(pilot, lambda: isinstance(app.screen, ConflictScreen), "the conflict")
+            text = shown(app)
+            words = desk.writes.fields.formatter(desk.plan_context)
+            assert desk.writes.fields.labels[name] in text
+            for whose, value in (("was", was), ("theirs", others[0]), ("yours", mine)):
+                assert re.search(rf"{whose} +{re.escape(words(name, value))}", text)
+            await pilot.press("down", "ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the plan")
+        assert desk.writes.fields.labels[name] in shown(app)
+        await pilot.press("y")
+        await until(pilot, lambda: app.screen is listing(app), "the list")
+        await until(pilot, lambda: "changed" in notices(app), "the notice")
+        assert alike((await desk.known())[name], mine)
+        entries = list(Journal(tmp_path / "journal.jsonl").entries())
+        assert [one.event for one in entries] == ["intent", "applied"]
+        assert entries[0].details["summary"].keys() == {name}
+
+
+async def test_a_read_only_dashboard_offers_no_verb_of_any_resource(
+    world: FaultWorld, tmp_path: Path
+) -> None:
+    world.begin()
+    first, *_ = starts = {action_of(resource, "edit").scope: resource for resource in SPECS}
+    async with at_dashboard(world, tmp_path, first, read_only=True) as (app, pilot):
+        for start, resource in starts.items():
+            await app.open_route(start)
+            await until(pilot, lambda start=start: listing(app).resource == start, start)
+            await until(pilot, lambda: listing(app).table.total_count, "rows")
+            actions = [action_of(resource, verb) for verb in verbs_of(writes_of(resource))]
+            assert not {one.id for one in actions} & {one.id for one in app.hints([start])}
+            app.clear_notifications()
+            for action in actions:
+                await pilot.press(action.keys[0])
+            last = f"{actions[-1].title} is not possible"
+            await until(pilot, lambda last=last: last in notices(app), "the last refusal")
+            assert app.screen is listing(app)
+            for action in actions:
+                assert f"{action.title} is not possible" in notices(app)
+            assert "read-only" in notices(app)
+    assert {method for method, _ in world.requests} == {"GET"}
+    assert not list(Journal(tmp_path / "journal.jsonl").entries())

@@ -1,0 +1,415 @@
+"""What the writes of every resource have in common, proved of each declaration.
+
+A new resource is proved by being declared; its sample stands in ``declared_kit``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from declared_desk import Desk, desk_for, distinct
+from declared_kit import SAMPLES, SPECS, verbs_of, writes_of
+from fault_world import FaultWorld
+from gwtui.cli.changes.change import NothingToDoError
+from gwtui.cli.changes.crud import changes_of
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.contract.request import MASK
+from gwtui.crud.evidence import alike
+from gwtui.crud.undo import CannotUndoError
+from gwtui.domain.cells import UNKNOWN
+from gwtui.ui.forms.state import NOTHING_CHANGED
+
+RESOURCES = pytest.mark.parametrize("resource", SPECS)
+FIELDS = pytest.mark.parametrize(
+    ("resource", "name"),
+    [(resource, name) for resource in SPECS for name in writes_of(resource).fields.editable],
+)
+
+
+def having(verb: str) -> Any:
+    """The resources that have a verb."""
+    found = [resource for resource in SPECS if verb in verbs_of(writes_of(resource))]
+    return pytest.mark.parametrize("resource", found)
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[FaultWorld]:
+    made = FaultWorld()
+    yield made
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Durability is proved elsewhere."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+def sent(desk: Desk) -> list[tuple[str, Any]]:
+    """Method and body of everything that the person sent to change something."""
+    return desk.door.writes
+
+
+def kept(before: dict[str, Any], after: dict[str, Any], *changed: str) -> None:
+    """Everything but the changed fields is as it was."""
+    for name in before.keys() | after.keys():
+        assert name in changed or before.get(name) == after.get(name), name
+
+
+def test_every_declared_resource_has_a_sample() -> None:
+    missing = sorted(SPECS.keys() - SAMPLES.keys())
+    assert not missing, f"say in SAMPLES of declared_kit which one of {missing} may be changed"
+
+
+# Updates ------------------------------------------------------------------------------------------
+
+
+@FIELDS
+async def test_an_update_sends_only_what_changed_and_undo_puts_it_back(
+    world: FaultWorld, tmp_path: Path, resource: str, name: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        before = await desk.known()
+        mine = (await desk.others(name))[0]
+        desk.person.types = {name: mine}
+        await desk.verbs["edit"]()
+        wanted = desk.request(**{name: mine}).wire_body()
+        [(method, body)] = sent(desk)
+        assert method == "PATCH"
+        assert alike(body, wanted), desk.person.text
+        after = await desk.known()
+        assert alike(after[name], mine)
+        kept(before, after, name)
+        [plan] = desk.person.plans
+        [change] = plan.changes
+        words = desk.writes.fields.formatter(replace(desk.plan_context, names=await desk.names()))
+        assert change.field == desk.writes.fields.labels[name]
+        assert (change.before, change.after) == (words(name, before.get(name)), words(name, mine))
+        assert change.before != change.after
+        assert desk.events == ["intent", "applied"]
+        [intent, _] = desk.journal.entries()
+        assert alike(intent.details["summary"], desk.request(**{name: mine}).body())
+        await desk.undo()
+        assert sent(desk)[-1][1].keys() == {name}
+        assert await desk.known() == before
+
+
+@RESOURCES
+async def test_nothing_changed_sends_nothing(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        now = await desk.known()
+        desk.person.types = {name: now[name] for name in desk.writes.fields.editable if name in now}
+        await desk.verbs["edit"]()
+        assert NOTHING_CHANGED in desk.person.told
+        assert not sent(desk)
+        assert not desk.events
+
+
+@FIELDS
+async def test_a_field_that_both_changed_is_for_the_person_to_decide(
+    world: FaultWorld, tmp_path: Path, resource: str, name: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        mine, *others = await desk.others(name)
+        theirs = others[0] if others else mine
+        desk.person.types = {name: mine}
+        desk.person.meanwhile = lambda: desk.colleague_sets(**{name: theirs})
+        desk.person.side = "theirs"
+        await desk.verbs["edit"]()
+        assert desk.person.disputed == ([name] if others else []), "the same twice is no conflict"
+        assert "Nothing is left to change" in desk.person.text
+        assert not sent(desk)
+        assert alike((await desk.known())[name], theirs)
+        if not others:
+            return
+        desk.person.meanwhile, desk.person.side = None, None
+        await desk.verbs["edit"]()
+        assert not sent(desk), "going back sends nothing"
+        desk.person.side = "mine"
+        await desk.verbs["edit"]()
+        assert [body.keys() for _, body in sent(desk)] == [{name}]
+        assert alike((await desk.known())[name], mine)
+
+
+@RESOURCES
+async def test_what_only_the_other_changed_is_kept_and_said(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        mine, *theirs = desk.writes.fields.editable
+        changed: list[str] = []
+        now: dict[str, Any] = {}
+
+        async def meddle() -> None:
+            for name in theirs:
+                with suppress(GatewayError, ValidationError):
+                    await desk.colleague_sets(**{name: (await desk.others(name))[0]})
+                    changed.append(name)
+            now.update(await desk.known())
+
+        desk.person.types = {mine: (await desk.others(mine))[0]}
+        desk.person.meanwhile = meddle
+        await desk.verbs["edit"]()
+        [(_, body)] = sent(desk)
+        assert body.keys() == {mine}
+        kept(now, await desk.known(), mine)
+        assert len(changed) >= len(theirs) - 1, changed
+        assert len(desk.person.notes) == len(changed)
+        for name, note in zip(changed, desk.person.notes, strict=True):
+            label = desk.writes.fields.labels[name]
+            assert note.startswith(f"{label} was changed by somebody else and stays")
+
+
+@RESOURCES
+async def test_what_changes_while_the_question_stands_is_asked_about_anew(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        found = await distinct(desk)
+        if found is None:
+            name = desk.writes.fields.editable[0]
+            mine, theirs = (await desk.others(name))[0], (await desk.others(name))[0]
+        else:
+            name, (mine, theirs, *_) = found
+        desk.person.types = {name: mine}
+        desk.person.reading = lambda: desk.colleague_sets(**{name: theirs})
+        desk.person.side = "theirs"
+        await desk.verbs["edit"]()
+        assert desk.person.disputed == ([] if found is None else [name])
+        assert "was changed meanwhile: look once more" in desk.person.text
+        assert not sent(desk)
+
+
+# Making, switching, deleting ----------------------------------------------------------------------
+
+
+@having("create")
+async def test_a_creation_sends_what_was_given_and_undo_takes_it_away(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        how = desk.writes.create
+        assert how is not None
+        before = await desk.count()
+        await desk.verbs["create"]()
+        given = how.request.model_validate(desk.person.types)
+        [(method, body)] = sent(desk)
+        assert method == "POST"
+        assert given.model_fields_set <= body.keys()
+        for name, value in body.items():
+            expected = given.wire_body().get(name, how.request.model_fields[name].default)
+            assert alike(value, expected), f"{name} was not typed"
+        assert await desk.count() == before + 1
+        intent, applied = desk.journal.entries()
+        assert intent.details["summary"].keys() == body.keys()
+        assert how.secret == "" or intent.details["summary"][how.secret] == MASK
+        plan = desk.writes.plan_create(given, desk.plan_context)
+        labels = desk.writes.fields.labels
+        shown = {change.field for change in plan.changes}
+        assert shown == {labels[name] for name in {*given.model_fields_set, *how.always}}
+        assert all(change.before is None and change.after for change in plan.changes)
+        made = await desk.writes.read(desk.colleague, str(applied.details["identity"]))
+        assert desk.writes.identity(made) == applied.details["identity"]
+        await desk.undo()
+        assert await desk.count() == before
+        assert sent(desk)[-1][0] == "DELETE"
+
+
+@having("toggle")
+async def test_a_switch_sends_its_field_alone_and_undo_puts_it_back(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        before = await desk.known()
+        for disabled in (True, False):
+            await desk.reload()
+            await desk.verbs["toggle"]()
+            assert sent(desk)[-1] == ("PATCH", {"disabled": disabled})
+            after = await desk.known()
+            assert after["disabled"] is disabled
+            kept(before, after, "disabled")
+            [change] = desk.person.plans[-1].changes
+            assert change.field == desk.writes.fields.labels["disabled"]
+            words = ("enabled", "disabled")
+            assert (change.before, change.after) == (words if disabled else words[::-1])
+            assert desk.person.plans[-1].danger == "low"
+        assert await desk.known() == before
+        assert len(sent(desk)) == 2
+        await desk.undo()
+        assert (await desk.known())["disabled"] is True
+
+
+@having("toggle")
+async def test_what_somebody_else_switched_already_is_left_alone(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        await desk.colleague_sets(disabled=True)
+        await desk.verbs["toggle"]()
+        assert "is disabled already" in desk.person.text
+        assert not sent(desk)
+        assert not desk.events
+        await desk.colleague_sets(disabled=False)
+        await desk.verbs["toggle"]()
+        done = desk.executor.undo.latest()
+        assert done is not None
+        await desk.colleague_sets(disabled=False)
+        with pytest.raises(CannotUndoError, match="as it was before already"):
+            await desk.executor.undo.plan(desk.client, done)
+
+
+@having("delete")
+async def test_a_deletion_names_what_goes_and_asks_first(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        name = desk.writes.name(await desk.read())
+        desk.person.agrees = False
+        await desk.verbs["delete"]()
+        assert not sent(desk)
+        assert not desk.events
+        desk.person.agrees = True
+        await desk.verbs["delete"]()
+        asked, plan = desk.person.plans
+        for one in (asked, plan):
+            assert name in one.title
+            assert one.danger == "high", "no single key confirms it"
+            assert one.undo is None
+            assert any("cannot be undone" in line for line in one.effects)
+        assert sent(desk) == [("DELETE", None)]
+        assert desk.writes.delete is not None
+        assert name in desk.person.text
+        assert desk.writes.delete.done in desk.person.text
+        intent, applied = desk.journal.entries()
+        assert (intent.details["identity"], applied.event) == (desk.identity, "applied")
+        assert set(desk.writes.delete.kept) <= set(intent.details["summary"])
+        with pytest.raises(NotFoundError):
+            await desk.read()
+
+
+@pytest.mark.parametrize(
+    ("resource", "verb"),
+    [(resource, how.action) for resource in SPECS for how in writes_of(resource).further],
+)
+async def test_a_verb_of_its_own_sends_its_fields_alone(
+    world: FaultWorld, tmp_path: Path, resource: str, verb: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        [how] = [one for one in desk.writes.further if one.action == verb]
+        before = await desk.known()
+        await desk.verbs[verb]()
+        [(method, body)] = sent(desk)
+        assert method == "PATCH"
+        assert body.keys() == set(how.fields)
+        kept(before, await desk.known(), *how.fields)
+        [plan] = desk.person.plans
+        assert (plan.action, plan.danger) == (f"{resource}.{verb}", how.danger)
+        by_fields = desk.writes.plan_update(
+            await desk.read(), desk.request(**desk.given(how)), desk.plan_context
+        )
+        assert by_fields.action == plan.action, "whoever plans it, it is the same verb"
+        assert (plan.undo is None) == (how.danger == "high")
+        assert any("cannot be undone" in line for line in plan.effects) == (plan.undo is None)
+        intent, _ = desk.journal.entries()
+        assert not how.secret or intent.details["summary"] == {how.secret: MASK}
+
+
+# Taking back --------------------------------------------------------------------------------------
+
+
+@RESOURCES
+async def test_nothing_is_undone_that_somebody_else_changed_since(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        found = await distinct(desk)
+        name = desk.writes.fields.editable[0] if found is None else found[0]
+        mine, *others = await desk.others(name)
+        before = (await desk.known())[name]
+        desk.person.types = {name: mine}
+        await desk.verbs["edit"]()
+        done = desk.executor.undo.latest()
+        assert done is not None
+        if found is not None:
+            await desk.colleague_sets(**{name: others[0]})
+            words = desk.writes.fields.format(name, others[0], desk.plan_context)
+            label = desk.writes.fields.labels[name]
+            why = re.escape(f"Somebody else changed it since: {label} is now {words}.")
+            with pytest.raises(CannotUndoError, match=why):
+                await desk.executor.undo.plan(desk.client, done)
+        await desk.colleague_sets(**{name: before})
+        with pytest.raises(CannotUndoError, match="as it was before already"):
+            await desk.executor.undo.plan(desk.client, done)
+        if desk.writes.delete is not None:
+            await desk.colleague_deletes()
+            with pytest.raises(CannotUndoError, match="no longer exists"):
+                await desk.executor.undo.plan(desk.client, done)
+        assert len(sent(desk)) == 1
+
+
+@RESOURCES
+async def test_what_is_not_known_is_a_dash_and_cannot_be_put_back(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        fresh, at = await desk.read(), desk.plan_context
+        editable = desk.writes.fields.editable
+        requests = {name: desk.request(**{name: (await desk.others(name))[0]}) for name in editable}
+        for name in editable:
+            one = desk.writes.model.model_validate({**fresh.raw, name: {"not": "that"}})
+            assert desk.writes.fields.known(one).keys() == set(editable) - {name}
+            undone = {it: desk.writes.plan_update(one, requests[it], at).undo for it in editable}
+            assert [it for it in editable if undone[it] is None] == [name]
+            plan = desk.writes.plan_update(one, requests[name], at)
+            assert [change.before for change in plan.changes] == [UNKNOWN]
+
+
+# The command line ---------------------------------------------------------------------------------
+
+
+@RESOURCES
+async def test_a_plan_of_the_command_line_shows_every_field_and_sends_nothing(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        commands = {change.name: change for change in changes_of(desk.spec)}
+        labels = desk.writes.fields.labels
+        for how in (desk.writes.update, *desk.writes.further):
+            assert how is not None
+            command = commands[how.command]
+            for name in how.fields or desk.writes.fields.editable:
+                given = {name: (await desk.others(name))[0]}
+                plan = await command.plan(desk.command_line(given))
+                assert [change.field for change in plan.changes] == [labels[name]]
+                assert plan.summary == desk.request(**given).body()
+                assert (plan.resource, plan.identity) == (resource, desk.identity)
+        assert not sent(desk)
+
+
+@RESOURCES
+async def test_what_is_so_already_is_nothing_to_do_on_the_command_line(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        commands = {change.name: change for change in changes_of(desk.spec)}
+        now = await desk.known()
+        for name in (one for one in desk.writes.fields.editable if now.get(one) is not None):
+            with pytest.raises(NothingToDoError):
+                await commands["update"].plan(desk.command_line({name: now[name]}))
+        if desk.writes.switch is not None:
+            with pytest.raises(NothingToDoError, match="is enabled already"):
+                await commands["enable"].plan(desk.command_line())
+            plan = await commands["disable"].plan(desk.command_line())
+            assert plan.summary == {"disabled": True}
+        assert not sent(desk)

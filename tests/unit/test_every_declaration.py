@@ -1,0 +1,226 @@
+"""What every declaration of a resource with writes keeps to, looked at without a gateway."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from declared_kit import SPECS, loaded, verbs_of, writes_of
+from fault_world import NOW
+from gwtui.cli.changes.crud import changes_of
+from gwtui.cli.changes.values import field_schemas, is_deprecated
+from gwtui.cli.resources import RESOURCES as COMMANDS
+from gwtui.cli.verbs import verbs_of as commands_of
+from gwtui.contract.request import RequestModel
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.text import MOST_NAMED
+from gwtui.resources.actions import by_id
+from gwtui.resources.recovery.inspection import DECLARED
+from gwtui.ui.actions.handlers import patient
+from resource_samples import HOSTILE, nulls
+
+CONTEXT = PlanContext(NOW)
+_LONGEST = MOST_NAMED * 200
+"""Characters of a value in a plan: of a long list only the first entries are named."""
+
+RESOURCES = pytest.mark.parametrize("resource", SPECS)
+FIELDS = pytest.mark.parametrize(
+    ("resource", "name"),
+    [(resource, name) for resource in SPECS for name in writes_of(resource).fields.labels],
+)
+SWITCH = frozenset({"disabled"})
+"""What a switch changes."""
+
+
+def requests(resource: str) -> Iterator[type[RequestModel]]:
+    writes = writes_of(resource)
+    for how in (writes.create, writes.update, *writes.further):
+        if how is not None:
+            yield how.request
+
+
+def schema_of(resource: str, name: str) -> dict[str, Any]:
+    """What a field takes in a request."""
+    for model in requests(resource):
+        if name in field_schemas(model):
+            return dict(field_schemas(model)[name])
+    raise AssertionError(f"no request of {resource} has a field {name}: nobody can write it")
+
+
+def safe(text: str) -> bool:
+    """Whether it can do nothing to a terminal, and stays one line."""
+    return not any(
+        unicodedata.category(one) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} for one in text
+    )
+
+
+def test_every_declaration_is_looked_into_after_a_lost_answer() -> None:
+    assert {writes.resource for writes in DECLARED} == set(SPECS)
+
+
+# Fields -------------------------------------------------------------------------------------------
+
+
+@FIELDS
+def test_a_field_has_a_label_and_reads_safely_whatever_it_holds(resource: str, name: str) -> None:
+    writes = writes_of(resource)
+    fields, schema = writes.fields, schema_of(resource, name)
+    assert fields.labels[name].strip() == fields.labels[name] != ""
+    assert list(fields.labels.values()).count(fields.labels[name]) == 1, "one label, one field"
+    nothing = fields.format(name, None, CONTEXT)
+    assert nothing
+    assert safe(nothing)
+    for evil in hostile(schema):
+        model = writes.model.model_validate({name: evil})
+        readable = [name] if name in writes.model.model_fields else []
+        for value in fields.read(model, readable).values():
+            text = fields.format(name, value, CONTEXT)
+            assert text or value == ""
+            assert safe(text), f"{text!r} of {evil!r}"
+            assert len(text) <= _LONGEST, f"{len(text)} characters of {evil!r}"
+
+
+def hostile(schema: dict[str, Any]) -> list[Any]:
+    """Values as a hostile gateway gives them, by what the field should be."""
+    match schema.get("type"):
+        case "array" if "type" not in schema.get("items", {}):
+            entry = dict.fromkeys(("slug", "pattern", "action", "label"), HOSTILE)
+            return [[entry], [entry] * 200, []]
+        case "array":
+            return [[HOSTILE], [HOSTILE * 100] * 200, [], [10**30] * 200]
+        case "number":
+            return [10**40, -1, "1e400", HOSTILE]
+        case "boolean":
+            return [True, False, HOSTILE]
+    return [HOSTILE, HOSTILE * 10_000, "", "2026-12-31T00:00:00Z", "9999-12-31T23:59:59Z"]
+
+
+@RESOURCES
+def test_every_field_of_a_request_is_declared_and_has_its_verb(resource: str) -> None:
+    writes = writes_of(resource)
+    editable = set(writes.fields.editable)
+    for model in requests(resource):
+        missing = allowed(model) - writes.fields.labels.keys()
+        assert not missing, f"{model.__name__} sends {missing}, of which FIELDS knows nothing"
+    if writes.update is None:
+        assert not editable
+        return
+    changed = allowed(writes.update.request)
+    assert editable <= changed, "what is edited can be sent"
+    elsewhere = {name for how in writes.further for name in how.fields}
+    elsewhere |= SWITCH if writes.switch is not None else set()
+    assert changed - editable == elsewhere, "what is not edited has a verb of its own"
+
+
+def allowed(model: type[RequestModel]) -> set[str]:
+    """The fields of a request that are not deprecated and that the gateway's dialect knows."""
+    gone = CONTEXT.dialect.absent_fields.get(model.__name__, frozenset())
+    schemas = field_schemas(model)
+    return {
+        name for name in model.model_fields if name not in gone and not is_deprecated(schemas[name])
+    }
+
+
+@RESOURCES
+def test_a_declaration_names_only_fields_that_there_are(resource: str) -> None:
+    writes = writes_of(resource)
+    known = writes.model.model_fields.keys()
+    assert set(writes.called) <= known
+    assert set(writes.stands_for.values()) <= known
+    assert set(writes.stands_for) <= writes.fields.labels.keys()
+    if writes.create is not None:
+        fields = writes.create.request.model_fields.keys()
+        assert set(writes.create.always) <= fields
+        assert set(writes.implied) <= fields
+        assert {writes.create.secret, writes.create.doubtful} <= {"", *fields}
+    if writes.delete is not None:
+        assert set(writes.delete.kept) <= known
+
+
+# What one is called, and what is not known --------------------------------------------------------
+
+
+@RESOURCES
+def test_one_is_named_by_the_best_that_there_is(resource: str) -> None:
+    writes = writes_of(resource)
+    for place, name in enumerate(writes.called):
+        one = writes.model.model_validate({other: "x-" + other for other in writes.called[place:]})
+        assert writes.name(one) == ("“x-" + name + "”" if place == 0 else "x-" + name)
+    assert writes.name(nulls(writes.model)) == "without a name"
+
+
+@RESOURCES
+def test_one_without_an_identifier_cannot_be_changed(resource: str) -> None:
+    writes, one = writes_of(resource), nulls(writes_of(resource).model)
+    if writes.identity(one):
+        return  # there is only one
+    plans: list[Callable[[], Any]] = []
+    if writes.update is not None:
+        request = writes.update.request.model_construct({"name"}, name="x")
+        plans.append(lambda: writes.plan_update(one, request, CONTEXT))
+    if writes.switch is not None:
+        plans.append(lambda: writes.plan_switch(one, True, CONTEXT))
+    if writes.delete is not None:
+        plans.append(lambda: writes.plan_delete(one, CONTEXT))
+    for plan in plans:
+        with pytest.raises(ValueError, match=f"no {writes.identifier}: it cannot be changed"):
+            plan()
+
+
+@RESOURCES
+def test_hostile_names_are_made_harmless(resource: str) -> None:
+    writes = writes_of(resource)
+    evil = {writes.identifier: "i", **dict.fromkeys(writes.called, HOSTILE)}
+    one = writes.model.model_validate(evil)
+    assert safe(writes.name(one))
+    assert safe(writes.title(one))
+    if writes.delete is not None:
+        plan = writes.plan_delete(one, CONTEXT)
+        assert safe(plan.title)
+        assert all(map(safe, plan.effects))
+    if writes.update is not None and "name" in writes.fields.editable:
+        request = writes.update.request.model_validate({"name": "x"})
+        [change] = writes.plan_update(one, request, CONTEXT).changes
+        assert safe(str(change.before))
+
+
+# The command line and the dashboard ---------------------------------------------------------------
+
+
+@RESOURCES
+def test_the_command_line_offers_exactly_what_can_be_written(resource: str) -> None:
+    writes, spec = writes_of(resource), SPECS[resource]
+    offered = {change.name: change for change in changes_of(spec)}
+    wanted: dict[str, Any] = {"create": writes.create, "delete": writes.delete}
+    wanted |= {"disable": writes.switch, "enable": writes.switch}
+    wanted |= {how.command: how for how in (writes.update, *writes.further) if how is not None}
+    assert offered.keys() == {name for name, how in wanted.items() if how is not None}
+    for how in (writes.update, *writes.further):
+        if how is not None:
+            change = offered[how.command]
+            assert change.model is how.request
+            assert change.fields == (how.fields or SPECS[resource].written.fields.editable)
+            assert change.secret == how.secret
+    if writes.create is not None:
+        change = offered["create"]
+        assert (change.model, change.secret) == (writes.create.request, writes.create.secret)
+        assert change.fields is None, "every field"
+        assert change.makes
+    places = {name: bool(change.operands) for name, change in offered.items() if name != "create"}
+    assert set(places.values()) == {bool(writes.operand)}
+    assert all(change.help for change in offered.values())
+
+
+@RESOURCES
+def test_every_verb_is_there_on_the_command_line_and_in_the_dashboard(resource: str) -> None:
+    spec = SPECS[resource]
+    [command] = [one for one in COMMANDS.values() if loaded(one.declaration) is spec]
+    assert {change.name for change in changes_of(spec)} <= commands_of(command).keys()
+    for verb in verbs_of(writes_of(resource)):
+        action = by_id(f"{resource}.{verb}")
+        assert action.mutates, "a read-only dashboard does not offer it"
+        assert action.keys
+        assert action.id in patient()
