@@ -12,10 +12,9 @@ from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
-from gwtui.cli.lists.detail import print_detail
 from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_workspace
 from gwtui.cli.lists.query import ListQuery, list_query
-from gwtui.cli.lists.show import raw_object, show_list
+from gwtui.cli.lists.show import print_detail, raw_object, show_list
 from gwtui.cli.output import FORMS, add_output_option, narrate, print_json, print_ndjson
 from gwtui.cli.resources import Resource
 from gwtui.cli.running import reading_hub, run_async

@@ -30,13 +30,13 @@ def severity_cell(severity: Severity) -> Cell:
 
 def state_cell(alert: Alert) -> Cell:
     """How an alert stands, in a word."""
-    if not alert.standing.alerting:
+    if not alert.status.alerting:
         return Cell("pending", "muted")
     if alert.silenced_until is not None:
         return Cell("silenced", "muted")
     if alert.acknowledged_at is not None:
         return Cell("known", "accent")
-    if alert.standing.state == "clearing":
+    if alert.status.state == "clearing":
         return Cell("recovering", "warn")
     return Cell("firing", SEVERITY_TONES[alert.severity])
 
@@ -120,7 +120,7 @@ def _what(alert: Alert, now: datetime) -> Sequence[DetailRow]:
         DetailRow("severity", severity_cell(alert.severity)),
         DetailRow("wrong", cells.prose(alert.said)),
         cells.moment_row("fired", alert.fired_at, now),
-        cells.moment_row("state since", alert.standing.since, now),
+        cells.moment_row("state since", alert.status.since, now),
     ]
 
 
@@ -161,7 +161,7 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
         "rule": alert.key.rule,
         "resource": alert.key.subject.resource,
         "identity": alert.key.subject.identity,
-        "state": alert.standing.state,
+        "state": alert.status.state,
         "severity": alert.severity,
         "said": alert.said,
     },

@@ -30,7 +30,7 @@ from gwtui.resources.assignments.writes import (
 )
 from gwtui.resources.guardrails.view import display_name, shown_name
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.guardrail_links import say_not_made
+from gwtui.ui.actions.links import say_not_made
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_tell,

@@ -15,7 +15,7 @@ from gwtui.resources.budgets.writes import FIELDS, WorkspaceBudgets, read_budget
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.editing import Editing
-from gwtui.ui.actions.workspace_links import workspace_of
+from gwtui.ui.actions.links import workspace_of
 from gwtui.ui.actions.writing import (
     covered,
     execute_all,

@@ -17,7 +17,7 @@ from gwtui.resources.members.writes import add_form, plan_add, plan_remove_all, 
 from gwtui.resources.organization.resource import role_cell
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.workspace_links import go_to
+from gwtui.ui.actions.links import go_to
 from gwtui.ui.actions.writing import (
     confirm,
     covered,

@@ -9,7 +9,7 @@ from gwtui.resources.workspaces.writes import WRITES
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context, read_selected
-from gwtui.ui.actions.workspace_links import go_to
+from gwtui.ui.actions.links import go_to
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_tell,

@@ -20,11 +20,11 @@ from gwtui.watch.alerts.evaluator import Evaluator
 from gwtui.watch.alerts.model import AlertEvent, Findings
 from gwtui.watch.alerts.watching import WantedRules
 from gwtui.watch.feeds.models import routing_feed
+from gwtui.watch.history.credits import used_totals
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import HistoryError, Observation
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.recorder import Recorded, Recorder
-from gwtui.watch.history.standing import used_totals
 from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.hub import FeedHub
 

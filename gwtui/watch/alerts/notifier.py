@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pydantic import JsonValue
 
-from gwtui.local.told_command import ToldCommandError, tell_command
+from gwtui.local.alert_command import AlertCommandError, run_alert_command
 from gwtui.watch.alerts.model import AlertEvent
 
 AT_A_TIME = 2
@@ -70,8 +70,8 @@ class Telling:
 
     async def _run(self, command: Sequence[str], event: AlertEvent) -> None:
         try:
-            await tell_command(command, event_text(event, self._about))
-        except ToldCommandError as error:
+            await run_alert_command(command, event_text(event, self._about))
+        except AlertCommandError as error:
             self._fail(str(error))
         except Exception as error:
             _log.exception("alerts: telling failed")

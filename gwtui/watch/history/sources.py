@@ -186,7 +186,7 @@ class Sources:
         self._account = []
         self._models = {}
 
-    def standing(self) -> dict[str, bool | None]:
+    def reads(self) -> dict[str, bool | None]:
         """Of each reading by name, whether the last attempt succeeded; None before the first."""
         return {
             source.name: source.succeeded for source in (*self._account, *self._models.values())
