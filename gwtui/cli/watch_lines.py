@@ -92,7 +92,7 @@ class _Watching:
         self._news = asyncio.Event()
         """Something arrived, or the end was asked for."""
         self._arrivals: deque[Build] = deque()
-        self._watched: list[_Watched] = []
+        self._watched: list[_WatchedFeed] = []
 
     def open(self, models: Iterable[str]) -> None:
         """Begin to read."""
@@ -135,7 +135,9 @@ class _Watching:
                 print_ndjson(lines(self._arrivals.popleft()(), self._nearest))
 
     def _watch(self, source: Source, feed: Feed[Any], every: int | None = None) -> None:
-        self._watched.append(_Watched(source.open(feed), feed, every or self._every, self._tried))
+        self._watched.append(
+            _WatchedFeed(source.open(feed), feed, every or self._every, self._tried)
+        )
 
     def _arrived(self, _name: str, build: Build) -> None:
         self._arrivals.append(build)
@@ -152,7 +154,7 @@ class _Watching:
             self.end()
 
 
-class _Watched:
+class _WatchedFeed:
     """One feed: how often it was tried, and whether it ever gave something."""
 
     def __init__(self, source: Source, feed: Feed[Any], every: int, tell: Any) -> None:

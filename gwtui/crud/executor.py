@@ -91,7 +91,7 @@ class WriteExecutor:
             )
         self._spent.add(plan.id)
         self._under_way[claim] = plan.title
-        task = asyncio.create_task(_Passage(self, consent).run(), name=f"write {plan.action}")
+        task = asyncio.create_task(_Execution(self, consent).run(), name=f"write {plan.action}")
         self._tasks.add(task)
 
         def done(finished: asyncio.Task[object]) -> None:
@@ -116,7 +116,7 @@ class WriteExecutor:
         return len(pending)
 
 
-class _Passage(Generic[T]):
+class _Execution(Generic[T]):
     """One plan on its way."""
 
     def __init__(self, executor: WriteExecutor, consent: Confirmation[T]) -> None:

@@ -92,7 +92,7 @@ def parse_alerts(path: Path, text: str) -> AlertBook:
         content = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise AlertFileError(not_toml(path, text, error)) from None
-    return _Reader(path, text).book(content)
+    return _AlertFileReader(path, text).book(content)
 
 
 def put_rule(path: Path, identity: str, rule: AlertRule) -> None:
@@ -181,7 +181,7 @@ def _edit(path: Path, change: Callable[[TomlEditor], None]) -> None:
         raise AlertFileError(str(error)) from None
 
 
-class _Reader:
+class _AlertFileReader:
     """Reads one file, and says of each fault where it stands."""
 
     def __init__(self, path: Path, text: str) -> None:

@@ -180,20 +180,20 @@ class ChangeVerb:
         _refuse_early(model, given)
         return given
 
-    async def _work(self, desk: ChangeContext) -> int:
-        await tell_doubts(desk.session)
-        learning = asyncio.ensure_future(_learn_rights(desk.session))
+    async def _work(self, context: ChangeContext) -> int:
+        await tell_doubts(context.session)
+        learning = asyncio.ensure_future(_learn_rights(context.session))
         try:
-            plan = await self.change.plan(desk)
+            plan = await self.change.plan(context)
         except NothingToDoError as nothing:
             narrate(f"nothing to do: {nothing}")
             return exits.OK
         finally:
             await learning
-        return await self._decide(desk, plan)
+        return await self._decide(context, plan)
 
-    async def _decide(self, desk: ChangeContext, plan: Plan[Any]) -> int:
-        arguments, session = desk.arguments, desk.session
+    async def _decide(self, context: ChangeContext, plan: Plan[Any]) -> int:
+        arguments, session = context.arguments, context.session
         as_json = arguments.output == "json"
         if arguments.plan:
             _print_plan(plan, as_json=as_json)

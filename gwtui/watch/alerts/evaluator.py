@@ -96,7 +96,7 @@ _KEPT = Context(prec=12)
 
 
 @dataclass(frozen=True, slots=True)
-class _Watched:
+class _WatchedRule:
     """A rule on a condition with what it is made of."""
 
     id: str
@@ -129,7 +129,7 @@ class Evaluator:
         self._statuses = {key: alert.status for key, alert in self._alerts.items()}
         self._wordy = wordy
         self._found = Findings()
-        self._conditions: dict[str, list[_Watched]] = {}
+        self._conditions: dict[str, list[_WatchedRule]] = {}
         self._events: list[tuple[str, EventRule]] = []
         self._sort(rules)
 
@@ -227,7 +227,7 @@ class Evaluator:
             if not rule.enabled:
                 continue
             if isinstance(rule, ConditionRule):
-                watched = _Watched(identity, rule, signal_of(rule), rule.bounds, rule.timing)
+                watched = _WatchedRule(identity, rule, signal_of(rule), rule.bounds, rule.timing)
                 self._conditions.setdefault(resource_of(rule), []).append(watched)
             elif isinstance(rule, EventRule):
                 self._events.append((identity, rule))
@@ -269,7 +269,7 @@ class Evaluator:
         return {**values, RUNWAY: self.curve.days_left(values.get(figures.BALANCE), at)}
 
     def _weigh(
-        self, watched: _Watched, subject: Subject, reading: RuleReading, patience: timedelta
+        self, watched: _WatchedRule, subject: Subject, reading: RuleReading, patience: timedelta
     ) -> None:
         value = watched.signal.measure(watched.rule, reading)
         if value is None:
@@ -298,7 +298,7 @@ class Evaluator:
         self._stepped(alert, found, reading.at)
 
     def _say_anew(
-        self, watched: _Watched, key: AlertKey, value: Decimal, reading: RuleReading
+        self, watched: _WatchedRule, key: AlertKey, value: Decimal, reading: RuleReading
     ) -> None:
         """It lasts: what is said of it follows the figure."""
         alert, said = self._alerts[key], watched.signal.said(watched.rule, value, reading)
