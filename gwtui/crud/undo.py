@@ -1,7 +1,7 @@
 """Taking changes back: what was carried out in this session, and the way back where there is one.
 
-The way back is an ordinary plan with a consent of its own. It is made from a fresh reading: where
-somebody changed the same thing since, that is said and nothing is offered.
+The way back is an ordinary plan with a confirmation of its own. It is made from a fresh reading:
+where somebody changed the same thing since, that is said and nothing is offered.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The verbs that change something: plan, consent, one executor, and what became of it."""
+"""The verbs that change something: plan, confirmation, one executor, and what became of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gwtui.cli.asking import NoAnswerGivenError, read_secret
 from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError
 from gwtui.cli.changes.execute import (
     Sent,
-    consent,
+    confirm,
     hand_over,
     made_by,
     outcome_json,
@@ -203,7 +203,7 @@ class ChangeVerb:
         if reasons and not arguments.yes:
             narrate(f"refused: {plan.title}: {' '.join(reasons)}")
             return exits.FAILED
-        agreed = await consent(
+        agreed = await confirm(
             plan, session.connection, yes=arguments.yes, confirm=arguments.confirm
         )
         if reasons and agreed is not None:

@@ -52,7 +52,7 @@ async def edit(context: ActionContext) -> None:
         words=FIELDS.formatter(PlanContext(app.clock.now())),
         plan=lambda fresh, wanted: fresh.plan(wanted, app.clock.now()),
         uses=lambda _fresh: read_uses(app.gateway, identity, app.clock.now()),
-        send=lambda context, consent: execute_all(context, consent, _done),
+        send=lambda context, confirmation: execute_all(context, confirmation, _done),
     )
     form: FormScreen[Any] = FormScreen(
         budgets_form(present.workspace, present.known, spent), plain_facts(context), editing.submit

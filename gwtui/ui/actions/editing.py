@@ -53,7 +53,7 @@ class Editing(Generic[T]):
         """
         mine = {name: getattr(request, name) for name in request.model_fields_set}
         try:
-            consent = await self._confirmed_now(mine)
+            confirmation = await self._confirmed_now(mine)
         except NotFoundError:
             return Refused(NotSentError(f"This {self.noun} no longer exists."))
         except _NothingLeftError:
@@ -62,7 +62,7 @@ class Editing(Generic[T]):
         except GatewayError as error:
             why = f"Nothing was sent: the {self.noun} could not be read again. {error.message}"
             return Refused(NotSentError(why))
-        return None if consent is None else await self.send(self.context, consent)
+        return None if confirmation is None else await self.send(self.context, confirmation)
 
     async def _confirmed_now(self, mine: Mapping[str, Any]) -> Confirmation[Any] | None:
         """Confirmation in view of what still holds once it is given.
@@ -70,10 +70,10 @@ class Editing(Generic[T]):
         Raises GatewayError and _NothingLeftError.
         """
         fresh = await self.read()
-        while (consent := await self._confirmed(mine, fresh)) is not None:
+        while (confirmation := await self._confirmed(mine, fresh)) is not None:
             again = await self.read()
             if self.known(again) == self.known(fresh):
-                return consent
+                return confirmation
             fresh = again
             self.context.app.say(f"{self.called} was changed meanwhile: look once more")
         return None

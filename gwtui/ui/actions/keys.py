@@ -62,11 +62,11 @@ class Making:
             request, plan_context(self._context, self._workspaces), session.sealed, trouble
         )
         ask = submitted if trouble is None else confirm
-        consent = await ask(self._context, plan, _CREATE)
-        if consent is None:
+        confirmation = await ask(self._context, plan, _CREATE)
+        if confirmation is None:
             return None
         self._plan = plan
-        return await execute(self._context, consent)
+        return await execute(self._context, confirmation)
 
     async def hand_over(self, made: Applied[CreatedKey]) -> None:
         """Show the value until it is stored; then wipe what was sealed."""
