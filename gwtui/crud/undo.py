@@ -147,9 +147,9 @@ def put_back(  # noqa: PLR0913 - what every update knows of itself
 
         async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
             present = await read(client)
-            wanted = way_back(after, before, of(present), labels, words)
+            changes = way_back(after, before, of(present), labels, words)
             try:
-                return plan(present, wanted, now)
+                return plan(present, changes, now)
             except ValidationError as error:
                 why = "; ".join(map(str, problems(error)))
             raise CannotUndoError(f"What it was before is not accepted any more: {safe_line(why)}.")

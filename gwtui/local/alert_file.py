@@ -100,19 +100,19 @@ def put_rule(path: Path, identity: str, rule: AlertRule) -> None:
     if not _ID.fullmatch(identity):
         raise AlertFileError(f"{safe_line(identity, 80)} cannot be the name of a rule")
     begun = default_rules().get(identity)
-    wanted = rule_values(rule, begun)
+    values = rule_values(rule, begun)
     if begun is None:
-        wanted = {_KIND: rule.KIND, **wanted}
+        values = {_KIND: rule.KIND, **values}
 
     def change(editor: TomlEditor) -> None:
         table = (_RULES, identity)
         present = dict(editor.data.get(_RULES, {}).get(identity, {}))
-        if not wanted:
+        if not values:
             editor.drop_table(table)
         for name in present:
-            if name not in wanted and name != _KIND:
+            if name not in values and name != _KIND:
                 editor.drop(table, name)
-        for name, value in wanted.items():
+        for name, value in values.items():
             if present.get(name) != value:
                 editor.put(table, name, value)
 

@@ -42,12 +42,12 @@ async def _assign(context: ChangeContext) -> Plan[Any]:
     names = {identity: display_name(one) for identity, one in (bindings.guardrails or {}).items()}
     plans: list[Plan[Any]] = []
     if context.arguments.key:
-        keys = [(await context.row(KEYS, wanted)).key for wanted in context.arguments.key]
+        keys = [(await context.row(KEYS, text)).key for text in context.arguments.key]
         called = assignments.key_names(keys)
         plans.append(plan_assign(assignments.KEYS, fresh, called, bindings.keys, names))
     if context.arguments.member:
         people = (await context.gateway.organization.members()).items
-        found = [find_person(people, wanted) for wanted in context.arguments.member]
+        found = [find_person(people, text) for text in context.arguments.member]
         shown = {one.id or "": shown_person(one, one.id) for one in found}
         called = {user: named(user, shown) for user in shown}
         plans.append(plan_assign(assignments.MEMBERS, fresh, called, bindings.members, names))
@@ -65,15 +65,15 @@ async def _unassign(context: ChangeContext) -> Plan[Any]:
     if context.arguments.key:
         of_keys = (await context.gateway.guardrails.key_assignments(row.identity)).items
         held = [
-            find(of_keys, wanted, "key", lambda one: (one.key_hash, one.key_name))
-            for wanted in context.arguments.key
+            find(of_keys, text, "key", lambda one: (one.key_hash, one.key_name))
+            for text in context.arguments.key
         ]
         plans.append(plan_unassign(assignments.KEYS, fresh, held, {}))
     if context.arguments.member:
         of_members = (await context.gateway.guardrails.member_assignments(row.identity)).items
         people = (await context.gateway.organization.members()).items
         called = {one.id or "": shown_person(one, one.id) for one in people}
-        users = [_user(people, wanted) for wanted in context.arguments.member]
+        users = [_user(people, text) for text in context.arguments.member]
         chosen = [find(of_members, user, "member", lambda one: (one.user_id,)) for user in users]
         plans.append(plan_unassign(assignments.MEMBERS, fresh, chosen, called))
     return _one(plans, "Take a guardrail away in 2 requests")
@@ -91,12 +91,12 @@ async def _made(context: ChangeContext) -> GuardrailRow:
     return row
 
 
-def _user(people: Sequence[Any], wanted: str) -> str:
+def _user(people: Sequence[Any], text: str) -> str:
     """A user id; somebody who left the organization goes by that alone."""
     try:
-        return find_person(tuple(people), wanted).id or ""
+        return find_person(tuple(people), text).id or ""
     except CommandError:
-        return wanted
+        return text
 
 
 def _named(plan: Plan[Any]) -> list[str]:

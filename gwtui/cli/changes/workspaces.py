@@ -81,11 +81,11 @@ async def _plan_budgets(context: ChangeContext, given: Mapping[str, Any]) -> Pla
         space, (await context.gateway.workspaces.budgets(space.id or "")).items
     )
     known = present.known
-    wanted = {name: value for name, value in given.items() if known.get(name, ABSENT) != value}
-    if not wanted:
+    changed = {name: value for name, value in given.items() if known.get(name, ABSENT) != value}
+    if not changed:
         raise NothingToDoError("the budgets are like this already")
-    tell_left_alone(given.keys() - wanted.keys())
-    plan = present.plan(wanted, context.now)
+    tell_left_alone(given.keys() - changed.keys())
+    plan = present.plan(changed, context.now)
     uses = await read_uses(context.gateway, space.id or "", context.now)
     return replace(plan, effects=(*plan.effects, *uses))
 
@@ -104,7 +104,7 @@ BUDGETS = (
 async def _add_members(context: ChangeContext) -> Plan[Any]:
     space = await context.workspace(context.arguments.workspace)
     people = (await context.gateway.organization.members()).items
-    chosen = [find_person(people, wanted) for wanted in dict.fromkeys(context.arguments.person)]
+    chosen = [find_person(people, text) for text in dict.fromkeys(context.arguments.person)]
     members = (await context.gateway.workspaces.members(space.id or "")).items
     present = user_ids(members)
     if all(person.id in present for person in chosen):
@@ -121,19 +121,19 @@ async def _remove_members(context: ChangeContext) -> Plan[Any]:
     chosen = [
         find(
             members,
-            wanted,
+            text,
             "member",
             lambda one: (one.user_id, *_called(known.get(one.user_id or ""))),
         )
-        for wanted in dict.fromkeys(context.arguments.person)
+        for text in dict.fromkeys(context.arguments.person)
     ]
     keys = await items_soon(context.gateway.keys.list(workspace_id=space.id))
     return plan_remove(space, chosen, keys, names, context.now)
 
 
-def find_person(people: tuple[OrganizationMember, ...], wanted: str) -> OrganizationMember:
+def find_person(people: tuple[OrganizationMember, ...], text: str) -> OrganizationMember:
     """Somebody in the organization. Raises CommandError."""
-    return find(people, wanted, "person", lambda one: (one.id, *_called(one)))
+    return find(people, text, "person", lambda one: (one.id, *_called(one)))
 
 
 def _called(person: OrganizationMember | None) -> tuple[str | None, ...]:

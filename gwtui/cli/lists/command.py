@@ -187,9 +187,9 @@ async def _scope(
     """What part of the account is meant. Raises CommandError and GatewayError."""
     workspace: str | None = None
     parent: str | None = arguments.id if resource.by_id else None
-    wanted = getattr(arguments, "workspace", None)
-    if wanted is not None:
-        workspace = (await find_workspace(readings, wanted)).id
+    named = getattr(arguments, "workspace", None)
+    if named is not None:
+        workspace = (await find_workspace(readings, named)).id
     if resource.parent is not None and arguments.parent is not None:
         parent = await find_parent(readings, resource.parent, arguments.parent)
     return Scope(workspace, parent)

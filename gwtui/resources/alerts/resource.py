@@ -49,28 +49,28 @@ def event_cell(event: AlertEvent) -> Cell:
 
 def loud(alerts: Sequence[Alert]) -> list[Alert]:
     """The alerts that ask for somebody, critical ones first, then the newest."""
-    asking = [alert for alert in alerts if alert.loud]
-    asking.sort(key=lambda one: one.fired_at.timestamp() if one.fired_at else 0, reverse=True)
-    asking.sort(key=lambda one: one.severity != "critical")
-    return asking
+    shown = [alert for alert in alerts if alert.loud]
+    shown.sort(key=lambda one: one.fired_at.timestamp() if one.fired_at else 0, reverse=True)
+    shown.sort(key=lambda one: one.severity != "critical")
+    return shown
 
 
 def counted(alerts: Sequence[Alert]) -> Cell | None:
     """How many ask for somebody, for the header; None while none does."""
-    asking = loud(alerts)
-    if not asking:
+    shown = loud(alerts)
+    if not shown:
         return None
-    words = "1 ALERT" if len(asking) == 1 else f"{len(asking)} ALERTS"
-    return Cell(words, SEVERITY_TONES[asking[0].severity])
+    words = "1 ALERT" if len(shown) == 1 else f"{len(shown)} ALERTS"
+    return Cell(words, SEVERITY_TONES[shown[0].severity])
 
 
 def alerts_line(alerts: Sequence[Alert]) -> Cell | None:
     """The alerts that ask for somebody in one line, the gravest first; None without any."""
-    asking = loud(alerts)
-    if not asking:
+    shown = loud(alerts)
+    if not shown:
         return None
-    first = asking[0]
-    more = f" · {len(asking) - 1} more" if len(asking) > 1 else ""
+    first = shown[0]
+    more = f" · {len(shown) - 1} more" if len(shown) > 1 else ""
     text = f"{first.severity}: {first.title}: {first.name}: {first.said}{more}"
     return Cell(text, SEVERITY_TONES[first.severity])
 

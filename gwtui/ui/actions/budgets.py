@@ -50,7 +50,7 @@ async def edit(context: ActionContext) -> None:
         known=lambda one: one.known,
         labels=FIELDS.labels,
         words=FIELDS.formatter(PlanContext(app.clock.now())),
-        plan=lambda fresh, wanted: fresh.plan(wanted, app.clock.now()),
+        plan=lambda fresh, changes: fresh.plan(changes, app.clock.now()),
         uses=lambda _fresh: read_uses(app.gateway, identity, app.clock.now()),
         send=lambda context, confirmation: execute_all(context, confirmation, _done),
     )

@@ -100,8 +100,8 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
         known=writes.fields.known,
         labels=writes.fields.labels,
         words=writes.fields.formatter(at),
-        plan=lambda fresh, wanted: writes.plan_update(
-            fresh, request.model_validate(wanted), plan_context(context, names)
+        plan=lambda fresh, changes: writes.plan_update(
+            fresh, request.model_validate(changes), plan_context(context, names)
         ),
         uses=lambda fresh: writes.uses(context.app.gateway, fresh, at),
     )

@@ -81,20 +81,20 @@ class Editing(Generic[T]):
     async def _confirmed(self, mine: Mapping[str, Any], fresh: T) -> Confirmation[Any] | None:
         """Confirmation to what is to be sent in view of a reading. Raises _NothingLeftError."""
         merged = three_way(self.known(self.original), mine, self.known(fresh))
-        wanted = await self._settle(merged)
-        if wanted is None:
+        changes = await self._settle(merged)
+        if changes is None:
             return None
-        if not wanted:
+        if not changes:
             raise _NothingLeftError
-        plan = self.plan(fresh, wanted)
+        plan = self.plan(fresh, changes)
         if self.uses is not None:
             plan = replace(plan, effects=(*plan.effects, *await self.uses(fresh)))
-        notes = tuple(self._note(field) for field in merged.moved if field.field not in wanted)
+        notes = tuple(self._note(field) for field in merged.moved if field.field not in changes)
         return await confirm(self.context, plan, "Change it", notes=notes)
 
     async def _settle(self, merged: ThreeWay) -> dict[str, Any] | None:
         """What is to be sent after the person chose for each dispute; None to go back."""
-        wanted = dict(merged.to_send)
+        changes = dict(merged.to_send)
         if merged.conflicts:
             disputes = [self._dispute(field) for field in merged.conflicts]
             sides = await self.context.app.push_screen_wait(
@@ -104,8 +104,8 @@ class Editing(Generic[T]):
                 return None
             for name, side in sides.items():
                 if side == "theirs":
-                    wanted.pop(name, None)
-        return wanted
+                    changes.pop(name, None)
+        return changes
 
     def _dispute(self, field: ThreeWayField) -> Dispute:
         name, original = field.field, field.original

@@ -148,7 +148,7 @@ async def _is_sealed(context: ActionContext, plan: str) -> bool:
 
 async def _offer_value(context: ActionContext) -> None:
     app = context.app
-    wanted = await app.push_screen_wait(
+    agreed = await app.push_screen_wait(
         AskScreen(
             "Its value lies sealed on this machine",
             "It can be shown once more, until you say that it is stored.",
@@ -156,7 +156,7 @@ async def _offer_value(context: ActionContext) -> None:
             deliberate="Show",
         )
     )
-    if wanted:
+    if agreed:
         await app.perform(by_id("app.unacknowledged"), context)
 
 

@@ -78,7 +78,7 @@ class AlertEvent:
     id: int = 0
 
     @property
-    def told(self) -> bool:
+    def notifies(self) -> bool:
         """Whether effects follow: an alert began or ended, or is heard again."""
         return not self.quiet and self.event in {"fired", "cleared", "unsilenced"}
 

@@ -21,7 +21,7 @@ MOST_WAITING = 100
 _log = logging.getLogger(__name__)
 
 
-class Telling:
+class AlertNotifier:
     """Runs the command for each event. ``failed`` is called with a sentence for a person.
 
     Needs a running event loop; ``close`` it at the end.
@@ -39,7 +39,7 @@ class Telling:
     def tell(self, command: Sequence[str] | None, events: Iterable[AlertEvent]) -> None:
         """Tell of those events that are to be told; without a command nobody is."""
         for event in events:
-            if command and event.told:
+            if command and event.notifies:
                 self._waiting.append((command, event))
         self._start()
 
