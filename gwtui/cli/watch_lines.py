@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.cli import exits
-from gwtui.cli.check.past import Past
 from gwtui.cli.output import narrate, print_ndjson
+from gwtui.cli.recorded import RecordedHistory
 from gwtui.cli.running import hub_over
 from gwtui.cli.target import Connect
 from gwtui.contract.budgets import BUDGET_INTERVALS
@@ -46,7 +46,7 @@ async def watch_readings(connect: Connect, paths: Paths, arguments: argparse.Nam
     Raises CommandError and OutputLostError.
     """
     async with connect() as connection, hub_over(connection) as hub:
-        past = Past(history_path(paths.data, connection.label, connection.base_url))
+        past = RecordedHistory(history_path(paths.data, connection.label, connection.base_url))
         models = arguments.model or await past.watched_models() or await _most_used(hub)
         watching = _Watching(hub, arguments)
         with _until_signalled(watching.end) as codes:

@@ -65,8 +65,10 @@ class WriteLog:
     def turned_away(self, confirmation: Confirmation[Any], error: GatewayError) -> None:
         """It was agreed to, but refused before it could be announced: the audit log alone."""
         for each in confirmation.each():
-            told = {name: value for name, value in _fault(error, None).items() if value is not None}
-            self._audit(each.plan.id, "refused", {**self._facts(each), **told})
+            facts = {
+                name: value for name, value in _fault(error, None).items() if value is not None
+            }
+            self._audit(each.plan.id, "refused", {**self._facts(each), **facts})
 
     def unknown(
         self, confirmation: Confirmation[Any], error: GatewayError, request_id: str | None
@@ -112,8 +114,8 @@ class WriteLog:
             self.journal_fault = reason(error)
         else:
             self.journal_fault = None
-        told = {name: value for name, value in details.items() if value is not None}
-        self._audit(plan.id, event, {**self._facts(confirmation), **told})
+        facts = {name: value for name, value in details.items() if value is not None}
+        self._audit(plan.id, event, {**self._facts(confirmation), **facts})
 
     def _audit(self, plan: str, outcome: Event, facts: dict[str, JsonValue]) -> None:
         at = self._clock.now()

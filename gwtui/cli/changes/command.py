@@ -297,8 +297,8 @@ def _only_in(model: type[RequestModel], name: str) -> str:
 
 
 def _takes(schema: Mapping[str, Any]) -> str:
-    said = str(schema.get("description", ""))
+    text = str(schema.get("description", ""))
     if is_secret(schema):
-        return f"{said}; secret: --stdin"
+        return f"{text}; secret: --stdin"
     choices = schema.get("enum") or schema.get("items", {}).get("enum")
-    return f"{said}: {', '.join(map(str, choices))}" if choices else said
+    return f"{text}: {', '.join(map(str, choices))}" if choices else text

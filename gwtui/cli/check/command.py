@@ -36,20 +36,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
         parser.refuse = _refuse
     for name, field in CheckThresholds.model_fields.items():
         option = _REPEATED.get(name, f"--{name.translate(_DASHES)}")
-        said = field.description or ""
+        text = field.description or ""
         if name in _REPEATED:
             parser.add_argument(
                 option,
                 dest=name,
                 action="append",
                 metavar="AUTHOR/SLUG",
-                help=f"{said}; may be repeated",
+                help=f"{text}; may be repeated",
             )
         elif field.annotation is bool:
-            parser.add_argument(option, action="store_true", default=None, help=said)
+            parser.add_argument(option, action="store_true", default=None, help=text)
         else:
             default = f" ({field.default})" if field.default is not None else ""
-            parser.add_argument(option, metavar="N", help=f"{said}{default}")
+            parser.add_argument(option, metavar="N", help=f"{text}{default}")
     add_demo_option(parser)
 
 
@@ -105,13 +105,13 @@ def _thresholds(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
     try:
         return CheckThresholds.model_validate({**written, **given})
     except ValidationError as error:
-        said = "; ".join(str(one).removeprefix("Value error, ") for one in problems(error))
-        raise CommandError(said) from None
+        text = "; ".join(str(one).removeprefix("Value error, ") for one in problems(error))
+        raise CommandError(text) from None
 
 
 async def _look(connect: Connect, thresholds: CheckThresholds, paths: Any) -> list[Finding]:
-    from gwtui.cli.check.past import Past  # noqa: PLC0415
     from gwtui.cli.check.sources import CheckContext, look_at_everything  # noqa: PLC0415
+    from gwtui.cli.recorded import RecordedHistory  # noqa: PLC0415
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
     from gwtui.watch.history.file import history_path  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
@@ -122,7 +122,9 @@ async def _look(connect: Connect, thresholds: CheckThresholds, paths: Any) -> li
             async with GatewayClient(connection) as gateway:
                 hub = FeedHub(gateway)
                 try:
-                    return await look_at_everything(CheckContext(hub, thresholds, Past(path)))
+                    return await look_at_everything(
+                        CheckContext(hub, thresholds, RecordedHistory(path))
+                    )
                 finally:
                     await hub.close()
     except TimeoutError:

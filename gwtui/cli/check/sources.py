@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from gwtui.cli.check.finding import CheckedFigure, Finding, Range, Severity
-from gwtui.cli.check.past import Past
+from gwtui.cli.recorded import RecordedHistory
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.keys import is_expired
 from gwtui.domain import money
@@ -38,7 +38,7 @@ class CheckContext:
 
     hub: FeedHub
     thresholds: CheckThresholds
-    past: Past
+    past: RecordedHistory
 
     @property
     def now(self) -> datetime:
@@ -154,8 +154,8 @@ async def _of_model(look: CheckContext, model: str) -> Sequence[Finding]:
 
 def _best(_model: str, found: Sequence[Finding]) -> Sequence[Finding]:
     """The model as its best endpoint is; one that nobody uses says nothing of that."""
-    told = [one for one in found if one.figures[0].value is not None] or found
-    best = min(told, key=lambda one: (one.severity, -(one.figures[0].value or Decimal(0))))
+    known = [one for one in found if one.figures[0].value is not None] or found
+    best = min(known, key=lambda one: (one.severity, -(one.figures[0].value or Decimal(0))))
     return [Finding(best.severity, best.text, _figures(found))]
 
 
@@ -202,7 +202,7 @@ async def _limits(look: CheckContext) -> Sequence[Finding]:
     figure = CheckedFigure(
         "keys_most_used", None if worst is None else worst.quantize(_TENTH), limits, "%", "0"
     )
-    return _told(
+    return _keys_finding(
         [
             (row, limits.severity(share), f"{share.quantize(_TENTH):f}%")
             for row, share in sorted(shares, key=lambda one: -one[1])
@@ -225,7 +225,7 @@ async def _expiry(look: CheckContext) -> Sequence[Finding]:
     figure = CheckedFigure(
         "keys_first_expiry_days", min((days for _, days in ends), default=None), limits
     )
-    return _told(
+    return _keys_finding(
         [
             (row, limits.severity(days), f"{days:f} days")
             for row, days in sorted(ends, key=lambda one: one[1])
@@ -244,7 +244,7 @@ async def _keys_in_use(look: CheckContext) -> list[KeyRow]:
     ]
 
 
-def _told(
+def _keys_finding(
     rows: Sequence[tuple[KeyRow, Severity, str]], what: str, nothing: str, figure: CheckedFigure
 ) -> Sequence[Finding]:
     """One finding for all keys, with the worst of them by name; ``rows`` has those first."""

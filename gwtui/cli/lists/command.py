@@ -44,11 +44,11 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 def _add_parent(parser: argparse.ArgumentParser, resource: Resource) -> None:
     if resource.parent is None:
         return
-    said = f"the {resource.parent} whose rows are meant"
+    text = f"the {resource.parent} whose rows are meant"
     if resource.any_parent:
-        parser.add_argument(f"--{resource.parent}", dest="parent", metavar="ID", help=said)
+        parser.add_argument(f"--{resource.parent}", dest="parent", metavar="ID", help=text)
     else:
-        parser.add_argument("parent", metavar=resource.parent.upper(), help=said)
+        parser.add_argument("parent", metavar=resource.parent.upper(), help=text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,8 +82,8 @@ class AlertRuleScreen(FormScreen[str]):
             self._look_back(rule)
 
     def _message(self) -> Content:
-        said = super()._message()
-        return said if said.plain else cell_content(self._found)
+        message = super()._message()
+        return message if message.plain else cell_content(self._found)
 
     @work(group="preview", exclusive=True)
     async def _look_back(self, rule: AlertRule) -> None:

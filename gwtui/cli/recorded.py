@@ -21,7 +21,7 @@ from gwtui.watch.history.reader import HistoryReader
 T = TypeVar("T")
 
 
-class Past:
+class RecordedHistory:
     """The history of one gateway; None for a path means that there is none."""
 
     def __init__(self, path: Path | None) -> None:
