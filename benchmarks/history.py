@@ -20,12 +20,12 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.watch.history.credits import TOTAL_USAGE, credits_state
 from gwtui.watch.history.file import open_writable, transaction
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import differences, snapshot_at
-from gwtui.watch.history.standing import TOTAL_USAGE, standing
 from gwtui.watch.history.upkeep import step
 from gwtui.watch.history.writer import HistoryWriter
 
@@ -130,7 +130,7 @@ def questions(connection: Connection, keys: list[SeriesKey]) -> dict[str, Callab
         "changes of one subject in a year": lambda: reader.changes(
             NOW - 365 * day, NOW, subject=Subject("endpoint", "lab/model e7")
         ),
-        "credits: burn and runway": lambda: standing(reader, NOW),
+        "credits: burn and runway": lambda: credits_state(reader, NOW),
         "everything as of 100 days ago": lambda: snapshot_at(reader, NOW - 100 * day),
         "what differs from a month ago": lambda: differences(reader, NOW - 30 * day, NOW),
     }

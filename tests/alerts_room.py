@@ -86,7 +86,7 @@ class Room:
 
     @property
     def states(self) -> dict[str, str]:
-        return {alert.key.rule: alert.standing.state for alert in self.alerts}
+        return {alert.key.rule: alert.status.state for alert in self.alerts}
 
 
 def balance(room: Room, *amounts: Any, at: float | None = None) -> list[str]:

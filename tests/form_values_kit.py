@@ -6,8 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gwtui.contract.dialects import GENERIC
-from gwtui.contract.guardrail_rules import guardrail_problems
-from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
+from gwtui.contract.guardrails import (
+    CreateGuardrailRequest,
+    UpdateGuardrailRequest,
+    guardrail_problems,
+)
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.crud.form import (
     CustomFilterField,

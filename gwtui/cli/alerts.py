@@ -81,7 +81,7 @@ def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
     return [
         {
             "severity": alert.severity,
-            "state": alert.standing.state,
+            "state": alert.status.state,
             "since": alert.fired_at,
             "rule": alert.key.rule,
             "title": alert.title,
@@ -189,8 +189,8 @@ def _try_command(paths: Paths) -> int:
     """Run the person's command once, as an alert would."""
     import asyncio  # noqa: PLC0415
 
+    from gwtui.local.alert_command import AlertCommandError, run_alert_command  # noqa: PLC0415
     from gwtui.local.alert_file import load_alerts  # noqa: PLC0415
-    from gwtui.local.told_command import ToldCommandError, tell_command  # noqa: PLC0415
     from gwtui.watch.alerts.model import AlertEvent, AlertKey  # noqa: PLC0415
     from gwtui.watch.alerts.notifier import event_text  # noqa: PLC0415
     from gwtui.watch.history.model import Subject  # noqa: PLC0415
@@ -203,8 +203,10 @@ def _try_command(paths: Paths) -> int:
         datetime.now(UTC), "fired", key, "warning", "Test", "gwtui", "only a test of the command"
     )
     try:
-        asyncio.run(tell_command(command, event_text(event, {"profile": "test", "gateway": ""})))
-    except ToldCommandError as error:
+        asyncio.run(
+            run_alert_command(command, event_text(event, {"profile": "test", "gateway": ""}))
+        )
+    except AlertCommandError as error:
         raise exits.CommandError(str(error)) from None
     narrate(f"{command[0]} took the test alert")
     return exits.OK

@@ -87,7 +87,7 @@ def _one(found: list[AuditEntry], form: str) -> int:
     if form != "table":
         _WRITERS[form](found)
         return exits.OK
-    from gwtui.cli.lists.detail import print_detail  # noqa: PLC0415 - loads the declaration
+    from gwtui.cli.lists.show import print_detail  # noqa: PLC0415 - loads the declaration
     from gwtui.resources.audit import AUDIT  # noqa: PLC0415
 
     for entry in found:

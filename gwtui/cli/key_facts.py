@@ -13,6 +13,7 @@ from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CurrentKey
 from gwtui.contract.scalars import timestamp_text
+from gwtui.crud.cells import is_null
 from gwtui.domain import money, times
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.resets import describe_reset
@@ -66,26 +67,21 @@ def in_short(key: CurrentKey) -> str:
 
 def _limit(key: CurrentKey) -> str:
     if key.limit is None:
-        return "no limit" if _said_null(key, "limit") else f"limit {UNKNOWN}"
+        return "no limit" if is_null(key, "limit") else f"limit {UNKNOWN}"
     left = money.usd(key.limit_remaining)
     return f"limit {money.usd(key.limit)}, {left} left"
 
 
 def _schedule(key: CurrentKey, now: datetime) -> str:
-    if key.limit_reset is None and not _said_null(key, "limit_reset"):
+    if key.limit_reset is None and not is_null(key, "limit_reset"):
         return UNKNOWN
     return describe_reset(key.limit_reset, now)
 
 
 def _moment(key: CurrentKey, now: datetime) -> str:
     if key.expires_at is None:
-        return "never" if _said_null(key, "expires_at") else UNKNOWN
+        return "never" if is_null(key, "expires_at") else UNKNOWN
     return f"{times.utc(key.expires_at)}, {times.relative(key.expires_at, now)}"
-
-
-def _said_null(key: CurrentKey, name: str) -> bool:
-    """Whether the gateway said "none", and not nothing at all."""
-    return name in key.raw and key.raw[name] is None
 
 
 def _yes_no(value: bool | None) -> str:

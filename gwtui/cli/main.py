@@ -11,9 +11,14 @@ from gwtui import __version__
 from gwtui.cli import exits
 from gwtui.cli.commands import COMMANDS, Command
 from gwtui.cli.faults import add_fault_option
-from gwtui.cli.options import add_connection_options, add_display_options
 from gwtui.cli.output import OutputLostError, data_on_stdout, narrate
-from gwtui.cli.parsing import SuggestingParser, command_parser, positionals
+from gwtui.cli.parsing import (
+    SuggestingParser,
+    add_connection_options,
+    add_display_options,
+    command_parser,
+    positionals,
+)
 from gwtui.cli.process import take_over
 from gwtui.cli.resources import RESOURCES
 from gwtui.domain.suggestions import closest

@@ -63,8 +63,8 @@ def _demo(paths: Paths) -> Connection:
     return Connection(BASE_URL, lasting_secret=secret, label="demo")
 
 
-def _is_meant(key: SealedKey, wanted: str | None) -> bool:
-    return wanted is None or wanted == key.name or key.label.key_hash.startswith(wanted)
+def _is_meant(key: SealedKey, text: str | None) -> bool:
+    return text is None or text == key.name or key.label.key_hash.startswith(text)
 
 
 def _list(keys: Sequence[SealedKey]) -> None:

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from gwtui.cli.exits import USAGE, CommandError
-from gwtui.cli.options import add_display_options
+from gwtui.cli.parsing import add_display_options
 from gwtui.cli.target import add_demo_option, reach
 
 _NEAREST = 5

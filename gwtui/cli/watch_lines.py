@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.cli import exits
-from gwtui.cli.check.past import Past
 from gwtui.cli.output import narrate, print_ndjson
+from gwtui.cli.recorded import RecordedHistory
 from gwtui.cli.running import hub_over
 from gwtui.cli.target import Connect
 from gwtui.contract.budgets import BUDGET_INTERVALS
@@ -46,7 +46,7 @@ async def watch_readings(connect: Connect, paths: Paths, arguments: argparse.Nam
     Raises CommandError and OutputLostError.
     """
     async with connect() as connection, hub_over(connection) as hub:
-        past = Past(history_path(paths.data, connection.label, connection.base_url))
+        past = RecordedHistory(history_path(paths.data, connection.label, connection.base_url))
         models = arguments.model or await past.watched_models() or await _most_used(hub)
         watching = _Watching(hub, arguments)
         with _until_signalled(watching.end) as codes:
@@ -92,7 +92,7 @@ class _Watching:
         self._news = asyncio.Event()
         """Something arrived, or the end was asked for."""
         self._arrivals: deque[Build] = deque()
-        self._watched: list[_Watched] = []
+        self._watched: list[_WatchedFeed] = []
 
     def open(self, models: Iterable[str]) -> None:
         """Begin to read."""
@@ -135,7 +135,9 @@ class _Watching:
                 print_ndjson(lines(self._arrivals.popleft()(), self._nearest))
 
     def _watch(self, source: Source, feed: Feed[Any], every: int | None = None) -> None:
-        self._watched.append(_Watched(source.open(feed), feed, every or self._every, self._tried))
+        self._watched.append(
+            _WatchedFeed(source.open(feed), feed, every or self._every, self._tried)
+        )
 
     def _arrived(self, _name: str, build: Build) -> None:
         self._arrivals.append(build)
@@ -152,7 +154,7 @@ class _Watching:
             self.end()
 
 
-class _Watched:
+class _WatchedFeed:
     """One feed: how often it was tried, and whether it ever gave something."""
 
     def __init__(self, source: Source, feed: Feed[Any], every: int, tell: Any) -> None:

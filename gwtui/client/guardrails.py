@@ -7,7 +7,6 @@ from gwtui.client.errors import InvalidRequestError
 from gwtui.client.paging import Listing, Pager
 from gwtui.client.reading import ModelT, confirm_deleted, read_count, read_one
 from gwtui.contract.dialects import Dialect
-from gwtui.contract.guardrail_rules import never_sent
 from gwtui.contract.guardrails import (
     AssignKeysRequest,
     AssignMembersRequest,
@@ -16,6 +15,7 @@ from gwtui.contract.guardrails import (
     KeyAssignment,
     MemberAssignment,
     UpdateGuardrailRequest,
+    never_sent,
 )
 from gwtui.contract.values import MAX_PAGE
 

@@ -12,7 +12,6 @@ MANAGEMENT_KEY_NEEDED = "Only management keys can perform this operation"
 NOT_FOUND = "Resource not found"
 RATE_LIMITED = "Rate limit exceeded"
 SERVER_ERROR = "Internal Server Error"
-NO_UPDATE_FIELDS = "No update fields provided"
 
 
 class ErrorDetail(ResponseModel):

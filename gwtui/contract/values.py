@@ -30,22 +30,8 @@ OUTPUT_MODALITIES = (
     "speech",
     "transcription",
 )
-WORKLOADS = (
-    "decisions",
-    "embeddings",
-    "image_generation",
-    "rerank",
-    "stt",
-    "text_generation",
-    "tts",
-    "unknown",
-    "video_generation",
-)
 END_TO_END_WORKLOADS = frozenset({"image_generation", "video_generation"})
 """Workloads whose latency is the full time; every other one reports time to first token."""
-
-ENDPOINT_STATUSES = (0, -1, -2, -3, -5, -10)
-"""0 is normal. The contract does not say what the negative ones mean."""
 
 QUANTIZATIONS = (
     "int4",

@@ -136,7 +136,7 @@ def in_percent(part: Decimal | None) -> Decimal | None:
     return None if part is None else part * _PERCENT
 
 
-def said_null(model: ResponseModel, name: str) -> bool:
+def is_null(model: ResponseModel, name: str) -> bool:
     """Whether the gateway itself sent null, as opposed to leaving the field out."""
     return name in model.raw and model.raw[name] is None
 

@@ -183,7 +183,7 @@ class TimeWindow:
         return f"{age(abs(seconds))} {'after' if seconds >= 0 else 'before'} this write"
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """From when to when: "between ... and ... UTC"."""
         wide = self.reach + self.unsure
         begin, end = self.sent - wide, self.sent + wide
@@ -249,8 +249,8 @@ def apart_text(apart: timedelta | None) -> str:
 
 def _agreement(one: Candidate) -> str:
     """How many of the fields are as wanted."""
-    told = [line for line in one.compared if line.verdict != "not known"]
-    return f"{one.as_wanted} of {len(told)}" if told else cells.DASH
+    known = [line for line in one.compared if line.verdict != "not known"]
+    return f"{one.as_wanted} of {len(known)}" if known else cells.DASH
 
 
 COLUMNS: tuple[Column[Candidate], ...] = (

@@ -67,7 +67,7 @@ class WriteExecutor:
         """Why the last line of the audit log could not be written; None when it was."""
         return self.write_log.audit_fault
 
-    async def execute(self, consent: Confirmation[T]) -> Outcome[T]:
+    async def execute(self, confirmation: Confirmation[T]) -> Outcome[T]:
         """Send the agreed plan's one request and say what became of it. No GatewayError is raised.
 
         Refused without sending: a plan with obstacles, one that was carried out before, a second
@@ -75,23 +75,25 @@ class WriteExecutor:
         journaled. Cancelling the caller does not cancel the request. A plan of several parts is
         carried out part by part: ValueError.
         """
-        plan = consent.plan
+        plan = confirmation.plan
         if plan.parts:
             raise ValueError("a plan of several requests is carried out part by part")
         if plan.obstacles:
-            return await self.turn_away(consent, " ".join(plan.obstacles))
+            return await self.turn_away(confirmation, " ".join(plan.obstacles))
         claim = _claim(plan)
         if plan.id in self._spent:
             return Refused(NotSentError("This change was sent already; it is not sent twice."))
         if claim in self._under_way:
             return await self.turn_away(
-                consent,
+                confirmation,
                 f"Not sent: “{self._under_way[claim]}” is still under way. "
                 "Wait for its answer, then try again.",
             )
         self._spent.add(plan.id)
         self._under_way[claim] = plan.title
-        task = asyncio.create_task(_Passage(self, consent).run(), name=f"write {plan.action}")
+        task = asyncio.create_task(
+            _Execution(self, confirmation).run(), name=f"write {plan.action}"
+        )
         self._tasks.add(task)
 
         def done(finished: asyncio.Task[object]) -> None:
@@ -101,10 +103,10 @@ class WriteExecutor:
         task.add_done_callback(done)
         return await asyncio.shield(task)
 
-    async def turn_away(self, consent: Confirmation[Any], why: str) -> Refused:
+    async def turn_away(self, confirmation: Confirmation[Any], why: str) -> Refused:
         """Refuse what was agreed to without sending it. That it was tried is in the audit log."""
         error = NotSentError(why)
-        await asyncio.to_thread(self.write_log.turned_away, consent, error)
+        await asyncio.to_thread(self.write_log.turned_away, confirmation, error)
         return Refused(error)
 
     async def settle(self, timeout: float) -> int:  # noqa: ASYNC109 - a bound, not an error
@@ -116,14 +118,14 @@ class WriteExecutor:
         return len(pending)
 
 
-class _Passage(Generic[T]):
+class _Execution(Generic[T]):
     """One plan on its way."""
 
-    def __init__(self, executor: WriteExecutor, consent: Confirmation[T]) -> None:
+    def __init__(self, executor: WriteExecutor, confirmation: Confirmation[T]) -> None:
         self._executor = executor
         self._write_log = executor.write_log
-        self._consent = consent
-        self._plan = consent.plan
+        self._confirmation = confirmation
+        self._plan = confirmation.plan
         self._sent = False
         self._outcome: Outcome[T] | None = None
         self._request_id: str | None = None
@@ -138,10 +140,10 @@ class _Passage(Generic[T]):
                 self._finish(self._outcome)
             elif self._sent:
                 lost = GatewayError("the program ended before the answer came")
-                self._write_log.unknown(self._consent, lost, None)
+                self._write_log.unknown(self._confirmation, lost, None)
             else:
                 unsent = NotSentError("the program ended before it was sent")
-                self._write_log.refused(self._consent, unsent, None)
+                self._write_log.refused(self._confirmation, unsent, None)
             raise
 
     async def _pass(self) -> Outcome[T]:
@@ -162,11 +164,11 @@ class _Passage(Generic[T]):
                 identity = self._plan.identity
                 if self._plan.identify is not None:
                     identity = self._plan.identify(value)
-                self._write_log.applied(self._consent, identity, self._request_id)
+                self._write_log.applied(self._confirmation, identity, self._request_id)
             case Refused(error):
-                self._write_log.refused(self._consent, error, self._request_id)
+                self._write_log.refused(self._confirmation, error, self._request_id)
             case Unknown(error):
-                self._write_log.unknown(self._consent, error, self._request_id)
+                self._write_log.unknown(self._confirmation, error, self._request_id)
         return outcome
 
     def _keep(self, value: T) -> str:
@@ -184,14 +186,14 @@ class _Passage(Generic[T]):
     async def _announce(self) -> Refused | None:
         """Journal the intent; what cannot be journaled is not sent."""
         try:
-            await asyncio.to_thread(self._write_log.announce, self._consent)
+            await asyncio.to_thread(self._write_log.announce, self._confirmation)
         except (OSError, TypeError, ValueError) as error:
             unsent = NotSentError(
                 f"Nothing was sent: the journal {self._executor.journal.path} "
                 f"cannot be written ({reason(error)})."
             )
             # The line may stand on the disk all the same.
-            await asyncio.to_thread(self._write_log.refused, self._consent, unsent, None)
+            await asyncio.to_thread(self._write_log.refused, self._confirmation, unsent, None)
             return Refused(unsent)
         return None
 

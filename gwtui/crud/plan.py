@@ -134,7 +134,7 @@ class Confirmation(Generic[T]):
     by: ConfirmationKind
 
     def each(self) -> tuple[Confirmation[Any], ...]:
-        """One consent for each request of the plan."""
+        """One confirmation for each request of the plan."""
         return tuple(Confirmation(part, self.by) for part in self.plan.parts) or (self,)
 
 

@@ -110,7 +110,7 @@ class _Look:
         undated = [self._candidate(item) for item in listed.items if _made_at(item) is None]
         where = "in that workspace" if scoped else "in the account"
         said = [
-            f"{_number(len(candidates), noun)} made {self.look.window.told}, by the gateway's "
+            f"{_number(len(candidates), noun)} made {self.look.window.text}, by the gateway's "
             f"clock; {count(len(listed.items), noun)} {where} read."
         ]
         if found.nearest_outside is not None and not candidates:

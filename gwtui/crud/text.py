@@ -128,10 +128,10 @@ def _entries(
         return several(only, MOST_NAMED)
 
     parts = (("added", each(after, before)), ("removed", each(before, after)))
-    said = [f"{how} {which}" for how, which in parts if which]
-    if not said:
+    differences = [f"{how} {which}" for how, which in parts if which]
+    if not differences:
         return None
-    return f"{len(before)} entries", f"{len(after)} entries: {'; '.join(said)}"
+    return f"{len(before)} entries", f"{len(after)} entries: {'; '.join(differences)}"
 
 
 def first_values(

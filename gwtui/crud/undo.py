@@ -1,7 +1,7 @@
 """Taking changes back: what was carried out in this session, and the way back where there is one.
 
-The way back is an ordinary plan with a consent of its own. It is made from a fresh reading: where
-somebody changed the same thing since, that is said and nothing is offered.
+The way back is an ordinary plan with a confirmation of its own. It is made from a fresh reading:
+where somebody changed the same thing since, that is said and nothing is offered.
 """
 
 from __future__ import annotations
@@ -147,9 +147,9 @@ def put_back(  # noqa: PLR0913 - what every update knows of itself
 
         async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
             present = await read(client)
-            wanted = way_back(after, before, of(present), labels, words)
+            changes = way_back(after, before, of(present), labels, words)
             try:
-                return plan(present, wanted, now)
+                return plan(present, changes, now)
             except ValidationError as error:
                 why = "; ".join(map(str, problems(error)))
             raise CannotUndoError(f"What it was before is not accepted any more: {safe_line(why)}.")

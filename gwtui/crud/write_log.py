@@ -39,38 +39,42 @@ class WriteLog:
         self._clock = clock
         self._operator = Operator.present()
 
-    def announce(self, consent: Confirmation[Any]) -> None:
+    def announce(self, confirmation: Confirmation[Any]) -> None:
         """Journal that a plan is about to be sent. Raises OSError, ValueError, TypeError."""
         details = {
-            **self._facts(consent),
-            "before": dict(consent.plan.before),
+            **self._facts(confirmation),
+            "before": dict(confirmation.plan.before),
             "process": this_process(),
         }
-        self.journal.record(JournalEntry(consent.plan.id, "intent", self._clock.now(), details))
+        self.journal.record(
+            JournalEntry(confirmation.plan.id, "intent", self._clock.now(), details)
+        )
 
     def applied(
-        self, consent: Confirmation[Any], identity: str | None, request_id: str | None
+        self, confirmation: Confirmation[Any], identity: str | None, request_id: str | None
     ) -> None:
         """The gateway did it."""
-        self._close(consent, "applied", {"identity": identity, "request_id": request_id})
+        self._close(confirmation, "applied", {"identity": identity, "request_id": request_id})
 
     def refused(
-        self, consent: Confirmation[Any], error: GatewayError, request_id: str | None
+        self, confirmation: Confirmation[Any], error: GatewayError, request_id: str | None
     ) -> None:
         """Nothing changed."""
-        self._close(consent, "refused", _fault(error, request_id))
+        self._close(confirmation, "refused", _fault(error, request_id))
 
-    def turned_away(self, consent: Confirmation[Any], error: GatewayError) -> None:
+    def turned_away(self, confirmation: Confirmation[Any], error: GatewayError) -> None:
         """It was agreed to, but refused before it could be announced: the audit log alone."""
-        for each in consent.each():
-            told = {name: value for name, value in _fault(error, None).items() if value is not None}
-            self._audit(each.plan.id, "refused", {**self._facts(each), **told})
+        for each in confirmation.each():
+            facts = {
+                name: value for name, value in _fault(error, None).items() if value is not None
+            }
+            self._audit(each.plan.id, "refused", {**self._facts(each), **facts})
 
     def unknown(
-        self, consent: Confirmation[Any], error: GatewayError, request_id: str | None
+        self, confirmation: Confirmation[Any], error: GatewayError, request_id: str | None
     ) -> None:
         """It may have happened or not."""
-        self._close(consent, "unknown", _fault(error, request_id))
+        self._close(confirmation, "unknown", _fault(error, request_id))
 
     def resolve(self, intent: OpenIntent, finding: str, identity: str | None = None) -> None:
         """Close a write in doubt: a person found out what became of it.
@@ -100,9 +104,9 @@ class WriteLog:
             self.journal_fault = reason(error)
 
     def _close(
-        self, consent: Confirmation[Any], event: Event, details: dict[str, JsonValue]
+        self, confirmation: Confirmation[Any], event: Event, details: dict[str, JsonValue]
     ) -> None:
-        plan = consent.plan
+        plan = confirmation.plan
         try:
             self.journal.record(JournalEntry(plan.id, event, self._clock.now(), details))
         except OSError as error:
@@ -110,8 +114,8 @@ class WriteLog:
             self.journal_fault = reason(error)
         else:
             self.journal_fault = None
-        told = {name: value for name, value in details.items() if value is not None}
-        self._audit(plan.id, event, {**self._facts(consent), **told})
+        facts = {name: value for name, value in details.items() if value is not None}
+        self._audit(plan.id, event, {**self._facts(confirmation), **facts})
 
     def _audit(self, plan: str, outcome: Event, facts: dict[str, JsonValue]) -> None:
         at = self._clock.now()
@@ -124,9 +128,9 @@ class WriteLog:
         else:
             self.audit_fault = None
 
-    def _facts(self, consent: Confirmation[Any]) -> dict[str, JsonValue]:
+    def _facts(self, confirmation: Confirmation[Any]) -> dict[str, JsonValue]:
         """Who and what, without any secret."""
-        plan, connection = consent.plan, self._connection
+        plan, connection = confirmation.plan, self._connection
         return {
             "user": self._operator.user,
             "host": self._operator.host,
@@ -138,7 +142,7 @@ class WriteLog:
             "title": plan.title,
             "resource": plan.resource,
             "identity": plan.identity,
-            "consent": consent.by,
+            "consent": confirmation.by,
             "undoes": plan.undoes,
             "changes": [_change(change) for change in plan.changes],
             "summary": dict(plan.summary),

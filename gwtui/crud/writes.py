@@ -336,12 +336,12 @@ class Writes(Generic[M]):
     def _put_back(self, fresh: M, request: RequestModel, context: PlanContext) -> Undo[M] | None:
         identity = self._id(fresh)
 
-        def plan(present: M, wanted: Mapping[str, Any], now: datetime) -> Plan[Any]:
+        def plan(present: M, changes: Mapping[str, Any], now: datetime) -> Plan[Any]:
             at = PlanContext(now, context.names, context.dialect)
-            if "disabled" in wanted:
-                return self.plan_switch(present, wanted["disabled"], at)
+            if "disabled" in changes:
+                return self.plan_switch(present, changes["disabled"], at)
             model = _declared(self.update, "update").request
-            return self.plan_update(present, model.model_validate(wanted), at)
+            return self.plan_update(present, model.model_validate(changes), at)
 
         return put_back(
             fresh,

@@ -98,8 +98,8 @@ def day_of(row: ActivityRow) -> date | None:
 
 def within(rows: Iterable[ActivityRow], days: Sequence[date]) -> tuple[ActivityRow, ...]:
     """The rows of these days; the others cannot be drawn and are left out everywhere."""
-    wanted = frozenset(days)
-    return tuple(row for row in rows if day_of(row) in wanted)
+    chosen = frozenset(days)
+    return tuple(row for row in rows if day_of(row) in chosen)
 
 
 def by_day(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -69,11 +69,6 @@ class AlertRule(RequestModel):
         if scope != "all" and not only:
             raise PydanticCustomError("scope", "say which one")
         return only or None
-
-    @property
-    def happens(self) -> bool:
-        """Whether it tells of something that happens, not of something that lasts."""
-        return isinstance(self, EventRule)
 
 
 class ConditionRule(AlertRule):
@@ -331,8 +326,6 @@ KINDS: Mapping[str, type[AlertRule]] = MappingProxyType(
     }
 )
 """Every kind of rule by its name in the file."""
-
-SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 
 def default_rules() -> dict[str, AlertRule]:

@@ -102,7 +102,7 @@ _TURNS: Mapping[tuple[State, Evidence], State] = {
 class Step(NamedTuple):
     """A condition after a reading, and what happened with it, if anything."""
 
-    standing: AlertState
+    status: AlertState
     transition: Transition | None = None
 
 
@@ -118,8 +118,8 @@ def step(
     if evidence is None or (before.seen is not None and timedelta() <= late <= patience):
         return Step(before)
     turned = _TURNS.get((before.state, evidence))
-    standing = _seen(before, at, patience) if turned is None else _begin(turned, at)
-    return _due(standing, timing)
+    status = _seen(before, at, patience) if turned is None else _begin(turned, at)
+    return _due(status, timing)
 
 
 def occur(at: datetime) -> Step:
@@ -145,11 +145,11 @@ def _seen(before: AlertState, at: datetime, patience: timedelta) -> AlertState:
     return AlertState(before.state, before.since, held, at)
 
 
-def _due(standing: AlertState, timing: Timing) -> Step:
+def _due(status: AlertState, timing: Timing) -> Step:
     """Fire or clear once it lasted for long enough."""
-    assert standing.seen is not None  # noqa: S101 - set with every reading
-    if standing.state == "pending" and standing.held >= timing.fire_after:
-        return Step(_begin("firing", standing.seen), "fired")
-    if standing.state == "clearing" and standing.held >= timing.clear_after:
-        return Step(_begin("quiet", standing.seen), "cleared")
-    return Step(standing)
+    assert status.seen is not None  # noqa: S101 - set with every reading
+    if status.state == "pending" and status.held >= timing.fire_after:
+        return Step(_begin("firing", status.seen), "fired")
+    if status.state == "clearing" and status.held >= timing.clear_after:
+        return Step(_begin("quiet", status.seen), "cleared")
+    return Step(status)

@@ -35,18 +35,18 @@ class Lookup(Generic[T]):
         return self.rows[0] if len(self.rows) == 1 else None
 
 
-def lookup(rows: Iterable[T], wanted: str, names: Names[T]) -> Lookup[T]:
-    """Every row that is called ``wanted``.
+def lookup(rows: Iterable[T], text: str, names: Names[T]) -> Lookup[T]:
+    """Every row that is called ``text``.
 
     An identity counts before other names, a whole name before the beginning of an identity, which
     takes ``SHORTEST_BEGINNING`` characters. Capitals matter.
     """
     named = [(row, names(row)) for row in rows]
-    found = [row for row, known in named if known[0] == wanted]
+    found = [row for row, known in named if known[0] == text]
     if not found:
-        found = [row for row, known in named if wanted in known]
-    if not found and len(wanted) >= SHORTEST_BEGINNING:
-        found = [row for row, known in named if (known[0] or "").startswith(wanted)]
+        found = [row for row, known in named if text in known]
+    if not found and len(text) >= SHORTEST_BEGINNING:
+        found = [row for row, known in named if (known[0] or "").startswith(text)]
     return Lookup(tuple(found))
 
 
@@ -63,13 +63,13 @@ def lookup_path(rows: Sequence[T], path: str, names: Names[T]) -> Lookup[T]:
     return Lookup(())
 
 
-def nearest(rows: Iterable[T], wanted: str, names: Names[T]) -> tuple[str, ...]:
-    """The names that look most like ``wanted``, the most alike first; none where none does."""
+def nearest(rows: Iterable[T], text: str, names: Names[T]) -> tuple[str, ...]:
+    """The names that look most like ``text``, the most alike first; none where none does."""
     known: dict[str, str] = {}
     for row in rows:
         for name in filter(None, names(row)):
             known.setdefault(name.casefold(), name)
-    sought = wanted.casefold()
+    sought = text.casefold()
     alike = get_close_matches(sought, islice(known, _COMPARED), _NEAR)
     holding: list[str] = []
     if len(sought) >= _LEAST:

@@ -228,7 +228,7 @@ def outlook(
     rated = [burn for burn in burns(readings, now) if burn.share >= ENOUGH and _uses(burn)]
     if not rated:
         return None
-    chosen = _telling(balance, rated)
+    chosen = _decisive(balance, rated)
     ends = [_hours(balance, burn) for burn in rated if _reaches(balance, burn) or burn is chosen]
     soonest, likely, latest = min(ends), _hours(balance, chosen), max(ends)
     band = _band(balance, readings, now)
@@ -243,7 +243,7 @@ def likely_hours(balance: Decimal, found: Sequence[Burn]) -> float | None:
     None when nothing is being used, or too little was seen to tell.
     """
     rated = [burn for burn in found if burn.share >= ENOUGH and _uses(burn)]
-    return _hours(balance, _telling(balance, rated)) if rated else None
+    return _hours(balance, _decisive(balance, rated)) if rated else None
 
 
 class _Step(NamedTuple):
@@ -278,7 +278,7 @@ def _reaches(balance: Decimal, burn: Burn) -> bool:
     return _hours(balance, burn) <= burn.window / _HOUR * LOOK_AHEAD
 
 
-def _telling(balance: Decimal, rated: Sequence[Burn]) -> Burn:
+def _decisive(balance: Decimal, rated: Sequence[Burn]) -> Burn:
     """The shortest window that reaches, though not the last hour where a whole day was seen."""
     days = [burn for burn in rated if burn.window >= _DAY] or rated
     return next((burn for burn in days if _reaches(balance, burn)), days[-1])

@@ -20,7 +20,6 @@ _READ_PER_SHOWN = 8
 """Characters that are looked at, at most, for each one that may be shown."""
 _DELETE = "\x7f"
 _CONTROL_PICTURES = 0x2400
-_FIRST_PRINTABLE = 0x20
 _TAB = " " * 4
 _OPEN, _CLOSE = "\u2039", "\u203a"
 _DOTTED_CIRCLE = "\u25cc"

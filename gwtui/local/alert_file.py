@@ -92,7 +92,7 @@ def parse_alerts(path: Path, text: str) -> AlertBook:
         content = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise AlertFileError(not_toml(path, text, error)) from None
-    return _Reader(path, text).book(content)
+    return _AlertFileReader(path, text).book(content)
 
 
 def put_rule(path: Path, identity: str, rule: AlertRule) -> None:
@@ -100,19 +100,19 @@ def put_rule(path: Path, identity: str, rule: AlertRule) -> None:
     if not _ID.fullmatch(identity):
         raise AlertFileError(f"{safe_line(identity, 80)} cannot be the name of a rule")
     begun = default_rules().get(identity)
-    wanted = rule_values(rule, begun)
+    values = rule_values(rule, begun)
     if begun is None:
-        wanted = {_KIND: rule.KIND, **wanted}
+        values = {_KIND: rule.KIND, **values}
 
     def change(editor: TomlEditor) -> None:
         table = (_RULES, identity)
         present = dict(editor.data.get(_RULES, {}).get(identity, {}))
-        if not wanted:
+        if not values:
             editor.drop_table(table)
         for name in present:
-            if name not in wanted and name != _KIND:
+            if name not in values and name != _KIND:
                 editor.drop(table, name)
-        for name, value in wanted.items():
+        for name, value in values.items():
             if present.get(name) != value:
                 editor.put(table, name, value)
 
@@ -181,7 +181,7 @@ def _edit(path: Path, change: Callable[[TomlEditor], None]) -> None:
         raise AlertFileError(str(error)) from None
 
 
-class _Reader:
+class _AlertFileReader:
     """Reads one file, and says of each fault where it stands."""
 
     def __init__(self, path: Path, text: str) -> None:

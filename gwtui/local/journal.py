@@ -165,7 +165,7 @@ class Journal:
         the journal is as it was.
         """
 
-        def wanted(lines: Iterable[bytes]) -> Iterator[bytes]:
+        def kept_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
             found = [(line, parsed_line(line)) for line in lines]
             entries = [(line, data, None if data is None else _entry(data)) for line, data in found]
             last: dict[str, datetime] = {}
@@ -183,7 +183,7 @@ class Journal:
                 ):
                     yield line
 
-        return self._file.keep(wanted, over)
+        return self._file.keep(kept_lines, over)
 
 
 def _open(entries: Iterable[JournalEntry], now: datetime | None) -> tuple[OpenIntent, ...]:

@@ -114,8 +114,8 @@ class LineFile:
             return
         yield from parsed(content)
 
-    def keep(self, wanted: Callable[[Iterable[bytes]], Iterable[bytes]], over: int) -> bool:
-        """Replace the file by those of its lines that are wanted, when it is larger than ``over``.
+    def keep(self, select: Callable[[Iterable[bytes]], Iterable[bytes]], over: int) -> bool:
+        """Replace the file by the lines that ``select`` gives, when it is larger than ``over``.
 
         It is replaced whole or not at all, whatever happens. Whether it was. Raises OSError.
         """
@@ -123,7 +123,7 @@ class LineFile:
             return False
         with self.locked() as descriptor:
             content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
-            kept = b"".join(line + b"\n" for line in wanted(content.split(b"\n")) if line)
+            kept = b"".join(line + b"\n" for line in select(content.split(b"\n")) if line)
             if len(kept) >= len(content):
                 return False
             replace_file(self.path, kept)

@@ -123,14 +123,14 @@ def line_of(record: logging.LogRecord) -> str:
     """A record as lines of text, without any secret. Never raises."""
     moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
     head = f"{moment.removesuffix('+00:00')}Z {record.levelname} [{record.process}] {record.name}"
-    lines = [safe_line(f"{head}: {_said(record)}", _LONGEST)]
+    lines = [safe_line(f"{head}: {_message(record)}", _LONGEST)]
     error = record.exc_info[1] if record.exc_info else None
     if error is not None:
         lines += [f"    {line}" for line in places(error) if line]
     return "\n".join(lines)
 
 
-def _said(record: logging.LogRecord) -> str:
+def _message(record: logging.LogRecord) -> str:
     if record.name.partition(".")[0] != _OURS:
         begins = (words for words in _KNOWN_WORDS if str(record.msg).startswith(words))
         return f"{next(begins, 'said something')} ({record.module}:{record.lineno})"

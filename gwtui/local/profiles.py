@@ -266,10 +266,10 @@ def parse_profiles(path: Path, text: str, *, keep_unknown: bool = False) -> Prof
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ProfileError(not_toml(path, text, error)) from None
-    return _Reader(path, text, keep_unknown).book(content)
+    return _ProfileFileReader(path, text, keep_unknown).book(content)
 
 
-class _Reader:
+class _ProfileFileReader:
     """Reads one file, and says of each fault where it stands."""
 
     def __init__(self, path: Path, text: str, keep_unknown: bool) -> None:

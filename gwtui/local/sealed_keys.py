@@ -63,7 +63,7 @@ class SealedKeysFound:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _ShownKey:
     """A key that this process shows; others see so by the lock on the descriptor."""
 
     descriptor: int
@@ -89,7 +89,7 @@ class SealedKeys:
         self._token = token
         self._now = now
         self._lifetime = lifetime
-        self._held: dict[str, _Held] = {}
+        self._held: dict[str, _ShownKey] = {}
 
     def trouble(self) -> str | None:
         """Why nothing can be sealed now, to end a sentence with; None when a trial succeeded."""
@@ -265,7 +265,7 @@ class SealedKeys:
 
     def _hold(self, label: Label, descriptor: int) -> None:
         self.release(label.plan)
-        self._held[label.plan] = _Held(descriptor, label.until)
+        self._held[label.plan] = _ShownKey(descriptor, label.until)
 
     def _files(self) -> Iterator[tuple[Path, str]]:
         """Our files with their ids, whole ones before torn ones; nothing else is ever touched."""

@@ -3,6 +3,11 @@
 An edit touches only the lines of the statement it is about: comments, order, blank lines and
 fields that this program does not know stay byte for byte. The result is read again and compared
 with what the edit means before anybody gets it.
+
+tomlkit's own documents cannot do this: a comment between two tables belongs to the upper one there,
+so that removing a table loses the comment above the next, and a new key lands below that comment;
+added lines end in LF in a CRLF file, and nothing has a line number. Only single statements are
+written with it.
 """
 
 from __future__ import annotations

@@ -84,23 +84,23 @@ async def key_uses(client: GatewayClient, key: ApiKey, now: datetime) -> Uses:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _KeyGuardrail:
     """The guardrail on a key by its name; None for none."""
 
     guardrail: str | None
 
 
-async def _guardrail_on(client: GatewayClient, key: ApiKey) -> _Held:
+async def _guardrail_on(client: GatewayClient, key: ApiKey) -> _KeyGuardrail:
     """Raises GatewayError."""
     assigned = (await client.guardrails.key_assignments(None)).items
     identity = next((one.guardrail_id for one in assigned if one.key_hash == key.hash), None)
     if not identity:
-        return _Held(None)
+        return _KeyGuardrail(None)
     try:
         guardrail = await client.guardrails.get(identity)
     except GatewayError:
-        return _Held(identity)
-    return _Held(quoted(guardrail.name, identity))
+        return _KeyGuardrail(identity)
+    return _KeyGuardrail(quoted(guardrail.name, identity))
 
 
 def _spent(rows: Sequence[ActivityRow], now: datetime) -> str:

@@ -59,7 +59,7 @@ class AlertNotices:
             return
         newest = state.value[0].id if state.value else 0
         if self._last is not None and newest > self._last:
-            new = [event for event in state.value if event.id > self._last and event.told]
+            new = [event for event in state.value if event.id > self._last and event.notifies]
             self._app.call_later(self._notify, new[::-1])
         self._last = newest
 

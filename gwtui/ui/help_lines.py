@@ -40,7 +40,7 @@ def help_lines(
     actions: Sequence[Action], spec: ResourceSpec[Any] | None, width: int, *, read_only: bool
 ) -> list[Content]:
     """Every action by scope, then the keys of lists, the filter's language and the columns."""
-    page = _Page(width)
+    page = _HelpPage(width)
     for title, scope in _groups(actions, spec):
         group = [action for action in actions if action.scope == scope]
         if group:
@@ -61,7 +61,7 @@ def _groups(actions: Sequence[Action], spec: ResourceSpec[Any] | None) -> list[t
     return [*dict.fromkeys(groups), ("Lists", LIST), ("Everywhere", APP)]
 
 
-class _Page:
+class _HelpPage:
     """Lines of a name and what it means, the meaning folded beside it."""
 
     def __init__(self, width: int) -> None:

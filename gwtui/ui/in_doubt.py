@@ -74,10 +74,10 @@ async def offer_at_start(app: DashboardApp) -> None:
     if screen is not app.screen:
         app.say(f"{title}. {LATER}", severity="warning")
         return
-    wanted = await app.push_screen_wait(
+    agreed = await app.push_screen_wait(
         AskScreen(title, _about(app, found), safe="Later", deliberate="Look now")
     )
-    if wanted:
+    if agreed:
         await app.open_route(route_to(found[0].id if len(found) == 1 else ""))
     else:
         app.say(LATER)

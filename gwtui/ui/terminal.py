@@ -55,15 +55,15 @@ class TerminalTitle:
 
     def show(self, driver: Driver | None, text: str) -> None:
         """Show a text; an empty one gives the title back."""
-        wanted = safe_line(text, _LONGEST)
-        if driver is None or wanted == self._shown:
+        title = safe_line(text, _LONGEST)
+        if driver is None or title == self._shown:
             return
-        if not wanted:
+        if not title:
             self.give_back(driver)
             return
-        driver.write(("" if self._shown else _PUSH) + _SET.format(wanted))
+        driver.write(("" if self._shown else _PUSH) + _SET.format(title))
         driver.flush()
-        self._shown = wanted
+        self._shown = title
 
     def give_back(self, driver: Driver | None) -> None:
         """The title from before."""

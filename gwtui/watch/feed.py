@@ -78,10 +78,10 @@ Listener = Callable[[FeedState[T]], None]
 
 @dataclass(slots=True, eq=False)
 class _Flight:
-    """One read: ``wanted`` when somebody asked for it, ``started`` once it left the queue."""
+    """One read: ``requested`` when somebody asked for it, ``started`` once it left the queue."""
 
     landed: asyncio.Future[None]
-    wanted: bool
+    requested: bool
     started: bool = False
 
 
@@ -218,9 +218,9 @@ class Feed(Generic[T]):
         self._outdate()
         flight = self._flight
         if flight is None:
-            landed = self._begin(wanted=True)
+            landed = self._begin(requested=True)
         elif not flight.started:
-            flight.wanted = True
+            flight.requested = True
             landed = flight.landed
         else:
             landed = self._next = self._next or asyncio.get_running_loop().create_future()
@@ -243,17 +243,17 @@ class Feed(Generic[T]):
     # One read -------------------------------------------------------------------------------
 
     def _begin(
-        self, *, wanted: bool, landed: asyncio.Future[None] | None = None
+        self, *, requested: bool, landed: asyncio.Future[None] | None = None
     ) -> asyncio.Future[None]:
         self._stop_timer()
-        flight = _Flight(landed or asyncio.get_running_loop().create_future(), wanted)
+        flight = _Flight(landed or asyncio.get_running_loop().create_future(), requested)
         self._flight = flight
         self._spawn(self._fly(flight)).add_done_callback(lambda _: self._land(flight))
         return flight.landed
 
     async def _fly(self, flight: _Flight) -> None:
         async with self._gate:
-            if self._closed or not (flight.wanted or (self.polling and self._held_for() <= 0)):
+            if self._closed or not (flight.requested or (self.polling and self._held_for() <= 0)):
                 return  # nobody is left who wants it now
             flight.started = True
             self._publish(replace(self._state, refreshing=True))
@@ -319,7 +319,7 @@ class Feed(Generic[T]):
             self._due = -math.inf
         if self._next is not None:
             landed, self._next = self._next, None
-            self._begin(wanted=True, landed=landed)
+            self._begin(requested=True, landed=landed)
         else:
             self._schedule()
 
@@ -332,7 +332,7 @@ class Feed(Generic[T]):
             return
         delay = max(self._until_due(pace), self._held_for())
         if delay <= 0:
-            self._begin(wanted=False)
+            self._begin(requested=False)
         else:
             self._timer = self._spawn(self._wait(delay))
 

@@ -11,7 +11,7 @@ from gateway_bench import Bench, bench
 
 from gwtui.contract.content_filters import BUILTIN_LABELS, BUILTIN_SLUGS
 from gwtui.contract.dialects import GENERIC, OPENROUTER, Dialect
-from gwtui.contract.guardrail_rules import legal_actions
+from gwtui.contract.guardrails import legal_actions
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 MODEL, CANONICAL = "northwind/atlas-large", "northwind/atlas-large-"

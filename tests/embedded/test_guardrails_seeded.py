@@ -13,8 +13,7 @@ from gateway_bench import START, Bench, bench
 
 from gwtui.contract.byok import CreateByokRequest
 from gwtui.contract.dialects import GENERIC, OPENROUTER
-from gwtui.contract.guardrail_rules import guardrail_problems
-from gwtui.contract.guardrails import CreateGuardrailRequest
+from gwtui.contract.guardrails import CreateGuardrailRequest, guardrail_problems
 from gwtui.embedded.simulator import build_catalog, build_world
 
 WORLD = build_world(1, START)

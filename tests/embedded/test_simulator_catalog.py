@@ -12,14 +12,12 @@ from gwtui.contract.models import Endpoint, Model, ModelEndpoints, Provider
 from gwtui.contract.pricing import PRICE_KEYS, Pricing
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.values import (
-    ENDPOINT_STATUSES,
     INPUT_MODALITIES,
     OUTPUT_MODALITIES,
     QUANTIZATIONS,
     SERVICE_TIERS,
     SUPPORTED_PARAMETERS,
     WEEKDAYS,
-    WORKLOADS,
 )
 from gwtui.embedded.simulator import Catalog, build_catalog, endpoints_answer
 
@@ -42,6 +40,18 @@ MODEL_FIELDS = frozenset(
     }
 )
 """Required by extended contract section 7."""
+ENDPOINT_STATUSES = (0, -1, -2, -3, -5, -10)
+WORKLOADS = (
+    "decisions",
+    "embeddings",
+    "image_generation",
+    "rerank",
+    "stt",
+    "text_generation",
+    "tts",
+    "unknown",
+    "video_generation",
+)
 
 
 @pytest.fixture(scope="module")

@@ -242,4 +242,4 @@ def test_nearness_goes_by_the_gateways_clock() -> None:
     assert near(TimeWindow.around(NOW, ClockSkew()), moments, lambda n: moments[n]).inside == (
         "by this machine's clock",
     )
-    assert window.told == "between 2026-11-21 07:55:00 and 08:05:02 UTC"
+    assert window.text == "between 2026-11-21 07:55:00 and 08:05:02 UTC"

@@ -17,11 +17,11 @@ from fake_clock import START
 from gwtui.cli.main import main
 from gwtui.domain.alert_rules import CreditsRule
 from gwtui.embedded.demo import BASE_URL
-from gwtui.local.told_command import ToldCommandError, tell_command
+from gwtui.local.alert_command import AlertCommandError, run_alert_command
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.engine import AlertThread
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
-from gwtui.watch.alerts.notifier import AT_A_TIME, MOST_WAITING, Telling
+from gwtui.watch.alerts.notifier import AT_A_TIME, MOST_WAITING, AlertNotifier
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
 from history_kit import desk
@@ -46,9 +46,9 @@ def program(folder: Path, body: str) -> list[str]:
     return [sys.executable, str(file), str(folder)]
 
 
-async def told(telling: Telling) -> None:
+async def told(notifier: AlertNotifier) -> None:
     for _ in range(1000):
-        if not telling.busy:
+        if not notifier.busy:
             return
         await asyncio.sleep(0.01)
     raise AssertionError("the program never ended")
@@ -64,9 +64,9 @@ async def test_it_gets_one_line_of_json_and_no_token(
         "(out / 'session').write_text(f'{os.getsid(0)} {os.getpid()}')\n"
         "print('noise'); print('noise', file=sys.stderr)"
     )
-    telling = Telling({"profile": "work", "gateway": "https://gateway.example"})
-    telling.tell(program(tmp_path, body), [EVENT])
-    await told(telling)
+    notifier = AlertNotifier({"profile": "work", "gateway": "https://gateway.example"})
+    notifier.tell(program(tmp_path, body), [EVENT])
+    await told(notifier)
     lines = (tmp_path / "in").read_text().splitlines()
     assert len(lines) == 1
     given = json.loads(lines[0])
@@ -85,7 +85,7 @@ async def test_it_gets_one_line_of_json_and_no_token(
 async def test_no_shell_reads_its_arguments(tmp_path: Path) -> None:
     body = "(out / 'argv').write_text(json.dumps(sys.argv[2:]))"
     command = [*program(tmp_path, body), "$HOME; touch x", "`id`", "*"]
-    await tell_command(command, "{}")
+    await run_alert_command(command, "{}")
     assert json.loads((tmp_path / "argv").read_text()) == ["$HOME; touch x", "`id`", "*"]
 
 
@@ -96,8 +96,8 @@ async def test_a_slow_one_is_ended_with_its_children(tmp_path: Path) -> None:
         "time.sleep(60)"
     )
     begun = time.monotonic()
-    with pytest.raises(ToldCommandError, match=r"did not end within 1 s"):
-        await tell_command(program(tmp_path, body), "{}", limit=1)
+    with pytest.raises(AlertCommandError, match=r"did not end within 1 s"):
+        await run_alert_command(program(tmp_path, body), "{}", limit=1)
     assert time.monotonic() - begun < 10
     for name in ("pid-True", "pid-False"):
         wait_until_gone(int((tmp_path / name).read_text()))
@@ -124,27 +124,27 @@ def wait_until_gone(pid: int) -> None:
     ],
 )
 async def test_failures_are_named(command: list[str], says: str) -> None:
-    with pytest.raises(ToldCommandError) as caught:
-        await tell_command(command, "{}")
+    with pytest.raises(AlertCommandError) as caught:
+        await run_alert_command(command, "{}")
     assert says in str(caught.value)
 
 
 async def test_one_that_does_not_read_is_no_failure() -> None:
-    await tell_command([sys.executable, "-c", "pass"], "x" * 1_000_000)
+    await run_alert_command([sys.executable, "-c", "pass"], "x" * 1_000_000)
 
 
 async def test_the_same_failure_is_told_once(tmp_path: Path) -> None:
     failures: list[str] = []
-    telling = Telling({}, failures.append)
+    notifier = AlertNotifier({}, failures.append)
     for _ in range(3):
-        telling.tell(["/nowhere/at-all"], [EVENT])
-        await told(telling)
+        notifier.tell(["/nowhere/at-all"], [EVENT])
+        await told(notifier)
     assert len(failures) == 1
     assert "/nowhere/at-all" in failures[0]
-    telling.tell([sys.executable, "-c", ""], [EVENT])
-    await told(telling)
-    telling.tell(["/nowhere/at-all"], [EVENT])
-    await told(telling)
+    notifier.tell([sys.executable, "-c", ""], [EVENT])
+    await told(notifier)
+    notifier.tell(["/nowhere/at-all"], [EVENT])
+    await told(notifier)
     assert len(failures) == 2, "after it worked, it is news again"
 
 
@@ -162,17 +162,17 @@ async def test_it_is_told_what_is_to_be_told_a_few_at_a_time(
         texts.append(text)
         running -= 1
 
-    monkeypatch.setattr("gwtui.watch.alerts.notifier.tell_command", tell)
-    telling = Telling({})
+    monkeypatch.setattr("gwtui.watch.alerts.notifier.run_alert_command", tell)
+    notifier = AlertNotifier({})
     events = [replace(EVENT, id=number) for number in range(10)]
     events += [replace(EVENT, id=50, quiet=True), replace(EVENT, id=51, event="acknowledged")]
-    telling.tell(["x"], events)
-    telling.tell(None, events)
-    await told(telling)
+    notifier.tell(["x"], events)
+    notifier.tell(None, events)
+    await told(notifier)
     assert [json.loads(text)["id"] for text in texts] == list(range(10))
     assert most == AT_A_TIME
-    telling.tell(["x"], [replace(EVENT, id=number) for number in range(500)])
-    await told(telling)
+    notifier.tell(["x"], [replace(EVENT, id=number) for number in range(500)])
+    await told(notifier)
     assert len(texts) <= 10 + AT_A_TIME + MOST_WAITING, "an avalanche does not start as many"
 
 

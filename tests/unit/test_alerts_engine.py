@@ -70,7 +70,7 @@ class Program:
     async def present(self) -> dict[str, Alert]:
         """What fires, by its rule."""
         found = await self.alerts.present()
-        return {alert.key.rule: alert for alert in found if alert.standing.alerting}
+        return {alert.key.rule: alert for alert in found if alert.status.alerting}
 
     async def told(self) -> list[tuple[str, str]]:
         return [(one.event, one.key.rule) for one in reversed(await self.alerts.events(100))]
@@ -204,7 +204,7 @@ async def test_a_gateway_that_cannot_be_read_is_told_once_and_blinds_nothing_els
         assert (await one.told())[1:] == [("fired", "gateway-unreadable")]
         present = await one.present()
         assert present["gateway-unreadable"].name == "gateway"
-        assert present["key-near-limit"].standing.state == "firing", "a gap clears nothing"
+        assert present["key-near-limit"].status.state == "firing", "a gap clears nothing"
         world.faults = {}
         await time.advance(420)
         assert (await one.told())[2:] == [("cleared", "gateway-unreadable")]

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.domain.alert_rules import KINDS, CreditsRule, PriceRule, UptimeRule, default_rules
+from gwtui.domain.alert_rules import (
+    KINDS,
+    CreditsRule,
+    EventRule,
+    PriceRule,
+    UptimeRule,
+    default_rules,
+)
 from gwtui.domain.quantities import parse_quantity, parse_span, quantity, span
 from gwtui.local.alert_file import (
     AlertEffects,
@@ -182,5 +189,5 @@ def test_a_span_reads_back_as_the_same(seconds: int) -> None:
 def test_every_kind_has_bounds_in_a_unit() -> None:
     price = PriceRule(name="x")
     assert price.at_least == 0
-    assert price.happens
-    assert not default_rules()["credits-low"].happens
+    assert isinstance(price, EventRule)
+    assert not isinstance(default_rules()["credits-low"], EventRule)

@@ -53,11 +53,11 @@ def test_silence_ends_by_itself_and_then_tells_again(room: Room) -> None:
     store.silence(room.connection, [key], room.now, room.now + timedelta(hours=1), "kim")
     assert not room.alerts[0].loud
     assert balance(room, 50, 5) == ["cleared", "fired"]
-    assert all(event.quiet and not event.told for event in room.events[-2:]), "nobody is told"
+    assert all(event.quiet and not event.notifies for event in room.events[-2:]), "nobody is told"
     room.restart()
     assert room.later(timedelta(minutes=30)) == []
     assert room.later(timedelta(minutes=30)) == ["unsilenced"]
-    assert room.events[-1].told
+    assert room.events[-1].notifies
     assert room.events[-1].said == "the silence is over: $5.00 left"
     assert room.alerts[0].loud
     assert room.later(timedelta(hours=1)) == [], "once"
@@ -70,7 +70,7 @@ def test_silence_on_what_is_over_ends_without_a_word(room: Room) -> None:
     store.silence(room.connection, [key], room.now, room.now + timedelta(hours=1), "kim")
     balance(room, 50)
     assert room.later(timedelta(hours=2)) == []
-    assert [event.told for event in balance(room, 5) and room.events[-1:]] == [True]
+    assert [event.notifies for event in balance(room, 5) and room.events[-1:]] == [True]
 
 
 def test_silence_can_be_lifted(room: Room) -> None:

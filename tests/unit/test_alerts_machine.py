@@ -29,17 +29,17 @@ def run(
     timing: Timing = AT_ONCE,
     *,
     minutes: Sequence[int] | None = None,
-    standing: AlertState = QUIET,
+    status: AlertState = QUIET,
 ) -> tuple[Told, AlertState]:
     """One reading a minute; gives the minutes at which something happened."""
     told: Told = []
     for minute, value in zip(minutes or range(len(values)), values, strict=True):
         evidence = None if value is None else bounds.evidence(Decimal(value))
-        found = step(standing, evidence, START + minute * MINUTE, timing, PATIENCE)
-        standing = found.standing
+        found = step(status, evidence, START + minute * MINUTE, timing, PATIENCE)
+        status = found.status
         if found.transition is not None:
             told.append((minute, found.transition))
-    return told, standing
+    return told, status
 
 
 def test_without_a_wait_it_fires_and_clears_at_once() -> None:
@@ -60,8 +60,8 @@ def test_bad_must_last_before_it_fires() -> None:
 
 
 def test_good_must_last_before_it_clears() -> None:
-    told, standing = run([80] * 6 + [99] * 5, timing=FIVE)
-    assert (told, standing.state) == ([(5, "fired")], "clearing")
+    told, status = run([80] * 6 + [99] * 5, timing=FIVE)
+    assert (told, status.state) == ([(5, "fired")], "clearing")
     assert run([80] * 6 + [99] * 6, timing=FIVE)[0][1:] == [(11, "cleared")]
     assert run([80] * 6 + [99] * 4 + [92] + [99] * 5, timing=FIVE)[0] == [(5, "fired")]
     assert run([80] * 6 + [99] * 4 + [80] + [99] * 6, timing=FIVE)[0][1:] == [(16, "cleared")]
@@ -103,8 +103,8 @@ def test_what_happens_is_news_for_a_time() -> None:
     fired = occur(START)
     assert fired.transition == "fired"
     day = timedelta(days=1)
-    assert lapse(fired.standing, START + day - MINUTE, day).transition is None
-    assert lapse(fired.standing, START + day, day).transition == "cleared"
+    assert lapse(fired.status, START + day - MINUTE, day).transition is None
+    assert lapse(fired.status, START + day, day).transition == "cleared"
     assert lapse(QUIET, START + day, day).transition is None
 
 
@@ -124,9 +124,9 @@ def test_firing_and_clearing_take_turns(values: list[int | None], timing: Timing
 
 @given(st.lists(st.integers(90, 94), max_size=60), st.booleans(), TIMINGS)
 def test_it_never_flaps_inside_the_band(values: list[int], firing: bool, timing: Timing) -> None:
-    standing = AlertState("firing" if firing else "quiet", START - MINUTE)
-    told, after = run(values, timing=timing, standing=standing)
-    assert (told, after.state) == ([], standing.state)
+    status = AlertState("firing" if firing else "quiet", START - MINUTE)
+    told, after = run(values, timing=timing, status=status)
+    assert (told, after.state) == ([], status.state)
 
 
 @given(VALUES, TIMINGS, st.integers(0, 80))
@@ -135,9 +135,9 @@ def test_the_same_readings_give_the_same_events(
 ) -> None:
     whole, _ = run(values, timing=timing)
     assert run(values, timing=timing)[0] == whole
-    first, standing = run(values[:cut], timing=timing)
+    first, status = run(values[:cut], timing=timing)
     rest, _ = run(
-        values[cut:], timing=timing, standing=standing, minutes=range(cut, max(cut, len(values)))
+        values[cut:], timing=timing, status=status, minutes=range(cut, max(cut, len(values)))
     )
     assert first + rest == whole, "also in two goes"
 

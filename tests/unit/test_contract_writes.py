@@ -11,8 +11,7 @@ from pydantic import ValidationError
 from gwtui.contract.budgets import PutBudgetRequest, budget_conflict
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.dialects import GENERIC, OPENROUTER
-from gwtui.contract.guardrail_rules import guardrail_problems, legal_actions
-from gwtui.contract.guardrails import CreateGuardrailRequest
+from gwtui.contract.guardrails import CreateGuardrailRequest, guardrail_problems, legal_actions
 from gwtui.contract.organization import ChangeMembersRequest
 from gwtui.contract.request import MASK, problems
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from gwtui.domain.runway import WINDOWS
+from gwtui.watch.history.credits import BALANCE, TOTAL_CREDITS, TOTAL_USAGE, credits_state
 from gwtui.watch.history.model import SeriesKey, Subject
 from gwtui.watch.history.replay import differences, snapshot_at
-from gwtui.watch.history.standing import BALANCE, TOTAL_CREDITS, TOTAL_USAGE, standing
 from history_kit import START, Desk, desk, minutes
 
 ENDPOINT = Subject("endpoint", "lab/model lab")
@@ -118,7 +118,7 @@ def test_how_the_credits_stand_comes_from_what_was_recorded(history: Desk) -> No
         if minute % 360 == 0:
             history.keep_up(START + minutes(minute))
     now = START + 8 * DAY - minutes(10)
-    found = standing(history.reader, now)
+    found = credits_state(history.reader, now)
     assert found.balance.value == bought - used + Decimal("0.5")
     assert [burn.window for burn in found.burns] == list(WINDOWS)
     for burn in found.burns:
@@ -137,7 +137,7 @@ def test_a_past_standing_knows_nothing_of_later(history: Desk) -> None:
         history.see(
             START + minutes(minute), {TOTAL_USAGE: minute, BALANCE: 500 - minute}, every=300
         )
-    early = standing(history.reader, START + HOUR)
+    early = credits_state(history.reader, START + HOUR)
     assert early.balance.value == 440
     assert early.burns[0].rate is not None
     assert early.burns[0].rate.usd_per_hour == 60

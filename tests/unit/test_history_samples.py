@@ -201,11 +201,11 @@ def test_what_came_changed_and_went_is_told_once(history: Desk) -> None:
         history.see(START + minutes(minute), facts=found, covers=KEYS)
     told = history.reader.changes(START, START + minutes(9))
     assert [(change.kind, change.field, change.before, change.after) for change in told] == [
-        (kinds.KEY_DELETED, "", None, None),
+        ("key.deleted", "", None, None),
         (kinds.KEY_ENABLED, "disabled", True, False),
         (kinds.KEY_DISABLED, "disabled", False, True),
-        (kinds.KEY_CHANGED, "name", "ci", "cd"),
-        (kinds.KEY_CREATED, "", None, None),
+        ("key.changed", "name", "ci", "cd"),
+        ("key.created", "", None, None),
     ]
     assert told[0].name == "cd"
     assert (told[0].not_before, told[0].at) == (START + minutes(4), START + minutes(5))
@@ -221,7 +221,7 @@ def test_changes_are_found_by_kind_resource_and_subject(history: Desk) -> None:
         history.see(START + minutes(minute), facts=found)
     end = START + minutes(9)
     assert {change.kind for change in history.reader.changes(START, end)} == {
-        kinds.KEY_CHANGED,
+        "key.changed",
         kinds.WORKSPACE_BUDGET,
     }
     of_kind = history.reader.changes(START, end, [kinds.WORKSPACE_BUDGET])

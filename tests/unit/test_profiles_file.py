@@ -10,8 +10,10 @@ import stat
 import time
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+import tomlkit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -95,6 +97,17 @@ def test_every_line_that_does_not_change_stays_as_it_was(path: Path) -> None:
 def test_a_removed_profile_leaves_the_comments_around_it(path: Path) -> None:
     remove_profile(path, "work")
     assert path.read_text() == WITHOUT_WORK
+
+
+def test_tomlkit_alone_moves_the_comment_above_the_next_table() -> None:
+    document: dict[str, Any] = tomlkit.parse(OWNERS)
+    document["profiles"]["work"]["critical"] = True
+    assert "# the lab\ncritical = true\n[profiles.lab]" in tomlkit.dumps(document)
+    del document["profiles"]["work"]
+    assert "# the lab" not in tomlkit.dumps(document)
+    editor = TomlEditor(OWNERS)
+    editor.drop_table(("profiles", "work"))
+    assert "# the lab\n[profiles.lab]" in editor.text()
 
 
 def test_an_edit_that_changes_nothing_writes_nothing(path: Path) -> None:

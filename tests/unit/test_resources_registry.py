@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
 import pytest
 from textual.screen import Screen
 
+from gwtui.cli.lists.command import declaration
+from gwtui.cli.resources import RESOURCES as HEADLESS
+from gwtui.cli.resources import Resource
 from gwtui.crud.resource import ResourceSpec
 from gwtui.resources.registry import ENTRIES, RESOURCES, SCREENS, TABS, TITLES, RegistryEntry
 
@@ -23,6 +27,13 @@ def test_an_entry_leads_to_its_declaration(entry: RegistryEntry) -> None:
     assert isinstance(spec, ResourceSpec)
     assert (spec.id, spec.title) == (entry.id, entry.title)
     assert spec.opens is None or spec.opens in TITLES
+
+
+@pytest.mark.parametrize("resource", HEADLESS.values(), ids=lambda resource: resource.id)
+def test_titles_are_words_and_no_name_of_the_program(resource: Resource) -> None:
+    spec = declaration(resource)
+    titles = [spec.title, spec.singular, *(one.title for one in (*spec.columns, *spec.sections))]
+    assert [title for title in titles if re.search(r"[a-z][A-Z]|_", title)] == []
 
 
 def test_the_mappings_agree() -> None:

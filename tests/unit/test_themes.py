@@ -11,8 +11,7 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.main import main
-from gwtui.cli.options import add_display_options
-from gwtui.cli.parsing import SuggestingParser
+from gwtui.cli.parsing import SuggestingParser, add_display_options
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.themes import THEMES, TITLES
 

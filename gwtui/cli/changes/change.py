@@ -98,21 +98,21 @@ class ChangeContext:
 
     # What is named ------------------------------------------------------------------------------
 
-    async def identity(self, spec: ResourceSpec[Any], wanted: str) -> str:
+    async def identity(self, spec: ResourceSpec[Any], text: str) -> str:
         """The identifier of what is called so. Raises CommandError and GatewayError."""
-        if _WHOLE.fullmatch(wanted):
-            return wanted
-        return spec.identity(await self.row(spec, wanted))
+        if _WHOLE.fullmatch(text):
+            return text
+        return spec.identity(await self.row(spec, text))
 
-    async def row(self, spec: ResourceSpec[T], wanted: str) -> T:
+    async def row(self, spec: ResourceSpec[T], text: str) -> T:
         """The row of a list that is called so. Raises CommandError and GatewayError."""
         rows = await self.readings.value(spec.feed(self.session.hub, Scope()))
-        return find_row(spec, rows, wanted)
+        return find_row(spec, rows, text)
 
-    async def workspace(self, wanted: str) -> Workspace:
+    async def workspace(self, text: str) -> Workspace:
         """A workspace, read anew. Raises CommandError and GatewayError."""
-        known = wanted if _WHOLE.fullmatch(wanted) else None
-        identity = known or (await find_workspace(self.readings, wanted)).id or ""
+        known = text if _WHOLE.fullmatch(text) else None
+        identity = known or (await find_workspace(self.readings, text)).id or ""
         return await self.gateway.workspaces.get(identity)
 
     async def workspace_names(self, *, default: bool = False) -> dict[str, str]:
@@ -145,15 +145,15 @@ class ChangeContext:
         Raises NothingToDoError where none does, CommandError and GatewayError.
         """
         request = await self.request(model)
-        wanted = {
+        changed = {
             name: getattr(request, name)
             for name in request.model_fields_set
             if known.get(name, ABSENT) != getattr(request, name)
         }
-        if not wanted:
+        if not changed:
             raise NothingToDoError("it is like this already")
-        tell_left_alone(request.model_fields_set - wanted.keys())
-        return validated(model, wanted)
+        tell_left_alone(request.model_fields_set - changed.keys())
+        return validated(model, changed)
 
 
 def tell_left_alone(names: Set[str]) -> None:

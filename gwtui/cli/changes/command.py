@@ -1,4 +1,4 @@
-"""The verbs that change something: plan, consent, one executor, and what became of it."""
+"""The verbs that change something: plan, confirmation, one executor, and what became of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gwtui.cli.asking import NoAnswerGivenError, read_secret
 from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError
 from gwtui.cli.changes.execute import (
     Sent,
-    consent,
+    confirm,
     hand_over,
     made_by,
     outcome_json,
@@ -180,20 +180,20 @@ class ChangeVerb:
         _refuse_early(model, given)
         return given
 
-    async def _work(self, desk: ChangeContext) -> int:
-        await tell_doubts(desk.session)
-        learning = asyncio.ensure_future(_learn_rights(desk.session))
+    async def _work(self, context: ChangeContext) -> int:
+        await tell_doubts(context.session)
+        learning = asyncio.ensure_future(_learn_rights(context.session))
         try:
-            plan = await self.change.plan(desk)
+            plan = await self.change.plan(context)
         except NothingToDoError as nothing:
             narrate(f"nothing to do: {nothing}")
             return exits.OK
         finally:
             await learning
-        return await self._decide(desk, plan)
+        return await self._decide(context, plan)
 
-    async def _decide(self, desk: ChangeContext, plan: Plan[Any]) -> int:
-        arguments, session = desk.arguments, desk.session
+    async def _decide(self, context: ChangeContext, plan: Plan[Any]) -> int:
+        arguments, session = context.arguments, context.session
         as_json = arguments.output == "json"
         if arguments.plan:
             _print_plan(plan, as_json=as_json)
@@ -203,7 +203,7 @@ class ChangeVerb:
         if reasons and not arguments.yes:
             narrate(f"refused: {plan.title}: {' '.join(reasons)}")
             return exits.FAILED
-        agreed = await consent(
+        agreed = await confirm(
             plan, session.connection, yes=arguments.yes, confirm=arguments.confirm
         )
         if reasons and agreed is not None:
@@ -297,8 +297,8 @@ def _only_in(model: type[RequestModel], name: str) -> str:
 
 
 def _takes(schema: Mapping[str, Any]) -> str:
-    said = str(schema.get("description", ""))
+    text = str(schema.get("description", ""))
     if is_secret(schema):
-        return f"{said}; secret: --stdin"
+        return f"{text}; secret: --stdin"
     choices = schema.get("enum") or schema.get("items", {}).get("enum")
-    return f"{said}: {', '.join(map(str, choices))}" if choices else said
+    return f"{text}: {', '.join(map(str, choices))}" if choices else text

@@ -67,58 +67,58 @@ class _Verbs:
         self._spec = spec
         self._writes: Writes[Any] = spec.written
 
-    async def create(self, desk: ChangeContext) -> Plan[Any]:
+    async def create(self, context: ChangeContext) -> Plan[Any]:
         how = self._writes.create
         if how is None:
             raise TypeError(f"{self._spec.id} cannot be made")
-        request = await desk.request(how.request)
-        writes = self._writes.for_row(None, desk.dialect)
-        _refuse(writes.check(request, desk.dialect))
-        doubt = await how.doubt(desk.session.hub, desk.readings.value_or_nothing, request)
-        if doubt.serious and not desk.arguments.force:
+        request = await context.request(how.request)
+        writes = self._writes.for_row(None, context.dialect)
+        _refuse(writes.check(request, context.dialect))
+        doubt = await how.doubt(context.session.hub, context.readings.value_or_nothing, request)
+        if doubt.serious and not context.arguments.force:
             why = f"{how.doubtful}: {doubt.text} --force stores it all the same."
             raise CommandError(why, USAGE)
-        names = await desk.workspace_names(default=True)
-        return writes.plan_create(request, plan_context(desk, names), doubt)
+        names = await context.workspace_names(default=True)
+        return writes.plan_create(request, plan_context(context, names), doubt)
 
-    async def update(self, how: Update, desk: ChangeContext) -> Plan[Any]:
-        writes, fresh = await self._named(desk)
-        request = await desk.update(how.request, writes.known(fresh) if not how.secret else {})
-        _refuse(writes.check(request, desk.dialect))
-        at = plan_context(desk, await self._names(desk, how))
-        uses = await writes.uses(desk.gateway, fresh, at)
+    async def update(self, how: Update, context: ChangeContext) -> Plan[Any]:
+        writes, fresh = await self._named(context)
+        request = await context.update(how.request, writes.known(fresh) if not how.secret else {})
+        _refuse(writes.check(request, context.dialect))
+        at = plan_context(context, await self._names(context, how))
+        uses = await writes.uses(context.gateway, fresh, at)
         return writes.plan_update(fresh, request, at, uses, how=how)
 
-    async def switch(self, disabled: bool, desk: ChangeContext) -> Plan[Any]:
-        writes, fresh = await self._named(desk)
+    async def switch(self, disabled: bool, context: ChangeContext) -> Plan[Any]:
+        writes, fresh = await self._named(context)
         if fresh.disabled is disabled:
             state = "disabled" if disabled else "enabled"
             raise NothingToDoError(f"{writes.noun} {writes.name(fresh)} is {state} already")
-        at = plan_context(desk)
-        around = await writes.around(desk.gateway, fresh, at) if disabled else None
+        at = plan_context(context)
+        around = await writes.around(context.gateway, fresh, at) if disabled else None
         return writes.plan_switch(fresh, disabled, at, around)
 
-    async def delete(self, desk: ChangeContext) -> Plan[Any]:
-        (writes, fresh), at = await self._named(desk), plan_context(desk)
-        return writes.plan_delete(fresh, at, await writes.around(desk.gateway, fresh, at))
+    async def delete(self, context: ChangeContext) -> Plan[Any]:
+        (writes, fresh), at = await self._named(context), plan_context(context)
+        return writes.plan_delete(fresh, at, await writes.around(context.gateway, fresh, at))
 
-    async def _named(self, desk: ChangeContext) -> tuple[Writes[Any], Any]:
+    async def _named(self, context: ChangeContext) -> tuple[Writes[Any], Any]:
         """The declaration for what is named, and that as it is now."""
         spec, row, identity = self._spec, None, ""
         if self._writes.by_row:
-            row = await desk.row(spec, desk.arguments.id)
+            row = await context.row(spec, context.arguments.id)
             identity = spec.identity(row)
         elif self._writes.operand:
-            identity = await desk.identity(spec, desk.arguments.id)
-        writes = self._writes.for_row(row, desk.dialect)
-        return writes, await writes.read(desk.gateway, identity)
+            identity = await context.identity(spec, context.arguments.id)
+        writes = self._writes.for_row(row, context.dialect)
+        return writes, await writes.read(context.gateway, identity)
 
-    async def _names(self, desk: ChangeContext, how: Update) -> Mapping[str, str]:
+    async def _names(self, context: ChangeContext, how: Update) -> Mapping[str, str]:
         """Names of the workspaces, where the change may name one, and of what else it lists."""
         scoped = "workspace_id" in how.request.model_fields
-        names = await desk.workspace_names() if scoped else {}
+        names = await context.workspace_names() if scoped else {}
         feed = self._writes.names
-        further = None if feed is None else (await feed(desk.session.hub).refresh()).value
+        further = None if feed is None else (await feed(context.session.hub).refresh()).value
         return {**names, **(further or {})}
 
 
@@ -127,6 +127,6 @@ def _refuse(problems: Sequence[Problem]) -> None:
         raise complaint(problems)
 
 
-def plan_context(desk: ChangeContext, names: Mapping[str, str] | None = None) -> PlanContext:
+def plan_context(context: ChangeContext, names: Mapping[str, str] | None = None) -> PlanContext:
     """What a change is planned in view of, now."""
-    return PlanContext(desk.now, names or {}, desk.dialect)
+    return PlanContext(context.now, names or {}, context.dialect)

@@ -34,13 +34,13 @@ PATIENCE = 20.0
 Sent = tuple[Plan[Any], Outcome[Any]]
 
 
-async def send(executor: WriteExecutor, consent: Confirmation[Any]) -> list[Sent]:
+async def send(executor: WriteExecutor, confirmation: Confirmation[Any]) -> list[Sent]:
     """The requests one after the other, up to the first that was not applied.
 
     An interrupt ends it after the request that is under way.
     """
     done: list[Sent] = []
-    for each in consent.each():
+    for each in confirmation.each():
         outcome, interrupted = await _carry_out(executor, each)
         done.append((each.plan, outcome))
         for what, fault in (
@@ -55,14 +55,14 @@ async def send(executor: WriteExecutor, consent: Confirmation[Any]) -> list[Sent
 
 
 async def _carry_out(
-    executor: WriteExecutor, consent: Confirmation[Any]
+    executor: WriteExecutor, confirmation: Confirmation[Any]
 ) -> tuple[Outcome[Any], bool]:
     """What became of it, and whether somebody interrupted it meanwhile.
 
     What was sent cannot be called back: its answer is worth more than a quick end, above all where
     it holds the value of a new key.
     """
-    task = asyncio.ensure_future(executor.execute(consent))
+    task = asyncio.ensure_future(executor.execute(confirmation))
     try:
         return await asyncio.shield(task), False
     except asyncio.CancelledError:
@@ -161,7 +161,7 @@ T = TypeVar("T")
 NO_TERMINAL = "there is no terminal to ask on: look at it with --plan, then give --yes"
 
 
-async def consent(
+async def confirm(
     plan: Plan[T], connection: Connection, *, yes: bool, confirm: str | None
 ) -> Confirmation[T] | None:
     """The plan as agreed to; None when the person does not want it. Raises CommandError."""

@@ -9,8 +9,8 @@ from gwtui.crud.plan import Plan
 from gwtui.resources.generations.writes import plan_feedback
 
 
-async def _feedback(desk: ChangeContext) -> Plan[None]:
-    return plan_feedback(await desk.request(FeedbackRequest), plan_context(desk))
+async def _feedback(context: ChangeContext) -> Plan[None]:
+    return plan_feedback(await context.request(FeedbackRequest), plan_context(context))
 
 
 CHANGES = (

@@ -27,27 +27,27 @@ _KEYS = Operand("key", "hash or name of a key; may be repeated", option=True)
 _MEMBERS = Operand("member", "user id, mail address or name; may be repeated", option=True)
 
 
-async def _delete(desk: ChangeContext) -> Plan[Any]:
-    row, at = await _made(desk), plan_context(desk)
-    writes = WRITES.for_row(row, desk.dialect)
-    fresh = await writes.read(desk.gateway, row.identity)
-    return writes.plan_delete(fresh, at, await writes.around(desk.gateway, fresh, at))
+async def _delete(context: ChangeContext) -> Plan[Any]:
+    row, at = await _made(context), plan_context(context)
+    writes = WRITES.for_row(row, context.dialect)
+    fresh = await writes.read(context.gateway, row.identity)
+    return writes.plan_delete(fresh, at, await writes.around(context.gateway, fresh, at))
 
 
-async def _assign(desk: ChangeContext) -> Plan[Any]:
-    _refuse_nobody(desk)
-    row = await _made(desk)
-    fresh = await desk.gateway.guardrails.get(row.identity)
-    bindings = (await bindings_feed(desk.session.hub).refresh()).value or Bindings()
+async def _assign(context: ChangeContext) -> Plan[Any]:
+    _refuse_nobody(context)
+    row = await _made(context)
+    fresh = await context.gateway.guardrails.get(row.identity)
+    bindings = (await bindings_feed(context.session.hub).refresh()).value or Bindings()
     names = {identity: display_name(one) for identity, one in (bindings.guardrails or {}).items()}
     plans: list[Plan[Any]] = []
-    if desk.arguments.key:
-        keys = [(await desk.row(KEYS, wanted)).key for wanted in desk.arguments.key]
+    if context.arguments.key:
+        keys = [(await context.row(KEYS, text)).key for text in context.arguments.key]
         called = assignments.key_names(keys)
         plans.append(plan_assign(assignments.KEYS, fresh, called, bindings.keys, names))
-    if desk.arguments.member:
-        people = (await desk.gateway.organization.members()).items
-        found = [find_person(people, wanted) for wanted in desk.arguments.member]
+    if context.arguments.member:
+        people = (await context.gateway.organization.members()).items
+        found = [find_person(people, text) for text in context.arguments.member]
         shown = {one.id or "": shown_person(one, one.id) for one in found}
         called = {user: named(user, shown) for user in shown}
         plans.append(plan_assign(assignments.MEMBERS, fresh, called, bindings.members, names))
@@ -57,23 +57,23 @@ async def _assign(desk: ChangeContext) -> Plan[Any]:
     return _one(plans, "Assign a guardrail in 2 requests")
 
 
-async def _unassign(desk: ChangeContext) -> Plan[Any]:
-    _refuse_nobody(desk)
-    row = await _made(desk)
-    fresh = await desk.gateway.guardrails.get(row.identity)
+async def _unassign(context: ChangeContext) -> Plan[Any]:
+    _refuse_nobody(context)
+    row = await _made(context)
+    fresh = await context.gateway.guardrails.get(row.identity)
     plans: list[Plan[Any]] = []
-    if desk.arguments.key:
-        of_keys = (await desk.gateway.guardrails.key_assignments(row.identity)).items
+    if context.arguments.key:
+        of_keys = (await context.gateway.guardrails.key_assignments(row.identity)).items
         held = [
-            find(of_keys, wanted, "key", lambda one: (one.key_hash, one.key_name))
-            for wanted in desk.arguments.key
+            find(of_keys, text, "key", lambda one: (one.key_hash, one.key_name))
+            for text in context.arguments.key
         ]
         plans.append(plan_unassign(assignments.KEYS, fresh, held, {}))
-    if desk.arguments.member:
-        of_members = (await desk.gateway.guardrails.member_assignments(row.identity)).items
-        people = (await desk.gateway.organization.members()).items
+    if context.arguments.member:
+        of_members = (await context.gateway.guardrails.member_assignments(row.identity)).items
+        people = (await context.gateway.organization.members()).items
         called = {one.id or "": shown_person(one, one.id) for one in people}
-        users = [_user(people, wanted) for wanted in desk.arguments.member]
+        users = [_user(people, text) for text in context.arguments.member]
         chosen = [find(of_members, user, "member", lambda one: (one.user_id,)) for user in users]
         plans.append(plan_unassign(assignments.MEMBERS, fresh, chosen, called))
     return _one(plans, "Take a guardrail away in 2 requests")
@@ -82,8 +82,8 @@ async def _unassign(desk: ChangeContext) -> Plan[Any]:
 # What they share --------------------------------------------------------------------------------
 
 
-async def _made(desk: ChangeContext) -> GuardrailRow:
-    row = await desk.row(GUARDRAILS, desk.arguments.id)
+async def _made(context: ChangeContext) -> GuardrailRow:
+    row = await context.row(GUARDRAILS, context.arguments.id)
     if not row.made:
         raise CommandError(
             "this default guardrail is not made yet: it comes to exist with its first update"
@@ -91,12 +91,12 @@ async def _made(desk: ChangeContext) -> GuardrailRow:
     return row
 
 
-def _user(people: Sequence[Any], wanted: str) -> str:
+def _user(people: Sequence[Any], text: str) -> str:
     """A user id; somebody who left the organization goes by that alone."""
     try:
-        return find_person(tuple(people), wanted).id or ""
+        return find_person(tuple(people), text).id or ""
     except CommandError:
-        return wanted
+        return text
 
 
 def _named(plan: Plan[Any]) -> list[str]:
@@ -110,8 +110,8 @@ def _one(plans: Sequence[Plan[Any]], title: str) -> Plan[Any]:
     return bundle_alike(title, plans, each_back(plans))
 
 
-def _refuse_nobody(desk: ChangeContext) -> None:
-    if not (desk.arguments.key or desk.arguments.member):
+def _refuse_nobody(context: ChangeContext) -> None:
+    if not (context.arguments.key or context.arguments.member):
         raise CommandError("say for what with --key or --member", USAGE)
 
 

@@ -12,12 +12,12 @@ from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import plan_sealed_create
 
 
-async def _create(desk: ChangeContext) -> Plan[CreatedKey]:
-    request = await desk.request(CreateKeyRequest)
-    sealed = desk.session.sealed
+async def _create(context: ChangeContext) -> Plan[CreatedKey]:
+    request = await context.request(CreateKeyRequest)
+    sealed = context.session.sealed
     trouble = await asyncio.to_thread(sealed.trouble)
-    context = plan_context(desk, await desk.workspace_names(default=True))
-    return plan_sealed_create(request, context, sealed, trouble)
+    at = plan_context(context, await context.workspace_names(default=True))
+    return plan_sealed_create(request, at, sealed, trouble)
 
 
 CHANGES: tuple[ChangeCommand, ...] = tuple(

@@ -36,12 +36,12 @@ _INTERVALS = Operand("interval", f"which ones: {', '.join(BUDGET_INTERVALS)}", m
 _PEOPLE = Operand("person", "user id, mail address or name", many=True)
 
 
-async def _delete(desk: ChangeContext) -> Plan[Any]:
-    fresh = await desk.workspace(desk.arguments.id)
-    context = plan_context(desk)
-    around = await WRITES.around(desk.gateway, fresh, context)
-    plan = WRITES.plan_delete(fresh, context, around)
-    if around.is_default and (fresh.slug or fresh.id) not in desk.arguments.confirm_default:
+async def _delete(context: ChangeContext) -> Plan[Any]:
+    fresh = await context.workspace(context.arguments.id)
+    at = plan_context(context)
+    around = await WRITES.around(context.gateway, fresh, at)
+    plan = WRITES.plan_delete(fresh, at, around)
+    if around.is_default and (fresh.slug or fresh.id) not in context.arguments.confirm_default:
         why = f"It is the default workspace: confirm that with --confirm-default {fresh.slug}."
         return replace(plan, obstacles=(*plan.obstacles, why))
     return plan
@@ -56,35 +56,37 @@ CHANGES = (
 # Budgets ------------------------------------------------------------------------------------------
 
 
-async def _set_budgets(desk: ChangeContext) -> Plan[Any]:
-    request = await desk.request(BudgetLimits)
+async def _set_budgets(context: ChangeContext) -> Plan[Any]:
+    request = await context.request(BudgetLimits)
     return await _plan_budgets(
-        desk, {name: getattr(request, name) for name in request.model_fields_set}
+        context, {name: getattr(request, name) for name in request.model_fields_set}
     )
 
 
-async def _remove_budgets(desk: ChangeContext) -> Plan[Any]:
-    intervals = desk.arguments.interval
+async def _remove_budgets(context: ChangeContext) -> Plan[Any]:
+    intervals = context.arguments.interval
     unknown = [one for one in intervals if one not in BUDGET_INTERVALS]
     if unknown:
         raise CommandError(
             f"{unknown[0]!r} is no interval{among(unknown[0], BUDGET_INTERVALS)}", USAGE
         )
-    return await _plan_budgets(desk, dict.fromkeys(intervals))
+    return await _plan_budgets(context, dict.fromkeys(intervals))
 
 
-async def _plan_budgets(desk: ChangeContext, given: Mapping[str, Any]) -> Plan[Any]:
+async def _plan_budgets(context: ChangeContext, given: Mapping[str, Any]) -> Plan[Any]:
     if not given:
         raise CommandError("say what to change with --set or --unset", USAGE)
-    space = await desk.workspace(desk.arguments.workspace)
-    present = WorkspaceBudgets(space, (await desk.gateway.workspaces.budgets(space.id or "")).items)
+    space = await context.workspace(context.arguments.workspace)
+    present = WorkspaceBudgets(
+        space, (await context.gateway.workspaces.budgets(space.id or "")).items
+    )
     known = present.known
-    wanted = {name: value for name, value in given.items() if known.get(name, ABSENT) != value}
-    if not wanted:
+    changed = {name: value for name, value in given.items() if known.get(name, ABSENT) != value}
+    if not changed:
         raise NothingToDoError("the budgets are like this already")
-    tell_left_alone(given.keys() - wanted.keys())
-    plan = present.plan(wanted, desk.now)
-    uses = await read_uses(desk.gateway, space.id or "", desk.now)
+    tell_left_alone(given.keys() - changed.keys())
+    plan = present.plan(changed, context.now)
+    uses = await read_uses(context.gateway, space.id or "", context.now)
     return replace(plan, effects=(*plan.effects, *uses))
 
 
@@ -99,39 +101,39 @@ BUDGETS = (
 # Members ------------------------------------------------------------------------------------------
 
 
-async def _add_members(desk: ChangeContext) -> Plan[Any]:
-    space = await desk.workspace(desk.arguments.workspace)
-    people = (await desk.gateway.organization.members()).items
-    chosen = [find_person(people, wanted) for wanted in dict.fromkeys(desk.arguments.person)]
-    members = (await desk.gateway.workspaces.members(space.id or "")).items
+async def _add_members(context: ChangeContext) -> Plan[Any]:
+    space = await context.workspace(context.arguments.workspace)
+    people = (await context.gateway.organization.members()).items
+    chosen = [find_person(people, text) for text in dict.fromkeys(context.arguments.person)]
+    members = (await context.gateway.workspaces.members(space.id or "")).items
     present = user_ids(members)
     if all(person.id in present for person in chosen):
         raise NothingToDoError("they are members already")
     return plan_add(space, chosen, present)
 
 
-async def _remove_members(desk: ChangeContext) -> Plan[Any]:
-    space = await desk.workspace(desk.arguments.workspace)
-    members = (await desk.gateway.workspaces.members(space.id or "")).items
-    people = (await desk.gateway.organization.members()).items
+async def _remove_members(context: ChangeContext) -> Plan[Any]:
+    space = await context.workspace(context.arguments.workspace)
+    members = (await context.gateway.workspaces.members(space.id or "")).items
+    people = (await context.gateway.organization.members()).items
     known = {person.id: person for person in people if person.id}
     names = {user: shown_person(person, user) for user, person in known.items()}
     chosen = [
         find(
             members,
-            wanted,
+            text,
             "member",
             lambda one: (one.user_id, *_called(known.get(one.user_id or ""))),
         )
-        for wanted in dict.fromkeys(desk.arguments.person)
+        for text in dict.fromkeys(context.arguments.person)
     ]
-    keys = await items_soon(desk.gateway.keys.list(workspace_id=space.id))
-    return plan_remove(space, chosen, keys, names, desk.now)
+    keys = await items_soon(context.gateway.keys.list(workspace_id=space.id))
+    return plan_remove(space, chosen, keys, names, context.now)
 
 
-def find_person(people: tuple[OrganizationMember, ...], wanted: str) -> OrganizationMember:
+def find_person(people: tuple[OrganizationMember, ...], text: str) -> OrganizationMember:
     """Somebody in the organization. Raises CommandError."""
-    return find(people, wanted, "person", lambda one: (one.id, *_called(one)))
+    return find(people, text, "person", lambda one: (one.id, *_called(one)))
 
 
 def _called(person: OrganizationMember | None) -> tuple[str | None, ...]:

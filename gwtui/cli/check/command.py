@@ -36,20 +36,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
         parser.refuse = _refuse
     for name, field in CheckThresholds.model_fields.items():
         option = _REPEATED.get(name, f"--{name.translate(_DASHES)}")
-        said = field.description or ""
+        text = field.description or ""
         if name in _REPEATED:
             parser.add_argument(
                 option,
                 dest=name,
                 action="append",
                 metavar="AUTHOR/SLUG",
-                help=f"{said}; may be repeated",
+                help=f"{text}; may be repeated",
             )
         elif field.annotation is bool:
-            parser.add_argument(option, action="store_true", default=None, help=said)
+            parser.add_argument(option, action="store_true", default=None, help=text)
         else:
             default = f" ({field.default})" if field.default is not None else ""
-            parser.add_argument(option, metavar="N", help=f"{said}{default}")
+            parser.add_argument(option, metavar="N", help=f"{text}{default}")
     add_demo_option(parser)
 
 
@@ -59,10 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     paths = Paths.of_user()
     try:
-        wanted = _wanted(arguments, paths)
-        with _time_limit(wanted.timeout + _GRACE):
+        thresholds = _thresholds(arguments, paths)
+        with _time_limit(thresholds.timeout + _GRACE):
             connect = reach(arguments, paths, may_ask=False)
-            findings = asyncio.run(_look(connect, wanted, paths))
+            findings = asyncio.run(_look(connect, thresholds, paths))
     except CommandError as error:
         return _refuse(str(error))
     except Exception as error:
@@ -82,7 +82,7 @@ def _refuse(message: str) -> int:
     return _say([Finding(Severity.UNKNOWN, message)])
 
 
-def _wanted(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
+def _thresholds(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
     """What is to be looked at: the profile's wishes, the options before them.
 
     Raises CommandError.
@@ -105,28 +105,30 @@ def _wanted(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
     try:
         return CheckThresholds.model_validate({**written, **given})
     except ValidationError as error:
-        said = "; ".join(str(one).removeprefix("Value error, ") for one in problems(error))
-        raise CommandError(said) from None
+        text = "; ".join(str(one).removeprefix("Value error, ") for one in problems(error))
+        raise CommandError(text) from None
 
 
-async def _look(connect: Connect, wanted: CheckThresholds, paths: Any) -> list[Finding]:
-    from gwtui.cli.check.past import Past  # noqa: PLC0415
+async def _look(connect: Connect, thresholds: CheckThresholds, paths: Any) -> list[Finding]:
     from gwtui.cli.check.sources import CheckContext, look_at_everything  # noqa: PLC0415
+    from gwtui.cli.recorded import RecordedHistory  # noqa: PLC0415
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
     from gwtui.watch.history.file import history_path  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
 
     try:
-        async with asyncio.timeout(wanted.timeout), connect() as connection:
+        async with asyncio.timeout(thresholds.timeout), connect() as connection:
             path = history_path(paths.data, connection.label, connection.base_url)
             async with GatewayClient(connection) as gateway:
                 hub = FeedHub(gateway)
                 try:
-                    return await look_at_everything(CheckContext(hub, wanted, Past(path)))
+                    return await look_at_everything(
+                        CheckContext(hub, thresholds, RecordedHistory(path))
+                    )
                 finally:
                     await hub.close()
     except TimeoutError:
-        return [Finding(Severity.UNKNOWN, _late(wanted.timeout))]
+        return [Finding(Severity.UNKNOWN, _late(thresholds.timeout))]
 
 
 def _late(seconds: float) -> str:

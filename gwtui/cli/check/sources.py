@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from gwtui.cli.check.finding import CheckedFigure, Finding, Range, Severity
-from gwtui.cli.check.past import Past
+from gwtui.cli.recorded import RecordedHistory
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.keys import is_expired
 from gwtui.domain import money
@@ -37,8 +37,8 @@ class CheckContext:
     """What a source may use. ``past`` is what this machine recorded of the gateway."""
 
     hub: FeedHub
-    wanted: CheckThresholds
-    past: Past
+    thresholds: CheckThresholds
+    past: RecordedHistory
 
     @property
     def now(self) -> datetime:
@@ -74,8 +74,8 @@ async def _value(feed: Feed[T]) -> T:
 
 
 async def _credits(look: CheckContext) -> Sequence[Finding]:
-    wanted = look.wanted
-    limits = Range(wanted.credits_warning, wanted.credits_critical)
+    thresholds = look.thresholds
+    limits = Range(thresholds.credits_warning, thresholds.credits_critical)
     if limits.is_off:
         return ()
     balance = (await _value(credits_feed(look.hub, Scope()))).balance
@@ -83,13 +83,13 @@ async def _credits(look: CheckContext) -> Sequence[Finding]:
     if balance is None:
         return [Finding(Severity.UNKNOWN, "credits: the gateway did not give them", (figure,))]
     severity = limits.severity(balance)
-    if balance <= 0 and wanted.credits_critical is not None:
+    if balance <= 0 and thresholds.credits_critical is not None:
         severity = Severity.CRITICAL
     return [Finding(severity, f"credits {money.usd(balance)}", (figure,))]
 
 
 async def _runway(look: CheckContext) -> Sequence[Finding]:
-    limits = Range(look.wanted.runway_warning, look.wanted.runway_critical)
+    limits = Range(look.thresholds.runway_warning, look.thresholds.runway_critical)
     if limits.is_off:
         return ()
     credits = await _value(credits_feed(look.hub, Scope()))
@@ -127,8 +127,8 @@ def _days(days: Decimal | None, limits: Range) -> CheckedFigure:
 
 
 async def _uptime(look: CheckContext) -> Sequence[Finding]:
-    models = [*look.wanted.models]
-    if look.wanted.watched:
+    models = [*look.thresholds.models]
+    if look.thresholds.watched:
         models += await look.past.watched_models()
         if not models:
             return [Finding(Severity.UNKNOWN, "no model is watched on this machine")]
@@ -146,16 +146,16 @@ async def _of_model(look: CheckContext, model: str) -> Sequence[Finding]:
         return [Finding(Severity.UNKNOWN, f"{called} could not be read: {error.message}")]
     if not rows:
         return [Finding(Severity.CRITICAL, f"{called} has no endpoint")]
-    window = _WINDOWS[look.wanted.uptime_window]
-    limits = Range(look.wanted.uptime_warning, look.wanted.uptime_critical)
+    window = _WINDOWS[look.thresholds.uptime_window]
+    limits = Range(look.thresholds.uptime_warning, look.thresholds.uptime_critical)
     found = [_of_endpoint(called, row, window, limits) for row in rows]
-    return (_best if look.wanted.uptime_of == "best" else _worst)(called, found)
+    return (_best if look.thresholds.uptime_of == "best" else _worst)(called, found)
 
 
 def _best(_model: str, found: Sequence[Finding]) -> Sequence[Finding]:
     """The model as its best endpoint is; one that nobody uses says nothing of that."""
-    told = [one for one in found if one.figures[0].value is not None] or found
-    best = min(told, key=lambda one: (one.severity, -(one.figures[0].value or Decimal(0))))
+    known = [one for one in found if one.figures[0].value is not None] or found
+    best = min(known, key=lambda one: (one.severity, -(one.figures[0].value or Decimal(0))))
     return [Finding(best.severity, best.text, _figures(found))]
 
 
@@ -190,7 +190,7 @@ def _of_endpoint(model: str, row: EndpointRow, window: str, limits: Range) -> Fi
 
 
 async def _limits(look: CheckContext) -> Sequence[Finding]:
-    limits = Range(look.wanted.keys_warning, look.wanted.keys_critical, below=False)
+    limits = Range(look.thresholds.keys_warning, look.thresholds.keys_critical, below=False)
     if limits.is_off:
         return ()
     shares = [
@@ -202,7 +202,7 @@ async def _limits(look: CheckContext) -> Sequence[Finding]:
     figure = CheckedFigure(
         "keys_most_used", None if worst is None else worst.quantize(_TENTH), limits, "%", "0"
     )
-    return _told(
+    return _keys_finding(
         [
             (row, limits.severity(share), f"{share.quantize(_TENTH):f}%")
             for row, share in sorted(shares, key=lambda one: -one[1])
@@ -214,7 +214,7 @@ async def _limits(look: CheckContext) -> Sequence[Finding]:
 
 
 async def _expiry(look: CheckContext) -> Sequence[Finding]:
-    limits = Range(look.wanted.expiry_warning, look.wanted.expiry_critical)
+    limits = Range(look.thresholds.expiry_warning, look.thresholds.expiry_critical)
     if limits.is_off:
         return ()
     ends = [
@@ -225,7 +225,7 @@ async def _expiry(look: CheckContext) -> Sequence[Finding]:
     figure = CheckedFigure(
         "keys_first_expiry_days", min((days for _, days in ends), default=None), limits
     )
-    return _told(
+    return _keys_finding(
         [
             (row, limits.severity(days), f"{days:f} days")
             for row, days in sorted(ends, key=lambda one: one[1])
@@ -244,7 +244,7 @@ async def _keys_in_use(look: CheckContext) -> list[KeyRow]:
     ]
 
 
-def _told(
+def _keys_finding(
     rows: Sequence[tuple[KeyRow, Severity, str]], what: str, nothing: str, figure: CheckedFigure
 ) -> Sequence[Finding]:
     """One finding for all keys, with the worst of them by name; ``rows`` has those first."""
@@ -266,7 +266,7 @@ def _called(row: KeyRow) -> str:
 
 async def _alerts(look: CheckContext) -> Sequence[Finding]:
     """What the rules of a dashboard that records here have found."""
-    if not look.wanted.alerts:
+    if not look.thresholds.alerts:
         return ()
     present = await look.past.present_alerts(look.now)
     if present is None or not present.watching:

@@ -12,10 +12,9 @@ from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
-from gwtui.cli.lists.detail import print_detail
 from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_workspace
 from gwtui.cli.lists.query import ListQuery, list_query
-from gwtui.cli.lists.show import raw_object, show_list
+from gwtui.cli.lists.show import print_detail, raw_object, show_list
 from gwtui.cli.output import FORMS, add_output_option, narrate, print_json, print_ndjson
 from gwtui.cli.resources import Resource
 from gwtui.cli.running import reading_hub, run_async
@@ -45,11 +44,11 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 def _add_parent(parser: argparse.ArgumentParser, resource: Resource) -> None:
     if resource.parent is None:
         return
-    said = f"the {resource.parent} whose rows are meant"
+    text = f"the {resource.parent} whose rows are meant"
     if resource.any_parent:
-        parser.add_argument(f"--{resource.parent}", dest="parent", metavar="ID", help=said)
+        parser.add_argument(f"--{resource.parent}", dest="parent", metavar="ID", help=text)
     else:
-        parser.add_argument("parent", metavar=resource.parent.upper(), help=said)
+        parser.add_argument("parent", metavar=resource.parent.upper(), help=text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +187,9 @@ async def _scope(
     """What part of the account is meant. Raises CommandError and GatewayError."""
     workspace: str | None = None
     parent: str | None = arguments.id if resource.by_id else None
-    wanted = getattr(arguments, "workspace", None)
-    if wanted is not None:
-        workspace = (await find_workspace(readings, wanted)).id
+    named = getattr(arguments, "workspace", None)
+    if named is not None:
+        workspace = (await find_workspace(readings, named)).id
     if resource.parent is not None and arguments.parent is not None:
         parent = await find_parent(readings, resource.parent, arguments.parent)
     return Scope(workspace, parent)

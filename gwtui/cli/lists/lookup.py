@@ -77,18 +77,18 @@ _SHOWN = 5
 _NAME = 60
 
 
-def find(rows: Iterable[T], wanted: str, noun: str, names: Names[T]) -> T:
+def find(rows: Iterable[T], text: str, noun: str, names: Names[T]) -> T:
     """The one row that is called so. Raises CommandError when there is none, or several.
 
     ``names`` gives the identity first, then what else a row goes by.
     """
     rows = tuple(rows)
-    found = lookup(rows, wanted, names).rows
+    found = lookup(rows, text, names).rows
     if len(found) == 1:
         return found[0]
-    called = safe_line(wanted, _NAME)
+    called = safe_line(text, _NAME)
     if not found:
-        near = ", ".join(safe_line(name, _NAME) for name in nearest(rows, wanted, names))
+        near = ", ".join(safe_line(name, _NAME) for name in nearest(rows, text, names))
         meant = f"; did you mean {near}?" if near else ""
         raise CommandError(f"there is no {noun} {called!r} that this key may see{meant}")
     identities = [safe_line(names(row)[0] or "", _NAME) for row in found[:_SHOWN]]
@@ -99,32 +99,32 @@ def find(rows: Iterable[T], wanted: str, noun: str, names: Names[T]) -> T:
     )
 
 
-def find_row(spec: ResourceSpec[T], rows: Iterable[T], wanted: str) -> T:
+def find_row(spec: ResourceSpec[T], rows: Iterable[T], text: str) -> T:
     """The row of a declared list that is called so. Raises CommandError."""
-    return find(rows, wanted, spec.singular, spec.names(SYSTEM_CLOCK.now()))
+    return find(rows, text, spec.singular, spec.names(SYSTEM_CLOCK.now()))
 
 
-async def find_workspace(readings: CommandReadings, wanted: str) -> Workspace:
+async def find_workspace(readings: CommandReadings, text: str) -> Workspace:
     """A workspace by its id, slug or name. Raises CommandError and GatewayError."""
     spaces = await readings.value(workspaces_feed(readings.hub, Scope()))
-    return find(spaces, wanted, "workspace", lambda space: (space.id, space.slug, space.name))
+    return find(spaces, text, "workspace", lambda space: (space.id, space.slug, space.name))
 
 
-async def find_parent(readings: CommandReadings, kind: Parent, wanted: str) -> str:
+async def find_parent(readings: CommandReadings, kind: Parent, text: str) -> str:
     """The identity of what a list belongs to. Raises CommandError and GatewayError."""
     if kind == "model":
-        return wanted
+        return text
     if kind == "workspace":
-        return (await find_workspace(readings, wanted)).id or ""
+        return (await find_workspace(readings, text)).id or ""
     if kind == "key":
         from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415 - only where it is asked for
 
-        return await _found(readings, KEYS, wanted)
+        return await _found(readings, KEYS, text)
     from gwtui.resources.guardrails.resource import GUARDRAILS  # noqa: PLC0415
 
-    return await _found(readings, GUARDRAILS, wanted)
+    return await _found(readings, GUARDRAILS, text)
 
 
-async def _found(readings: CommandReadings, spec: ResourceSpec[T], wanted: str) -> str:
+async def _found(readings: CommandReadings, spec: ResourceSpec[T], text: str) -> str:
     rows = await readings.value(spec.feed(readings.hub, Scope()))
-    return spec.identity(find_row(spec, rows, wanted))
+    return spec.identity(find_row(spec, rows, text))

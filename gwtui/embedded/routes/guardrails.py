@@ -21,7 +21,6 @@ from gwtui.contract.content_filters import (
     BuiltinFilterRequest,
     CustomFilterRequest,
 )
-from gwtui.contract.guardrail_rules import guardrail_problems
 from gwtui.contract.guardrails import (
     ZDR_FIELDS,
     AssignedCount,
@@ -33,6 +32,7 @@ from gwtui.contract.guardrails import (
     MemberAssignment,
     UnassignedCount,
     UpdateGuardrailRequest,
+    guardrail_problems,
 )
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.response import ResponseModel

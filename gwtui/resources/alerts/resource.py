@@ -30,13 +30,13 @@ def severity_cell(severity: Severity) -> Cell:
 
 def state_cell(alert: Alert) -> Cell:
     """How an alert stands, in a word."""
-    if not alert.standing.alerting:
+    if not alert.status.alerting:
         return Cell("pending", "muted")
     if alert.silenced_until is not None:
         return Cell("silenced", "muted")
     if alert.acknowledged_at is not None:
         return Cell("known", "accent")
-    if alert.standing.state == "clearing":
+    if alert.status.state == "clearing":
         return Cell("recovering", "warn")
     return Cell("firing", SEVERITY_TONES[alert.severity])
 
@@ -49,28 +49,28 @@ def event_cell(event: AlertEvent) -> Cell:
 
 def loud(alerts: Sequence[Alert]) -> list[Alert]:
     """The alerts that ask for somebody, critical ones first, then the newest."""
-    asking = [alert for alert in alerts if alert.loud]
-    asking.sort(key=lambda one: one.fired_at.timestamp() if one.fired_at else 0, reverse=True)
-    asking.sort(key=lambda one: one.severity != "critical")
-    return asking
+    shown = [alert for alert in alerts if alert.loud]
+    shown.sort(key=lambda one: one.fired_at.timestamp() if one.fired_at else 0, reverse=True)
+    shown.sort(key=lambda one: one.severity != "critical")
+    return shown
 
 
 def counted(alerts: Sequence[Alert]) -> Cell | None:
     """How many ask for somebody, for the header; None while none does."""
-    asking = loud(alerts)
-    if not asking:
+    shown = loud(alerts)
+    if not shown:
         return None
-    words = "1 ALERT" if len(asking) == 1 else f"{len(asking)} ALERTS"
-    return Cell(words, SEVERITY_TONES[asking[0].severity])
+    words = "1 ALERT" if len(shown) == 1 else f"{len(shown)} ALERTS"
+    return Cell(words, SEVERITY_TONES[shown[0].severity])
 
 
 def alerts_line(alerts: Sequence[Alert]) -> Cell | None:
     """The alerts that ask for somebody in one line, the gravest first; None without any."""
-    asking = loud(alerts)
-    if not asking:
+    shown = loud(alerts)
+    if not shown:
         return None
-    first = asking[0]
-    more = f" · {len(asking) - 1} more" if len(asking) > 1 else ""
+    first = shown[0]
+    more = f" · {len(shown) - 1} more" if len(shown) > 1 else ""
     text = f"{first.severity}: {first.title}: {first.name}: {first.said}{more}"
     return Cell(text, SEVERITY_TONES[first.severity])
 
@@ -120,7 +120,7 @@ def _what(alert: Alert, now: datetime) -> Sequence[DetailRow]:
         DetailRow("severity", severity_cell(alert.severity)),
         DetailRow("wrong", cells.prose(alert.said)),
         cells.moment_row("fired", alert.fired_at, now),
-        cells.moment_row("state since", alert.standing.since, now),
+        cells.moment_row("state since", alert.status.since, now),
     ]
 
 
@@ -161,7 +161,7 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
         "rule": alert.key.rule,
         "resource": alert.key.subject.resource,
         "identity": alert.key.subject.identity,
-        "state": alert.standing.state,
+        "state": alert.status.state,
         "severity": alert.severity,
         "said": alert.said,
     },

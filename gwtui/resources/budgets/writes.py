@@ -62,10 +62,10 @@ class WorkspaceBudgets(NamedTuple):
         """What the editor begins from; a limit or a flag that was unreadable is missing."""
         return known_limits(self.budgets, self.workspace)
 
-    def plan(self, wanted: Mapping[str, Any], now: datetime) -> Plan[Any]:
-        """The requests that bring the budgets to what is ``wanted`` of them, as one plan."""
-        plans = plan_series(self.workspace, self.budgets, wanted, now)
-        return together(self.workspace, plans, self.known, wanted)
+    def plan(self, changed: Mapping[str, Any], now: datetime) -> Plan[Any]:
+        """The requests that change the budgets as ``changed`` says, as one plan."""
+        plans = plan_series(self.workspace, self.budgets, changed, now)
+        return together(self.workspace, plans, self.known, changed)
 
 
 async def read_budgets(client: GatewayClient, workspace_id: str) -> WorkspaceBudgets:
@@ -189,16 +189,16 @@ def _before(limits: dict[str, Decimal | None], interval: str) -> str:
 
 
 def plan_series(
-    space: Workspace, budgets: Sequence[Budget], wanted: Mapping[str, Any], now: datetime
+    space: Workspace, budgets: Sequence[Budget], changed: Mapping[str, Any], now: datetime
 ) -> tuple[Plan[Any], ...]:
-    """One plan for each request that brings ``budgets`` to what is ``wanted`` of them.
+    """One plan for each request that brings ``budgets`` to what ``changed`` says of them.
 
-    ``wanted`` holds limits by interval, None to take one away, and the flag BYOK; what it lacks
+    ``changed`` holds limits by interval, None to take one away, and the flag BYOK; what it lacks
     stays. Empty when the flag alone is wanted and there is no budget to carry it.
     """
     present = _limits(budgets)
-    steps = list(_steps(present, wanted))
-    if BYOK in wanted and not any(limit is not None for _, limit in steps):
+    steps = list(_steps(present, changed))
+    if BYOK in changed and not any(limit is not None for _, limit in steps):
         # The flag travels with a budget: one that stays as it is carries it.
         gone = {interval for interval, _ in steps}
         steps += [
@@ -207,16 +207,16 @@ def plan_series(
             if interval not in gone and (limit := present.get(interval)) is not None
         ][:1]
     plans: list[Plan[Any]] = []
-    standing = list(budgets)
-    flag = {BYOK: wanted[BYOK]} if BYOK in wanted else {}
+    current = list(budgets)
+    flag = {BYOK: changed[BYOK]} if BYOK in changed else {}
     for interval, limit in steps:
         if limit is None:
-            plans.append(plan_delete(space, interval, standing))
+            plans.append(plan_delete(space, interval, current))
         else:
             request = PutBudgetRequest.model_validate({"limit_usd": limit, **flag})
-            plans.append(plan_put(space, interval, request, standing, now))
+            plans.append(plan_put(space, interval, request, current, now))
             flag = {}
-        standing = _after(standing, interval, limit)
+        current = _after(current, interval, limit)
     return tuple(plans)
 
 
@@ -224,17 +224,17 @@ def together(
     space: Workspace,
     plans: Sequence[Plan[Any]],
     before: Mapping[str, Any] | None = None,
-    wanted: Mapping[str, Any] | None = None,
+    changed: Mapping[str, Any] | None = None,
 ) -> Plan[Any]:
     """The plans as one to be confirmed.
 
-    ``before`` are the limits before, as far as they are known, and ``wanted`` those that the plans
+    ``before`` are the limits before, as far as they are known, and ``changed`` those that the plans
     set: with both it can be undone.
     """
     title = f"Change the budgets of workspace {WORKSPACES.name(space)}"
     one = bundle(title, plans, action="budgets.edit", resource=RESOURCE, identity=space.id)
-    if before is not None and wanted is not None and wanted.keys() <= before.keys():
-        one = replace(one, undo=_limits_back(space, plans, before, wanted))
+    if before is not None and changed is not None and changed.keys() <= before.keys():
+        one = replace(one, undo=_limits_back(space, plans, before, changed))
     if not plans:
         why = "Whether BYOK usage counts can only be set together with a budget."
         one = replace(one, obstacles=(why,))
@@ -245,14 +245,14 @@ def _limits_back(
     space: Workspace,
     plans: Sequence[Plan[Any]],
     before: Mapping[str, Any],
-    wanted: Mapping[str, Any],
+    changed: Mapping[str, Any],
 ) -> Undo[tuple[Any, ...]]:
     """The way back to the limits before, of as many requests as were answered."""
     identity = identity_of(space.id, "workspace")
 
     def undo(answers: tuple[Any, ...]) -> WayBack:
         names = [name for plan in plans[: len(answers)] for name in _carried(plan)]
-        after = {name: wanted.get(name, before.get(name)) for name in names}
+        after = {name: changed.get(name, before.get(name)) for name in names}
         start = {name: before.get(name) for name in names}
 
         async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
@@ -274,19 +274,19 @@ def _carried(plan: Plan[Any]) -> list[str]:
 
 
 def _steps(
-    present: Mapping[str, Decimal | None], wanted: Mapping[str, Any]
+    present: Mapping[str, Decimal | None], changed: Mapping[str, Any]
 ) -> Iterable[tuple[BudgetInterval, Decimal | None]]:
     """The requests in an order that is legal at every step."""
-    asked = [name for name in BUDGET_INTERVALS if name in wanted]
-    yield from ((name, None) for name in asked if wanted[name] is None and name in present)
+    asked = [name for name in BUDGET_INTERVALS if name in changed]
+    yield from ((name, None) for name in asked if changed[name] is None and name in present)
     shrinking: list[BudgetInterval] = []
     growing: list[BudgetInterval] = []
     for name in asked:
-        if wanted[name] is not None:
+        if changed[name] is not None:
             before = present.get(name)
-            less = before is not None and wanted[name] < before
+            less = before is not None and changed[name] < before
             (shrinking if less else growing).append(name)
-    yield from ((name, wanted[name]) for name in (*shrinking, *reversed(growing)))
+    yield from ((name, changed[name]) for name in (*shrinking, *reversed(growing)))
 
 
 def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> list[Budget]:

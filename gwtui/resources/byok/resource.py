@@ -84,7 +84,7 @@ def restriction_summary(row: ByokRow) -> Cell:
     for name, (one, several) in RESTRICTIONS.items():
         entries = getattr(row.credential, name)
         if entries is None:
-            if not cells.said_null(row.credential, name):
+            if not cells.is_null(row.credential, name):
                 return cells.NOTHING
         elif not entries:
             return Cell(f"no {one} at all", "bad")
@@ -97,7 +97,7 @@ def restriction_cell(row: ByokRow, name: str) -> Cell:
     """One restriction in full; null, an empty list and an unknown one read differently."""
     entries: Sequence[str] | None = getattr(row.credential, name)
     if entries is None:
-        return NO_RESTRICTION if cells.said_null(row.credential, name) else cells.NOTHING
+        return NO_RESTRICTION if cells.is_null(row.credential, name) else cells.NOTHING
     if not entries:
         return NOBODY
     return Cell(", ".join(_entry(row, name, entry) for entry in entries))
@@ -119,7 +119,7 @@ _EVERYWHERE = Cell("every workspace", "muted")
 def _workspace_cell(row: ByokRow) -> Cell:
     if row.workspace_name is not None:
         return cells.text(row.workspace_name)
-    return _EVERYWHERE if cells.said_null(row.credential, "workspace_id") else cells.NOTHING
+    return _EVERYWHERE if cells.is_null(row.credential, "workspace_id") else cells.NOTHING
 
 
 COLUMNS: tuple[Column[ByokRow], ...] = (
@@ -211,7 +211,7 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
 def _declared(row: ByokRow, name: str) -> Cell:
     value = getattr(row.credential, name)
     if value is None:
-        return _NOT_DECLARED if cells.said_null(row.credential, name) else cells.NOTHING
+        return _NOT_DECLARED if cells.is_null(row.credential, name) else cells.NOTHING
     return cells.yes_no(value) if isinstance(value, bool) else cells.text(value)
 
 

@@ -48,7 +48,7 @@ def balance_lines(credits: Credits) -> Sequence[Line]:
     return (
         _line(
             "Balance",
-            _standing(credits),
+            _left(credits),
             Cell(" of ", "muted"),
             cells.usd(credits.total_credits),
             Cell(" purchased", "muted"),
@@ -57,7 +57,7 @@ def balance_lines(credits: Credits) -> Sequence[Line]:
     )
 
 
-def _standing(credits: Credits) -> Cell:
+def _left(credits: Credits) -> Cell:
     balance = credits.balance
     if balance is None:
         return Cell("unknown: the gateway did not say what was bought or used", "warn")

@@ -99,7 +99,7 @@ COLUMNS: tuple[Column[CreditsRow], ...] = (
 )
 
 
-def _standing(row: CreditsRow, now: datetime) -> Sequence[DetailRow]:
+def _credits_rows(row: CreditsRow, now: datetime) -> Sequence[DetailRow]:
     past = row.past
     if past is None or past.outlook is None:
         rates = balance.burn_lines(row.credits, row.used_today, None, now)
@@ -120,7 +120,7 @@ CREDITS: ResourceSpec[CreditsRow] = ResourceSpec(
     identity=lambda _row: "credits",
     name=lambda _row: "Credits",
     columns=COLUMNS,
-    sections=(Section("CreditsState", _standing), *honesty_sections(lambda row: row.credits)),
+    sections=(Section("Standing", _credits_rows), *honesty_sections(lambda row: row.credits)),
     feed=credits_rows_feed,
     raw=lambda row: row.credits.raw,
     empty="The gateway did not give a balance.",

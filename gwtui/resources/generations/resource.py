@@ -27,7 +27,7 @@ def shown_name(generation: Generation) -> str:
 
 def _text(generation: Generation, name: str, missing: Cell = _NOT_USED) -> Cell:
     """A text; null says that there is none, a missing one is unknown."""
-    if cells.said_null(generation, name):
+    if cells.is_null(generation, name):
         return missing
     return cells.text(getattr(generation, name))
 
@@ -129,7 +129,7 @@ def _routing_rows(one: Generation, _now: datetime) -> Sequence[DetailRow]:
 def _tries(one: Generation, _now: datetime) -> Sequence[DetailRow | DetailTable]:
     tries = one.provider_responses
     if not tries:
-        none = tries is not None or cells.said_null(one, "provider_responses")
+        none = tries is not None or cells.is_null(one, "provider_responses")
         return [DetailRow("", _NOT_USED if none else cells.NOTHING)]
     return [DetailTable(_TRY, tuple(_try(each) for each in tries))]
 

@@ -8,8 +8,12 @@ from decimal import Decimal
 from typing import Any, get_args
 
 from gwtui.contract.dialects import Dialect
-from gwtui.contract.guardrail_rules import never_sent
-from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
+from gwtui.contract.guardrails import (
+    CreateGuardrailRequest,
+    Guardrail,
+    UpdateGuardrailRequest,
+    never_sent,
+)
 from gwtui.contract.models import Model
 from gwtui.contract.request import Problem
 from gwtui.contract.values import Region

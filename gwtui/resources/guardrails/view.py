@@ -311,7 +311,7 @@ def _permission(value: bool | None) -> Cell:
 def _lifecycle_rows(row: GuardrailRow, now: datetime) -> Sequence[DetailRow]:
     if not row.made:
         return []
-    missing = _NEVER if cells.said_null(row.guardrail, "updated_at") else cells.NOTHING
+    missing = _NEVER if cells.is_null(row.guardrail, "updated_at") else cells.NOTHING
     return [
         cells.moment_row("created", row.guardrail.created_at, now),
         cells.moment_row("changed", row.guardrail.updated_at, now, missing),

@@ -12,13 +12,13 @@ from typing import Any
 from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import Dialect
-from gwtui.contract.guardrail_rules import never_sent
 from gwtui.contract.guardrails import (
     CreateGuardrailRequest,
     Guardrail,
     KeyAssignment,
     MemberAssignment,
     UpdateGuardrailRequest,
+    never_sent,
 )
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.workspaces import Workspace

@@ -92,7 +92,7 @@ def _bought(current: CurrentKey) -> str:
 
 
 def _limit_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
-    limit = _NO_LIMIT if cells.said_null(current, "limit") else cells.usd(current.limit)
+    limit = _NO_LIMIT if cells.is_null(current, "limit") else cells.usd(current.limit)
     rows = [DetailRow("limit", limit)]
     part = limit_used_share(current.limit, current.limit_remaining)
     if part is not None:
@@ -100,9 +100,9 @@ def _limit_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
             DetailRow("used", Cell(f"{cells.bar(part)} {money.percent(part)}", used_tone(part))),
             DetailRow("left", cells.usd(current.limit_remaining, _left_tone(current))),
         ]
-    never = NEVER if cells.said_null(current, "limit_reset") else cells.NOTHING
+    never = NEVER if cells.is_null(current, "limit_reset") else cells.NOTHING
     reset = current.limit_reset
-    expires = NEVER if cells.said_null(current, "expires_at") else cells.NOTHING
+    expires = NEVER if cells.is_null(current, "expires_at") else cells.NOTHING
     return [
         *rows,
         DetailRow("reset", cells.text(describe_reset(reset, now)) if reset else never),
@@ -119,7 +119,7 @@ def _left_tone(current: CurrentKey) -> Tone:
 def _effective_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
     layer = current.effective_budget
     if layer is None:
-        none = cells.said_null(current, "effective_budget")
+        none = cells.is_null(current, "effective_budget")
         words = Cell("none: no budget binds this key", "muted") if none else cells.NOTHING
         return [DetailRow("budget", words, "" if none else "the gateway does not say")]
     left = layer.remaining_usd
@@ -139,7 +139,7 @@ def _effective_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
 
 
 def _never(layer: BudgetLayer) -> Cell:
-    return NEVER if cells.said_null(layer, "resets_at") else cells.NOTHING
+    return NEVER if cells.is_null(layer, "resets_at") else cells.NOTHING
 
 
 def _scope(layer: BudgetLayer) -> Cell:

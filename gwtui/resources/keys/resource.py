@@ -45,7 +45,7 @@ def state_cell(row: KeyRow, now: datetime) -> Cell:
 
 def limit_cell(row: KeyRow) -> Cell:
     """The limit; null is said in words, a missing one is unknown."""
-    if cells.said_null(row.key, "limit"):
+    if cells.is_null(row.key, "limit"):
         return _NO_LIMIT
     return cells.usd(row.key.limit)
 
@@ -65,7 +65,7 @@ def used_tone(part: Decimal) -> Tone:
 
 def no_reset_cell(row: KeyRow) -> Cell:
     """What stands for no schedule: a limit never starts over, without a limit there is none."""
-    sent_null = cells.said_null(row.key, "limit_reset")
+    sent_null = cells.is_null(row.key, "limit_reset")
     return NEVER if sent_null and row.key.limit is not None else cells.NOTHING
 
 
@@ -165,7 +165,7 @@ def _limit_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
 def _limit_sentence(key: ApiKey, part: Decimal, now: datetime) -> str:
     used = f"used {money.percent(part)} of {money.usd(key.limit)}"
     if key.limit_reset is None:
-        return f"{used}, never resets" if cells.said_null(key, "limit_reset") else used
+        return f"{used}, never resets" if cells.is_null(key, "limit_reset") else used
     return f"{used}, resets {describe_reset(key.limit_reset, now)}"
 
 
@@ -196,7 +196,7 @@ def _lifecycle_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
     key = row.key
 
     def null_is_never(name: str) -> Cell:
-        return NEVER if cells.said_null(key, name) else cells.NOTHING
+        return NEVER if cells.is_null(key, name) else cells.NOTHING
 
     return [
         cells.moment_row("created", key.created_at, now),
@@ -232,7 +232,7 @@ def _state_rank(row: KeyRow, now: datetime) -> SortValue:
 def _expires(row: KeyRow, now: datetime) -> Cell:
     key = row.key
     if key.expires_at is None:
-        return NEVER if cells.said_null(key, "expires_at") else cells.NOTHING
+        return NEVER if cells.is_null(key, "expires_at") else cells.NOTHING
     state = state_of(row, now)
     if key.expires_at <= now:
         return cells.ago(key.expires_at, now)
@@ -241,7 +241,7 @@ def _expires(row: KeyRow, now: datetime) -> Cell:
 
 
 def _last_used(row: KeyRow, now: datetime) -> Cell:
-    missing = NEVER if cells.said_null(row.key, "last_used_at") else cells.NOTHING
+    missing = NEVER if cells.is_null(row.key, "last_used_at") else cells.NOTHING
     return cells.ago(row.key.last_used_at, now, missing)
 
 

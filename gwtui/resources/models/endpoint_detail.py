@@ -133,7 +133,7 @@ def _limit_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
     endpoint = row.endpoint
 
     def limit(name: str) -> Cell:
-        missing = "no limit of its own" if cells.said_null(endpoint, name) else cells.DASH
+        missing = "no limit of its own" if cells.is_null(endpoint, name) else cells.DASH
         return cells.exact_tokens(getattr(endpoint, name), missing)
 
     return [

@@ -21,11 +21,11 @@ _NONE_GIVEN = Cell("none given", "muted")
 
 
 def _link(provider: Provider, name: str) -> Cell:
-    return _NONE_GIVEN if cells.said_null(provider, name) else cells.text(getattr(provider, name))
+    return _NONE_GIVEN if cells.is_null(provider, name) else cells.text(getattr(provider, name))
 
 
 def _datacenters(provider: Provider) -> Cell:
-    missing = _NONE_GIVEN if cells.said_null(provider, "datacenters") else cells.NOTHING
+    missing = _NONE_GIVEN if cells.is_null(provider, "datacenters") else cells.NOTHING
     return cells.words(provider.datacenters, missing)
 
 

@@ -69,7 +69,7 @@ def _reasoning(support: ReasoningSupport) -> Sequence[DetailRow]:
 def _defaults(model: Model) -> Cell:
     given = model.default_parameters
     if given is None:
-        return _NONE if cells.said_null(model, "default_parameters") else cells.NOTHING
+        return _NONE if cells.is_null(model, "default_parameters") else cells.NOTHING
     words = [
         f"{safe_line(name, 40)} {value:f}" for name, value in given.items() if value is not None
     ]

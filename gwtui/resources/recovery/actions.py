@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from gwtui.crud.action import Action
 
-PLACE = "recovery"
-"""The list of them."""
 RESOURCE = "doubt"
 """One of them, with what was found."""
 

@@ -108,7 +108,7 @@ _READING = Cell("reading…", "muted")
 
 def or_not_set(space: Workspace, name: str) -> Cell:
     """A setting; null is said in words, a missing one is unknown."""
-    return _NOT_SET if cells.said_null(space, name) else cells.text(getattr(space, name))
+    return _NOT_SET if cells.is_null(space, name) else cells.text(getattr(space, name))
 
 
 def logging_word(space: Workspace) -> str:
@@ -211,7 +211,7 @@ def _default_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
         DetailRow(
             "tools off",
             _NOT_SET
-            if cells.said_null(space, "disabled_server_tools")
+            if cells.is_null(space, "disabled_server_tools")
             else cells.words(space.disabled_server_tools),
         ),
     ]
@@ -223,7 +223,7 @@ def _logging_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
     if ids is not None:
         keys = cells.words([str(number) for number in ids])
     else:
-        everything = cells.said_null(space, "io_logging_api_key_ids")
+        everything = cells.is_null(space, "io_logging_api_key_ids")
         keys = Cell("all keys") if everything else cells.NOTHING
     rate = space.io_logging_sampling_rate
     in_how_many = ""
@@ -244,7 +244,7 @@ def _logging_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
 
 def _lifecycle_rows(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow]:
     space = row.workspace
-    missing = _NEVER if cells.said_null(space, "updated_at") else cells.NOTHING
+    missing = _NEVER if cells.is_null(space, "updated_at") else cells.NOTHING
     return [
         cells.moment_row("created", space.created_at, now),
         cells.moment_row("changed", space.updated_at, now, missing),

@@ -82,8 +82,8 @@ class AlertRuleScreen(FormScreen[str]):
             self._look_back(rule)
 
     def _message(self) -> Content:
-        said = super()._message()
-        return said if said.plain else cell_content(self._found)
+        message = super()._message()
+        return message if message.plain else cell_content(self._found)
 
     @work(group="preview", exclusive=True)
     async def _look_back(self, rule: AlertRule) -> None:
@@ -172,7 +172,7 @@ async def silence(context: ActionContext[Alert]) -> None:
 
 
 async def _lift(context: ActionContext, alerts: Alerts, chosen: Sequence[Alert]) -> None:
-    wanted = await context.app.push_screen_wait(
+    agreed = await context.app.push_screen_wait(
         AskScreen(
             f"Tell of {_counted(len(chosen))} again?",
             "What is still firing is told at once.",
@@ -180,7 +180,7 @@ async def _lift(context: ActionContext, alerts: Alerts, chosen: Sequence[Alert])
             deliberate="Tell again",
         )
     )
-    if not wanted:
+    if not agreed:
         return
     try:
         await alerts.lift([alert.key for alert in chosen])
@@ -286,7 +286,7 @@ async def delete(context: ActionContext[RuleRow]) -> None:
         context.app.say("A built-in rule cannot be deleted: x switches it off")
         return
     name = safe_line(row.rule.name, _NAME)
-    wanted = await context.app.push_screen_wait(
+    agreed = await context.app.push_screen_wait(
         AskScreen(
             f"{'Reset' if row.built_in else 'Delete'} the rule “{name}”?",
             "It is as it was made then."
@@ -296,7 +296,7 @@ async def delete(context: ActionContext[RuleRow]) -> None:
             deliberate="Reset" if row.built_in else "Delete",
         )
     )
-    if wanted and await _saved(context, alerts, lambda: remove_rule(alerts.place.rules, row.id)):
+    if agreed and await _saved(context, alerts, lambda: remove_rule(alerts.place.rules, row.id)):
         if not row.built_in:
             context.tell_removed()
         context.app.say(f"Rule “{name}” {'reset' if row.built_in else 'deleted'}")

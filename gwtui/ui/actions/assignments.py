@@ -30,7 +30,7 @@ from gwtui.resources.assignments.writes import (
 )
 from gwtui.resources.guardrails.view import display_name, shown_name
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.guardrail_links import say_not_made
+from gwtui.ui.actions.links import say_not_made
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_tell,
@@ -161,8 +161,8 @@ class _Assigning:
             return Refused(NotSentError(why))
         called = {each: self._offered[each].called for each in chosen}
         plan = plan_assign(self._kind, self._fresh, called, self._current, self._names)
-        consent = await confirm(self._context, plan, "Assign")
-        return None if consent is None else await execute(self._context, consent)
+        confirmation = await confirm(self._context, plan, "Assign")
+        return None if confirmation is None else await execute(self._context, confirmation)
 
 
 # From a list of keys, members or people ---------------------------------------------------------
@@ -261,10 +261,10 @@ async def unassign(context: ActionContext) -> None:
         return
     title = f"Take guardrails away in {len(plans)} requests"
     shown = plans[0] if len(plans) == 1 else bundle_alike(title, plans, each_back(plans))
-    consent = await confirm(context, shown, "Take it away")
-    if consent is None:
+    confirmation = await confirm(context, shown, "Take it away")
+    if confirmation is None:
         return
-    outcome = await execute_all(context, consent, lambda plan: plan.title)
+    outcome = await execute_all(context, confirmation, lambda plan: plan.title)
     match outcome:
         case Applied(numbers):
             say_done(context, f"{count(sum(numbers), 'assignment')} taken away")

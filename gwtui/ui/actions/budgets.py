@@ -15,7 +15,7 @@ from gwtui.resources.budgets.writes import FIELDS, WorkspaceBudgets, read_budget
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.editing import Editing
-from gwtui.ui.actions.workspace_links import workspace_of
+from gwtui.ui.actions.links import workspace_of
 from gwtui.ui.actions.writing import (
     covered,
     execute_all,
@@ -50,9 +50,9 @@ async def edit(context: ActionContext) -> None:
         known=lambda one: one.known,
         labels=FIELDS.labels,
         words=FIELDS.formatter(PlanContext(app.clock.now())),
-        plan=lambda fresh, wanted: fresh.plan(wanted, app.clock.now()),
+        plan=lambda fresh, changes: fresh.plan(changes, app.clock.now()),
         uses=lambda _fresh: read_uses(app.gateway, identity, app.clock.now()),
-        send=lambda context, consent: execute_all(context, consent, _done),
+        send=lambda context, confirmation: execute_all(context, confirmation, _done),
     )
     form: FormScreen[Any] = FormScreen(
         budgets_form(present.workspace, present.known, spent), plain_facts(context), editing.submit

@@ -62,10 +62,10 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
         doubt = await how.doubt(context.app.hub, _read_soon, request)
         plan = writes.plan_create(request, plan_context(context, facts.workspaces), doubt)
         if doubt.serious:
-            consent = await confirm(context, plan, f"{how.button} all the same")
+            confirmation = await confirm(context, plan, f"{how.button} all the same")
         else:
-            consent = await submitted(context, plan, how.button)
-        return None if consent is None else await execute(context, consent)
+            confirmation = await submitted(context, plan, how.button)
+        return None if confirmation is None else await execute(context, confirmation)
 
     form = make_form(context, how.form(form_context(context)), facts, submit)
     answer = await fill_in(context, form)
@@ -100,8 +100,8 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
         known=writes.fields.known,
         labels=writes.fields.labels,
         words=writes.fields.formatter(at),
-        plan=lambda fresh, wanted: writes.plan_update(
-            fresh, request.model_validate(wanted), plan_context(context, names)
+        plan=lambda fresh, changes: writes.plan_update(
+            fresh, request.model_validate(changes), plan_context(context, names)
         ),
         uses=lambda fresh: writes.uses(context.app.gateway, fresh, at),
     )
@@ -144,8 +144,8 @@ async def change(name: str, context: ActionContext) -> None:
         uses = await writes.uses(app.gateway, now, at)
         plan = writes.plan_update(now, request, at, uses, how=how)
         notes = tuple(filter(None, (how.moved(before, now),)))
-        consent = await confirm(context, plan, how.button, notes=notes)
-        return None if consent is None else await execute(context, consent)
+        confirmation = await confirm(context, plan, how.button, notes=notes)
+        return None if confirmation is None else await execute(context, confirmation)
 
     form = how.form(before, form_context(context))
     changed = await fill_in(context, plain_form(context, form, plain_facts(context), submit))

@@ -53,7 +53,7 @@ class Editing(Generic[T]):
         """
         mine = {name: getattr(request, name) for name in request.model_fields_set}
         try:
-            consent = await self._confirmed_now(mine)
+            confirmation = await self._confirmed_now(mine)
         except NotFoundError:
             return Refused(NotSentError(f"This {self.noun} no longer exists."))
         except _NothingLeftError:
@@ -62,7 +62,7 @@ class Editing(Generic[T]):
         except GatewayError as error:
             why = f"Nothing was sent: the {self.noun} could not be read again. {error.message}"
             return Refused(NotSentError(why))
-        return None if consent is None else await self.send(self.context, consent)
+        return None if confirmation is None else await self.send(self.context, confirmation)
 
     async def _confirmed_now(self, mine: Mapping[str, Any]) -> Confirmation[Any] | None:
         """Confirmation in view of what still holds once it is given.
@@ -70,10 +70,10 @@ class Editing(Generic[T]):
         Raises GatewayError and _NothingLeftError.
         """
         fresh = await self.read()
-        while (consent := await self._confirmed(mine, fresh)) is not None:
+        while (confirmation := await self._confirmed(mine, fresh)) is not None:
             again = await self.read()
             if self.known(again) == self.known(fresh):
-                return consent
+                return confirmation
             fresh = again
             self.context.app.say(f"{self.called} was changed meanwhile: look once more")
         return None
@@ -81,20 +81,20 @@ class Editing(Generic[T]):
     async def _confirmed(self, mine: Mapping[str, Any], fresh: T) -> Confirmation[Any] | None:
         """Confirmation to what is to be sent in view of a reading. Raises _NothingLeftError."""
         merged = three_way(self.known(self.original), mine, self.known(fresh))
-        wanted = await self._settle(merged)
-        if wanted is None:
+        changes = await self._settle(merged)
+        if changes is None:
             return None
-        if not wanted:
+        if not changes:
             raise _NothingLeftError
-        plan = self.plan(fresh, wanted)
+        plan = self.plan(fresh, changes)
         if self.uses is not None:
             plan = replace(plan, effects=(*plan.effects, *await self.uses(fresh)))
-        notes = tuple(self._note(field) for field in merged.moved if field.field not in wanted)
+        notes = tuple(self._note(field) for field in merged.moved if field.field not in changes)
         return await confirm(self.context, plan, "Change it", notes=notes)
 
     async def _settle(self, merged: ThreeWay) -> dict[str, Any] | None:
         """What is to be sent after the person chose for each dispute; None to go back."""
-        wanted = dict(merged.to_send)
+        changes = dict(merged.to_send)
         if merged.conflicts:
             disputes = [self._dispute(field) for field in merged.conflicts]
             sides = await self.context.app.push_screen_wait(
@@ -104,8 +104,8 @@ class Editing(Generic[T]):
                 return None
             for name, side in sides.items():
                 if side == "theirs":
-                    wanted.pop(name, None)
-        return wanted
+                    changes.pop(name, None)
+        return changes
 
     def _dispute(self, field: ThreeWayField) -> Dispute:
         name, original = field.field, field.original

@@ -43,8 +43,8 @@ async def give_feedback(context: ActionContext[Generation]) -> None:
 
     async def submit(request: FeedbackRequest) -> Outcome[None] | None:
         plan = plan_feedback(request, plan_context(context))
-        consent = await submitted(context, plan, "Send it")
-        return None if consent is None else await execute(context, consent)
+        confirmation = await submitted(context, plan, "Send it")
+        return None if confirmation is None else await execute(context, confirmation)
 
     form: FormScreen[None] = FormScreen(feedback_form(identity), plain_facts(context), submit)
     match await app.push_screen_wait(form):

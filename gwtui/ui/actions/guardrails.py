@@ -18,7 +18,7 @@ from gwtui.resources.guardrails.effect import NamedRestrictions
 from gwtui.resources.guardrails.view import display_name
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.guardrail_links import say_not_made
+from gwtui.ui.actions.links import say_not_made
 from gwtui.ui.actions.writing import covered
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.screens.remaining import RemainingScreen

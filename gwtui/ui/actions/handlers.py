@@ -22,14 +22,11 @@ def immediate() -> Mapping[str, Handler]:
     """Handlers that never wait for a person: they run before the next key is read."""
     from gwtui.ui.actions import (  # noqa: PLC0415 - at the first use
         activity,
-        alert_links,
         app,
         board,
-        generation_links,
-        guardrail_links,
+        links,
         lists,
         recovery,
-        workspace_links,
     )
 
     tabs: dict[str, Handler] = {}
@@ -41,12 +38,9 @@ def immediate() -> Mapping[str, Handler]:
         **app.IMMEDIATE,
         **lists.IMMEDIATE,
         **activity.IMMEDIATE,
-        **alert_links.IMMEDIATE,
         **board.IMMEDIATE,
         **recovery.IMMEDIATE,
-        **generation_links.IMMEDIATE,
-        **workspace_links.IMMEDIATE,
-        **guardrail_links.IMMEDIATE,
+        **links.IMMEDIATE,
         **tabs,
     }
 

@@ -62,11 +62,11 @@ class Making:
             request, plan_context(self._context, self._workspaces), session.sealed, trouble
         )
         ask = submitted if trouble is None else confirm
-        consent = await ask(self._context, plan, _CREATE)
-        if consent is None:
+        confirmation = await ask(self._context, plan, _CREATE)
+        if confirmation is None:
             return None
         self._plan = plan
-        return await execute(self._context, consent)
+        return await execute(self._context, confirmation)
 
     async def hand_over(self, made: Applied[CreatedKey]) -> None:
         """Show the value until it is stored; then wipe what was sealed."""
@@ -148,7 +148,7 @@ async def _is_sealed(context: ActionContext, plan: str) -> bool:
 
 async def _offer_value(context: ActionContext) -> None:
     app = context.app
-    wanted = await app.push_screen_wait(
+    agreed = await app.push_screen_wait(
         AskScreen(
             "Its value lies sealed on this machine",
             "It can be shown once more, until you say that it is stored.",
@@ -156,7 +156,7 @@ async def _offer_value(context: ActionContext) -> None:
             deliberate="Show",
         )
     )
-    if wanted:
+    if agreed:
         await app.perform(by_id("app.unacknowledged"), context)
 
 

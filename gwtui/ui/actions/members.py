@@ -17,7 +17,7 @@ from gwtui.resources.members.writes import add_form, plan_add, plan_remove_all, 
 from gwtui.resources.organization.resource import role_cell
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.workspace_links import go_to
+from gwtui.ui.actions.links import go_to
 from gwtui.ui.actions.writing import (
     confirm,
     covered,
@@ -80,8 +80,8 @@ class _Adding:
             return Refused(NotSentError(f"Not in the organization, as far as is known: {who}."))
         people = [self._people[user] for user in users]
         plan = plan_add(self._space, people, self._present)
-        consent = await confirm(self._context, plan, "Add them")
-        return None if consent is None else await execute(self._context, consent)
+        confirmation = await confirm(self._context, plan, "Add them")
+        return None if confirmation is None else await execute(self._context, confirmation)
 
     async def choices(self) -> Sequence[PickOption]:
         """Everybody in the organization who is not a member. Raises GatewayError."""
@@ -125,10 +125,10 @@ async def remove(context: ActionContext[MemberRow]) -> None:
         if await go_instead(context, shown, "Show the workspace's keys"):
             await go_to(context, "keys", space)
         return
-    consent = await confirm(context, shown, "Remove")
-    if consent is None:
+    confirmation = await confirm(context, shown, "Remove")
+    if confirmation is None:
         return
-    await _tell(context, space, await execute_all(context, consent, lambda plan: plan.title))
+    await _tell(context, space, await execute_all(context, confirmation, lambda plan: plan.title))
     await refresh(context, *FEEDS)
 
 

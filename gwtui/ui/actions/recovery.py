@@ -118,8 +118,8 @@ def _candidate(context: ActionContext) -> Candidate | None:
 
 def _of_candidate(one: Candidate) -> str:
     made = f"Another write of this machine made it: {one.made_by}. " if one.made_by else ""
-    told = [line for line in one.compared if line.verdict != "not known"]
-    fields = f"{one.as_wanted} of {len(told)} fields are as wanted. " if told else ""
+    known = [line for line in one.compared if line.verdict != "not known"]
+    fields = f"{one.as_wanted} of {len(known)} fields are as wanted. " if known else ""
     return f"{made}{fields}"
 
 

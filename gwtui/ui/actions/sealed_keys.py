@@ -36,10 +36,10 @@ async def offer_at_start(app: DashboardApp) -> None:
     if app.navigation.screen is not app.screen:
         app.say(f"{_waiting(found.keys)} {LATER}", severity="warning")
         return
-    wanted = await app.push_screen_wait(
+    agreed = await app.push_screen_wait(
         AskScreen(_waiting(found.keys), _about(app, found.keys), safe="Later", deliberate="Show")
     )
-    if wanted:
+    if agreed:
         await _show(app, app.session.sealed, found.keys)
     else:
         app.say(LATER)

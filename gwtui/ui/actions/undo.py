@@ -25,10 +25,10 @@ async def undo(context: ActionContext) -> None:
     if done is None:
         app.say(changes.why_not(), severity="warning")
         return
-    consent = await _confirmed(context, done)
-    if consent is None:
+    confirmation = await _confirmed(context, done)
+    if confirmation is None:
         return
-    outcome = await _carry_out(context, consent)
+    outcome = await _execute(context, confirmation)
     if isinstance(outcome, Applied):
         changes.forget(done)
     await _say_outcome(context, done, outcome)
@@ -45,12 +45,12 @@ async def _confirmed(context: ActionContext, done: Done) -> Confirmation[Any] | 
     while plan is not None and not covered(context):
         later = context.app.executor.undo.after(done)
         notes = *moved, *(f"Not undone, it has no way back: {title}." for title in later)
-        consent = await confirm(context, plan, "Undo it", notes=notes)
-        if consent is None:
+        confirmation = await confirm(context, plan, "Undo it", notes=notes)
+        if confirmation is None:
             return None
         plan = await _planned(context, done)
-        if plan is not None and _requests(plan) == _requests(consent.plan):
-            return consent
+        if plan is not None and _requests(plan) == _requests(confirmation.plan):
+            return confirmation
         moved = ("Somebody else changed it while this was asked: it means this now.",)
     return None
 
@@ -73,10 +73,10 @@ def _requests(plan: Plan[Any]) -> list[tuple[Any, ...]]:
     return [(one.action, one.summary, one.before) for one in plan.parts or (plan,)]
 
 
-async def _carry_out(context: ActionContext, consent: Confirmation[Any]) -> Outcome[Any]:
-    if consent.plan.parts:
-        return await execute_all(context, consent, lambda part: part.title)
-    return await execute(context, consent)
+async def _execute(context: ActionContext, confirmation: Confirmation[Any]) -> Outcome[Any]:
+    if confirmation.plan.parts:
+        return await execute_all(context, confirmation, lambda part: part.title)
+    return await execute(context, confirmation)
 
 
 async def _say_outcome(context: ActionContext, done: Done, outcome: Outcome[Any]) -> None:

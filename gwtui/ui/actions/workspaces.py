@@ -9,7 +9,7 @@ from gwtui.resources.workspaces.writes import WRITES
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context, read_selected
-from gwtui.ui.actions.workspace_links import go_to
+from gwtui.ui.actions.links import go_to
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_tell,
@@ -43,15 +43,15 @@ async def delete(context: ActionContext) -> None:
         if await go_instead(context, plan, "Show its keys"):
             await go_to(context, "keys", fresh)
         return
-    consent = await confirm(context, plan, "Delete for good")
-    if consent is None:
+    confirmation = await confirm(context, plan, "Delete for good")
+    if confirmation is None:
         return
     done = f"{WRITES.title(fresh)} deleted"
     if around.is_default:
         button, typed = "Delete the default workspace", fresh.slug or fresh.id or ""
         applied = await confirm_and_tell(context, plan, button, done, *WRITES.feeds, typed=typed)
     else:
-        applied = await send_and_tell(context, consent, done, *WRITES.feeds)
+        applied = await send_and_tell(context, confirmation, done, *WRITES.feeds)
     if applied is not None:
         if app.scope.workspace == fresh.id:
             app.narrow(None, None)

@@ -110,19 +110,19 @@ def _critical_name(context: ActionContext) -> str:
 # Carrying out -----------------------------------------------------------------------------------
 
 
-async def execute(context: ActionContext, consent: Confirmation[T]) -> Outcome[T]:
+async def execute(context: ActionContext, confirmation: Confirmation[T]) -> Outcome[T]:
     """Send the plan's request; what was done can be undone, as far as it has a way back."""
     session = context.app.session
     if session is None:
         return _NO_CONNECTION
-    outcome = await _send(context, session.executor, consent)
+    outcome = await _send(context, session.executor, confirmation)
     if isinstance(outcome, Applied):
-        session.executor.undo.add(consent.plan, outcome.value)
+        session.executor.undo.add(confirmation.plan, outcome.value)
     return outcome
 
 
 async def execute_all(
-    context: ActionContext, consent: Confirmation[Any], done: Callable[[Plan[Any]], str]
+    context: ActionContext, confirmation: Confirmation[Any], done: Callable[[Plan[Any]], str]
 ) -> Outcome[tuple[Any, ...]]:
     """Send the requests of a plan one after the other, up to the first that fails.
 
@@ -134,19 +134,20 @@ async def execute_all(
         return _NO_CONNECTION
     values: list[Any] = []
     failure: Refused | Unknown | None = None
-    for each in consent.each():
+    for each in confirmation.each():
         outcome = await _send(context, session.executor, each)
         if not isinstance(outcome, Applied):
             failure = outcome
             break
         values.append(outcome.value)
     if values:
-        plan = consent.plan
+        plan = confirmation.plan
         session.executor.undo.add(plan, tuple(values) if plan.parts else values[0])
     if failure is None:
         return Applied(tuple(values))
-    carried = [done(each.plan) for each in consent.each()]
-    message = f"{consent.each()[len(values)].plan.title}: {failure.error.message}"
+    carried = [done(each.plan) for each in confirmation.each()]
+    failed = confirmation.each()[len(values)].plan
+    message = f"{failed.title}: {failure.error.message}"
     if values:
         message = f"Done before: {', '.join(carried[: len(values)])}. Then {message}"
     error = GatewayError(message, request_id=failure.error.request_id)
@@ -157,11 +158,11 @@ _NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection 
 
 
 async def _send(
-    context: ActionContext, executor: WriteExecutor, consent: Confirmation[T]
+    context: ActionContext, executor: WriteExecutor, confirmation: Confirmation[T]
 ) -> Outcome[T]:
     """Send the plan's request; what could not be written down of it is told."""
-    outcome = await executor.execute(consent)
-    plan = consent.plan
+    outcome = await executor.execute(confirmation)
+    plan = confirmation.plan
     if isinstance(outcome, Unknown):
         await context.app.hub.refresh(PLACE)
     elif isinstance(outcome, Applied) and plan.action.rpartition(".")[2] in _REMOVING:
@@ -222,16 +223,21 @@ async def confirm_and_tell(
     """Show the plan, carry it out when that is wanted, say what became of it."""
     if covered(context):
         return None
-    consent = await confirm(context, plan, deliberate, notes=notes, typed=typed)
-    return None if consent is None else await send_and_tell(context, consent, done, *feeds)
+    confirmation = await confirm(context, plan, deliberate, notes=notes, typed=typed)
+    return (
+        None if confirmation is None else await send_and_tell(context, confirmation, done, *feeds)
+    )
 
 
 async def send_and_tell(
-    context: ActionContext, consent: Confirmation[T], done: str | Callable[[T], str], *feeds: str
+    context: ActionContext,
+    confirmation: Confirmation[T],
+    done: str | Callable[[T], str],
+    *feeds: str,
 ) -> Applied[T] | None:
     """Carry out a plan that was confirmed, say what became of it, refresh."""
-    app, plan = context.app, consent.plan
-    outcome = await execute(context, consent)
+    app, plan = context.app, confirmation.plan
+    outcome = await execute(context, confirmation)
     match outcome:
         case Applied(value):
             say_done(context, done if isinstance(done, str) else done(value))

@@ -14,12 +14,9 @@ from textual.content import Content
 
 from gwtui.local.ascii_terminal import ascii_only
 from gwtui.resources.alerts.resource import alerts_line
-from gwtui.ui.board.changes_panel import ChangesPanel
-from gwtui.ui.board.credits_panel import CreditsPanel
 from gwtui.ui.board.endpoint import EndpointPanel
 from gwtui.ui.board.endpoints import EndpointsPanel
-from gwtui.ui.board.limits_panel import LimitsPanel
-from gwtui.ui.board.panel import Panel, View
+from gwtui.ui.board.panels import ChangesPanel, CreditsPanel, LimitsPanel, Panel, View
 from gwtui.ui.board.prompts import JumpPrompt, WatchPrompt
 from gwtui.ui.board.readings import Answers, HistoryQueries, HistoryQuery, LiveReadings
 from gwtui.ui.board.replaying import Replay

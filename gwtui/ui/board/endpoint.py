@@ -15,7 +15,7 @@ from gwtui.crud.resource import Tone
 from gwtui.domain import money, times
 from gwtui.domain.uptime import DEGRADED_BELOW, DOWN_BELOW
 from gwtui.ui.board.endpoints import EndpointLine
-from gwtui.ui.board.panel import Panel, Question, View
+from gwtui.ui.board.panels import Panel, Question, View
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import (

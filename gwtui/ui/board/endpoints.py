@@ -19,7 +19,7 @@ from gwtui.domain import times
 from gwtui.domain.uptime import verdict
 from gwtui.resources.models.endpoint_detail import percentile
 from gwtui.resources.models.prices import per_million, per_million_cell
-from gwtui.ui.board.panel import Panel, Question, View
+from gwtui.ui.board.panels import Panel, Question, View
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import ResourceTable

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gwtui.contract.credits import Credits
-from gwtui.ui.board.panel import Question, View
+from gwtui.ui.board.panels import Question, View
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.board.questions import RecordingState, recording
 from gwtui.watch.board.snapshot import MISSED, BoardReadings, BoardSnapshot, recorded

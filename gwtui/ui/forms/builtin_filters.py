@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from gwtui.contract.content_filters import BUILTIN_LABELS, BUILTIN_SLUGS, PROMPT_INJECTION
-from gwtui.contract.guardrail_rules import legal_actions
+from gwtui.contract.guardrails import legal_actions
 from gwtui.crud.form import BuiltinRow, FilterListField
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered

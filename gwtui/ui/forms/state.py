@@ -107,7 +107,7 @@ class FormState:
         self._typed[name] = typed
         self._touched.add(name)
         self._refused = {
-            path: said for path, said in self._refused.items() if self._owner(path) != name
+            path: problems for path, problems in self._refused.items() if self._owner(path) != name
         }
         self.refusal = ""
         self._suggest()
@@ -253,8 +253,8 @@ class FormState:
     def summary(self, group: FieldGroup) -> FormSummary:
         """How far a group of fields is."""
         names = [field.name for field in group.fields if field.name in self.fields]
-        said = [self.problem(name) for name in names]
-        wrong = sum(cell is not None and cell.tone == "bad" for cell in said)
+        problems = [self.problem(name) for name in names]
+        wrong = sum(cell is not None and cell.tone == "bad" for cell in problems)
         bad = sum(next(self._messages(name), None) is not None for name in names)
         changed = sum(self._typed[name] != self._initial[name] for name in names)
         return FormSummary(wrong, bad - wrong, changed)

@@ -205,7 +205,7 @@ class CreditsScreen(GatewayScreen):
 
     def _burn_lines(self, credits: Credits, now: datetime) -> Sequence[Line]:
         """From what is recorded; before there is any, from what was seen since it opened."""
-        past = None if self._past is None else self._past.standing
+        past = None if self._past is None else self._past.state
         if past is None or past.outlook is None:
             return burn_lines(credits, self._used_today, self._measured, now)
         return recorded_lines(

@@ -135,7 +135,7 @@ _TEXTS = ("text", "input_text", "output_text")
 
 def content_lines(content: GenerationContent, width: int) -> list[Content]:
     """Input message by message, then reasoning, answer and error: never markup, never links."""
-    page = _Page(width)
+    page = _ContentPage(width)
     page.title("Input")
     _write_input(page, content.input)
     output = content.output
@@ -162,7 +162,7 @@ def content_lines(content: GenerationContent, width: int) -> list[Content]:
     return page.lines
 
 
-def _write_input(page: _Page, given: Mapping[str, Any] | None) -> None:
+def _write_input(page: _ContentPage, given: Mapping[str, Any] | None) -> None:
     if given is None:
         page.note(UNKNOWN)
         return
@@ -178,7 +178,7 @@ def _write_input(page: _Page, given: Mapping[str, Any] | None) -> None:
     page.rest(rest)
 
 
-def _write_message(page: _Page, message: Any, *, first: bool) -> None:
+def _write_message(page: _ContentPage, message: Any, *, first: bool) -> None:
     if not isinstance(message, Mapping):
         page.rest(message)
         return
@@ -192,7 +192,7 @@ def _write_message(page: _Page, message: Any, *, first: bool) -> None:
     page.rest({name: value for name, value in message.items() if name not in {"role", "content"}})
 
 
-def _write_part(page: _Page, part: Any) -> None:
+def _write_part(page: _ContentPage, part: Any) -> None:
     if isinstance(part, str):
         page.text(part)
     elif isinstance(part, Mapping) and part.get("type") in _TEXTS and "text" in part:
@@ -202,7 +202,7 @@ def _write_part(page: _Page, part: Any) -> None:
         page.rest(part)
 
 
-class _Page:
+class _ContentPage:
     """Lines, folded to the width; stops taking text at ``MOST`` characters and says so."""
 
     def __init__(self, width: int) -> None:

@@ -18,13 +18,13 @@ from gwtui.watch.alerts import store
 from gwtui.watch.alerts.derived import EVERY, guarded, readability
 from gwtui.watch.alerts.evaluator import Evaluator
 from gwtui.watch.alerts.model import AlertEvent, Findings
-from gwtui.watch.alerts.watching import WantedRules
+from gwtui.watch.alerts.watching import RuleFile
 from gwtui.watch.feeds.models import routing_feed
+from gwtui.watch.history.credits import used_totals
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import HistoryError, Observation
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.recorder import Recorded, Recorder
-from gwtui.watch.history.standing import used_totals
 from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.hub import FeedHub
 
@@ -141,18 +141,18 @@ class AlertEngine:
         *,
         hub: FeedHub,
         recorder: Recorder,
-        wanted: WantedRules,
+        rule_file: RuleFile,
         dialect: Dialect,
         happened: Happened,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._hub = hub
         self._recorder = recorder
-        self._wanted = wanted
+        self._rule_file = rule_file
         self._dialect = dialect
         self._happened = happened
         self._clock = clock
-        self._desk = AlertThread()
+        self._thread = AlertThread()
         self._seen: deque[Observation] = deque(maxlen=MOST_WAITING)
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -164,17 +164,17 @@ class AlertEngine:
     @property
     def effects(self) -> AlertEffects:
         """What an alert does, as the file says."""
-        return self._wanted.book.effects
+        return self._rule_file.book.effects
 
     @property
     def rules_problem(self) -> str:
         """What is wrong with the file of rules; empty while nothing is."""
-        return self._wanted.problem
+        return self._rule_file.problem
 
     def start(self) -> None:
         """Begin."""
         if not self._tasks:
-            self._wanted.refresh()
+            self._rule_file.refresh()
             loop = asyncio.get_running_loop()
             self._leave = self._recorder.listen(self._recorded)
             self._tasks = [
@@ -194,7 +194,7 @@ class AlertEngine:
 
     def nudge(self) -> None:
         """Something was acknowledged, or the rules are others: look at once."""
-        self._wanted.refresh()
+        self._rule_file.refresh()
         self._wake.set()
 
     # What comes in ----------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class AlertEngine:
         """At a pace of its own: what no reading tells, and what ends by time alone."""
         while True:
             await self._clock.sleep(EVERY)
-            self._wanted.refresh()
+            self._rule_file.refresh()
             if not self._recorder.status.recording:
                 continue
             self._follow_routing(wanted=self._wants_routing())
@@ -236,7 +236,7 @@ class AlertEngine:
     def _wants_routing(self) -> bool:
         return any(
             isinstance(rule, GuardrailRule) and rule.enabled
-            for rule in self._wanted.refresh().values()
+            for rule in self._rule_file.refresh().values()
         )
 
     def _follow_routing(self, *, wanted: bool) -> None:
@@ -257,7 +257,7 @@ class AlertEngine:
                 await self._evaluate()
             else:
                 self._seen.clear()
-                self._desk.forget()
+                self._thread.forget()
 
     async def _evaluate(self) -> None:
         """No failure may end it; what was read meanwhile is lost, the next reading comes."""
@@ -278,4 +278,4 @@ class AlertEngine:
 
     def _run(self, writer: HistoryWriter, seen: Sequence[Observation]) -> tuple[AlertEvent, ...]:
         """In the writing thread."""
-        return self._desk.run(writer, self._wanted.refresh(), seen, self._clock.now())
+        return self._thread.run(writer, self._rule_file.refresh(), seen, self._clock.now())

@@ -96,7 +96,7 @@ _KEPT = Context(prec=12)
 
 
 @dataclass(frozen=True, slots=True)
-class _Watched:
+class _WatchedRule:
     """A rule on a condition with what it is made of."""
 
     id: str
@@ -126,10 +126,10 @@ class Evaluator:
         self.facts: dict[Subject, Fields] = dict(facts or {})
         self.curve = curve or UsedCurve()
         self._alerts = {alert.key: alert for alert in alerts}
-        self._standings = {key: alert.standing for key, alert in self._alerts.items()}
+        self._statuses = {key: alert.status for key, alert in self._alerts.items()}
         self._wordy = wordy
         self._found = Findings()
-        self._conditions: dict[str, list[_Watched]] = {}
+        self._conditions: dict[str, list[_WatchedRule]] = {}
         self._events: list[tuple[str, EventRule]] = []
         self._sort(rules)
 
@@ -213,7 +213,7 @@ class Evaluator:
         for key, alert in list(self._alerts.items()):
             rule = self.rules.get(key.rule)
             if isinstance(rule, EventRule):
-                found = lapse(alert.standing, at, rule.keep_for)
+                found = lapse(alert.status, at, rule.keep_for)
                 if found.transition == "cleared":
                     self._end(alert, at, "no news any more")
 
@@ -227,7 +227,7 @@ class Evaluator:
             if not rule.enabled:
                 continue
             if isinstance(rule, ConditionRule):
-                watched = _Watched(identity, rule, signal_of(rule), rule.bounds, rule.timing)
+                watched = _WatchedRule(identity, rule, signal_of(rule), rule.bounds, rule.timing)
                 self._conditions.setdefault(resource_of(rule), []).append(watched)
             elif isinstance(rule, EventRule):
                 self._events.append((identity, rule))
@@ -269,21 +269,21 @@ class Evaluator:
         return {**values, RUNWAY: self.curve.days_left(values.get(figures.BALANCE), at)}
 
     def _weigh(
-        self, watched: _Watched, subject: Subject, reading: RuleReading, patience: timedelta
+        self, watched: _WatchedRule, subject: Subject, reading: RuleReading, patience: timedelta
     ) -> None:
         value = watched.signal.measure(watched.rule, reading)
         if value is None:
             return
         key = AlertKey(watched.id, subject)
-        before = self._standings.get(key, QUIET)
+        before = self._statuses.get(key, QUIET)
         evidence = watched.bounds.evidence(value)
         if before is QUIET and evidence != "bad":
             return
         found = step(before, evidence, reading.at, watched.timing, patience)
-        if found.standing is before:
+        if found.status is before:
             return
-        if found.standing.state == before.state:
-            self._standings[key] = found.standing
+        if found.status.state == before.state:
+            self._statuses[key] = found.status
             if evidence == "bad" and self._wordy:
                 self._say_anew(watched, key, value, reading)
             return
@@ -298,7 +298,7 @@ class Evaluator:
         self._stepped(alert, found, reading.at)
 
     def _say_anew(
-        self, watched: _Watched, key: AlertKey, value: Decimal, reading: RuleReading
+        self, watched: _WatchedRule, key: AlertKey, value: Decimal, reading: RuleReading
     ) -> None:
         """It lasts: what is said of it follows the figure."""
         alert, said = self._alerts[key], watched.signal.said(watched.rule, value, reading)
@@ -315,14 +315,14 @@ class Evaluator:
         if found.transition == "cleared":
             self._end(alert, at, "")
             return
-        if found.standing.state == "quiet":
+        if found.status.state == "quiet":
             self._forget(alert)
             return
-        alert = replace(alert, standing=found.standing)
+        alert = replace(alert, status=found.status)
         if found.transition == "fired":
             alert = replace(alert, fired_at=at, acknowledged_at=None, acknowledged_by="")
             self._tell("fired", alert, at, alert.said)
-        self._standings[alert.key] = found.standing
+        self._statuses[alert.key] = found.status
         self._keep(alert)
 
     def _keep(self, alert: Alert) -> None:
@@ -331,13 +331,13 @@ class Evaluator:
 
     def _forget(self, alert: Alert) -> None:
         self._alerts.pop(alert.key, None)
-        self._standings.pop(alert.key, None)
-        self._found.changed[alert.key] = replace(alert, standing=QUIET)
+        self._statuses.pop(alert.key, None)
+        self._found.changed[alert.key] = replace(alert, status=QUIET)
 
     def _end(self, alert: Alert, at: datetime, why: str) -> None:
         """It is over; one that never fired goes without a word."""
         self._forget(alert)
-        if alert.standing.alerting:
+        if alert.status.alerting:
             self._tell("cleared", alert, at, why or "well again")
 
     def _tell(self, event: EventKind, alert: Alert, at: datetime, said: str) -> None:

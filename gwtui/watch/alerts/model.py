@@ -39,7 +39,7 @@ class Alert:
     """
 
     key: AlertKey
-    standing: AlertState = QUIET
+    status: AlertState = QUIET
     severity: Severity = "warning"
     title: str = ""
     name: str = ""
@@ -53,9 +53,7 @@ class Alert:
     @property
     def loud(self) -> bool:
         """Whether it asks for somebody: fired, and neither acknowledged nor silenced."""
-        return (
-            self.standing.alerting and self.acknowledged_at is None and self.silenced_until is None
-        )
+        return self.status.alerting and self.acknowledged_at is None and self.silenced_until is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ class AlertEvent:
     id: int = 0
 
     @property
-    def told(self) -> bool:
+    def notifies(self) -> bool:
         """Whether effects follow: an alert began or ended, or is heard again."""
         return not self.quiet and self.event in {"fired", "cleared", "unsilenced"}
 
@@ -120,7 +118,7 @@ class Present:
     @property
     def firing(self) -> tuple[Alert, ...]:
         """Those that are not only pending."""
-        return tuple(alert for alert in self.alerts if alert.standing.alerting)
+        return tuple(alert for alert in self.alerts if alert.status.alerting)
 
 
 @dataclass(slots=True)

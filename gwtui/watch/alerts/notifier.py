@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pydantic import JsonValue
 
-from gwtui.local.told_command import ToldCommandError, tell_command
+from gwtui.local.alert_command import AlertCommandError, run_alert_command
 from gwtui.watch.alerts.model import AlertEvent
 
 AT_A_TIME = 2
@@ -21,7 +21,7 @@ MOST_WAITING = 100
 _log = logging.getLogger(__name__)
 
 
-class Telling:
+class AlertNotifier:
     """Runs the command for each event. ``failed`` is called with a sentence for a person.
 
     Needs a running event loop; ``close`` it at the end.
@@ -39,7 +39,7 @@ class Telling:
     def tell(self, command: Sequence[str] | None, events: Iterable[AlertEvent]) -> None:
         """Tell of those events that are to be told; without a command nobody is."""
         for event in events:
-            if command and event.told:
+            if command and event.notifies:
                 self._waiting.append((command, event))
         self._start()
 
@@ -70,8 +70,8 @@ class Telling:
 
     async def _run(self, command: Sequence[str], event: AlertEvent) -> None:
         try:
-            await tell_command(command, event_text(event, self._about))
-        except ToldCommandError as error:
+            await run_alert_command(command, event_text(event, self._about))
+        except AlertCommandError as error:
             self._fail(str(error))
         except Exception as error:
             _log.exception("alerts: telling failed")

@@ -17,9 +17,9 @@ from gwtui.domain.runway import WINDOWS, UsedCurve
 from gwtui.watch.alerts.evaluator import Evaluator
 from gwtui.watch.alerts.kinds import resource_of, signal_of, watches
 from gwtui.watch.alerts.model import GUARDED, AlertEvent
+from gwtui.watch.history.credits import used_totals
 from gwtui.watch.history.model import Fields, Run, Subject
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.standing import used_totals
 from gwtui.watch.history.writer import gap_after
 
 SPAN = timedelta(days=7)
@@ -159,7 +159,7 @@ class _Trial:
         """What was found, together with what ``before`` had found."""
         earlier = before or Preview()
         events = sorted((*earlier.events, *self._events), key=lambda event: event.at)
-        still = sum(alert.standing.alerting for alert in self._evaluator.alerts.values())
+        still = sum(alert.status.alerting for alert in self._evaluator.alerts.values())
         return Preview(tuple(events), recorded, looked, of, earlier.still + still)
 
     def _moments(self, subject: Subject) -> Iterator[_Moment]:

@@ -94,7 +94,7 @@ def write_findings(
 ) -> tuple[AlertEvent, ...]:
     """Write what a pass found; gives its events as they were written."""
     for key, alert in found.changed.items():
-        if alert.standing.state == "quiet":
+        if alert.status.state == "quiet":
             connection.execute(
                 "DELETE FROM alerts WHERE rule = ? AND resource = ? AND identity = ?", _of(key)
             )
@@ -142,7 +142,7 @@ def acknowledge(
     events = []
     for key in keys:
         alert = _find(connection, key, now)
-        if alert is None or not alert.standing.alerting or alert.acknowledged_at is not None:
+        if alert is None or not alert.status.alerting or alert.acknowledged_at is not None:
             continue
         connection.execute(
             "UPDATE alerts SET acknowledged_at = ?, acknowledged_by = ? "
@@ -194,7 +194,7 @@ def _lift(
         "DELETE FROM alert_silences WHERE rule = ? AND resource = ? AND identity = ?", _of(key)
     ).rowcount
     alert = _find(connection, key, now)
-    if not removed or alert is None or not alert.standing.alerting:
+    if not removed or alert is None or not alert.status.alerting:
         return ()
     said = f"{why}: {alert.said}"
     event = replace(_told(alert, "unsilenced", now, who), said=said)
@@ -219,7 +219,7 @@ def _find(connection: sqlite3.Connection, key: AlertKey, now: datetime) -> Alert
 
 def _write(connection: sqlite3.Connection, alert: Alert) -> None:
     """Whoever acknowledged it keeps that until it fires anew."""
-    standing = alert.standing
+    status = alert.status
     connection.execute(
         "INSERT INTO alerts (rule, resource, identity, state, since, fired_at, severity, title, "
         "name, said, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
@@ -231,8 +231,8 @@ def _write(connection: sqlite3.Connection, alert: Alert) -> None:
         "fired_at = excluded.fired_at",
         (
             *_of(alert.key),
-            standing.state,
-            seconds_of(standing.since) if standing.since else 0,
+            status.state,
+            seconds_of(status.since) if status.since else 0,
             None if alert.fired_at is None else seconds_of(alert.fired_at),
             alert.severity,
             alert.title,

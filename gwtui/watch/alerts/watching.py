@@ -127,26 +127,26 @@ class Alerts:
         """A person knows of these; how many were not known before."""
         from gwtui.watch.alerts import store  # noqa: PLC0415
 
-        wanted, now = tuple(keys), self._clock.now()
+        chosen, now = tuple(keys), self._clock.now()
         return await self._change(
-            lambda connection: store.acknowledge(connection, wanted, now, self._who)
+            lambda connection: store.acknowledge(connection, chosen, now, self._who)
         )
 
     async def silence(self, keys: Iterable[AlertKey], until: datetime) -> int:
         """Nobody is told of these until then."""
         from gwtui.watch.alerts import store  # noqa: PLC0415
 
-        wanted, now = tuple(keys), self._clock.now()
+        chosen, now = tuple(keys), self._clock.now()
         return await self._change(
-            lambda connection: store.silence(connection, wanted, now, until, self._who)
+            lambda connection: store.silence(connection, chosen, now, until, self._who)
         )
 
     async def lift(self, keys: Iterable[AlertKey]) -> int:
         """Take silences back."""
         from gwtui.watch.alerts import store  # noqa: PLC0415
 
-        wanted, now = tuple(keys), self._clock.now()
-        return await self._change(lambda connection: store.lift(connection, wanted, now, self._who))
+        chosen, now = tuple(keys), self._clock.now()
+        return await self._change(lambda connection: store.lift(connection, chosen, now, self._who))
 
     async def _change(self, work: Callable[[sqlite3.Connection], Sequence[AlertEvent]]) -> int:
         from gwtui.watch.history.file import transaction  # noqa: PLC0415
@@ -230,22 +230,22 @@ async def _evaluate(
             return
         await clock.sleep(_EARLY)
     from gwtui.watch.alerts.engine import AlertEngine  # noqa: PLC0415 - later
-    from gwtui.watch.alerts.notifier import Telling  # noqa: PLC0415
+    from gwtui.watch.alerts.notifier import AlertNotifier  # noqa: PLC0415
 
     pass  # EMPTIED
 
     place = alerts.place
-    wanted = WantedRules(place.rules, place.profile)
-    telling = Telling({"profile": place.profile, "gateway": place.gateway}, alerts.failed)
+    rule_file = RuleFile(place.rules, place.profile)
+    notifier = AlertNotifier({"profile": place.profile, "gateway": place.gateway}, alerts.failed)
 
     def happened(events: Sequence[AlertEvent]) -> None:
-        telling.tell(wanted.book.effects.command, events)
+        notifier.tell(rule_file.book.effects.command, events)
         alerts.tell()
 
     engine = AlertEngine(
         hub=hub,
         recorder=history.recorder,
-        wanted=wanted,
+        rule_file=rule_file,
         dialect=dialect,
         happened=happened,
         clock=clock,
@@ -257,10 +257,10 @@ async def _evaluate(
     finally:
         alerts.engine = None
         await engine.stop()
-        await telling.close()
+        await notifier.close()
 
 
-class WantedRules:
+class RuleFile:
     """The file of rules as it was understood last; ``problem`` says why the newest was not."""
 
     def __init__(self, path: Path, profile: str) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 from gwtui.watch.history import model as figures
 from gwtui.watch.history import model as kinds
+from gwtui.watch.history.credits import BALANCE, CreditsState, credits_state
 from gwtui.watch.history.lease import Holder
 from gwtui.watch.history.model import Curve, RecordedChange, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.standing import BALANCE, CreditsState, standing
 
 SPARK_SLOTS = 8
 """Slots of the small curves in a row."""
@@ -57,7 +57,7 @@ class RecordingState:
 class CreditsPast:
     """The credits as of the moment, and their curve."""
 
-    standing: CreditsState
+    state: CreditsState
     curve: Curve | None
 
 
@@ -77,7 +77,7 @@ def recording(reader: HistoryReader) -> RecordingState:
 def credits_past(reader: HistoryReader, reach: LimitUse) -> CreditsPast:
     """Balance, burn, outlook and curve."""
     curve = reader.points(BALANCE, reach.since, reach.until)
-    return CreditsPast(standing(reader, reach.until), curve)
+    return CreditsPast(credits_state(reader, reach.until), curve)
 
 
 def endpoints_past(

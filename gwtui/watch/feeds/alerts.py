@@ -42,7 +42,7 @@ class RuleRow:
     here: bool
 
 
-class _Reading:
+class _AlertsReader:
     """Asks the alerts of the connection that are served, if any are."""
 
     def __init__(self, alerts: Alerts | None) -> None:
@@ -99,7 +99,7 @@ class _Reading:
 
 def serve_alerts(hub: FeedHub, alerts: Alerts | None) -> None:
     """Let the hub's feeds show the alerts of this connection; None: there are none."""
-    reading = _Reading(alerts)
+    reading = _AlertsReader(alerts)
     feeds = (
         hub.feed(FeedKey(NOW), reading.present, cadence.ALERTS),
         hub.feed(FeedKey(HISTORY), reading.history, cadence.ALERTS),
@@ -111,14 +111,14 @@ def serve_alerts(hub: FeedHub, alerts: Alerts | None) -> None:
 
 def alerts_feed(hub: FeedHub) -> Feed[Sequence[Alert]]:
     """Every condition that is not quiet, as far as it is served."""
-    return hub.feed(FeedKey(NOW), _Reading(None).present, cadence.ALERTS)
+    return hub.feed(FeedKey(NOW), _AlertsReader(None).present, cadence.ALERTS)
 
 
 def alert_history_feed(hub: FeedHub) -> Feed[Sequence[AlertEvent]]:
     """What happened with alerts, newest first."""
-    return hub.feed(FeedKey(HISTORY), _Reading(None).history, cadence.ALERTS)
+    return hub.feed(FeedKey(HISTORY), _AlertsReader(None).history, cadence.ALERTS)
 
 
 def alert_rules_feed(hub: FeedHub) -> Feed[Sequence[RuleRow]]:
     """Every rule, switched off or not."""
-    return hub.feed(FeedKey(RULES), _Reading(None).rules, cadence.ALERTS)
+    return hub.feed(FeedKey(RULES), _AlertsReader(None).rules, cadence.ALERTS)

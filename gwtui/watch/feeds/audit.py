@@ -22,7 +22,7 @@ MOST = 5000
 """Lines that are shown, the newest; `gwtui audit` exports all."""
 
 
-class _Reading:
+class _AuditReader:
     """Reads the log; again only when a line was added."""
 
     def __init__(self, log: AuditLog) -> None:
@@ -48,7 +48,7 @@ class _Reading:
 
 def serve_audit(hub: FeedHub, log: AuditLog) -> None:
     """Let the hub's feed of this name read the log that the connection writes."""
-    hub.feed(FeedKey(FEED), _Reading(log), cadence.AUDIT)
+    hub.feed(FeedKey(FEED), _AuditReader(log), cadence.AUDIT)
 
 
 def audit_feed(hub: FeedHub) -> Feed[Sequence[AuditEntry]]:
@@ -56,5 +56,5 @@ def audit_feed(hub: FeedHub) -> Feed[Sequence[AuditEntry]]:
     from gwtui.local.paths import Paths  # noqa: PLC0415 - not needed where a log is served
 
     return hub.feed(
-        FeedKey(FEED), _Reading(AuditLog(Paths.of_user().state / FILE_NAME)), cadence.AUDIT
+        FeedKey(FEED), _AuditReader(AuditLog(Paths.of_user().state / FILE_NAME)), cadence.AUDIT
     )

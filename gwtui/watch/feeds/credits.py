@@ -21,7 +21,7 @@ from gwtui.watch.shared import FeedKey, PoolReader
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.watch.history.standing import CreditsState
+    from gwtui.watch.history.credits import CreditsState
 
 
 async def fetch_credits(client: GatewayClient) -> Credits:
@@ -85,6 +85,6 @@ def around_feed(hub: FeedHub, _scope: Scope) -> Feed[Around]:
     async def read(reader: PoolReader) -> Around:
         keys = await read_keys(reader, None)
         past = (await credits_past_feed(hub, Scope()).refresh()).value
-        return used_today(keys), None if past is None else past.standing
+        return used_today(keys), None if past is None else past.state
 
     return hub.derive(FeedKey("credits", ("around",)), read, cadence.CREDITS)

@@ -41,7 +41,7 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sight:
+class _LastBeat:
     """The beat that was seen last, and when by the own monotonic clock."""
 
     holder: str
@@ -57,7 +57,7 @@ class Lease:
         self._clock = clock
         self._pid = os.getpid() if pid is None else pid
         self._host = this_host() if host is None else host
-        self._seen: _Sight | None = None
+        self._seen: _LastBeat | None = None
 
     def hold(self, connection: sqlite3.Connection) -> bool:
         """Renew the lease, or take it if it is free; whether it is ours now.
@@ -91,7 +91,7 @@ class Lease:
         now = self._clock.monotonic()
         seen = self._seen
         if seen is None or (seen.holder, seen.beat) != (found.id, found.beat):
-            self._seen = _Sight(found.id, found.beat, now)
+            self._seen = _LastBeat(found.id, found.beat, now)
             return False
         return now - seen.at >= TIME_LIMIT
 

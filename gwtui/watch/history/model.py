@@ -304,44 +304,11 @@ ENDPOINT_APPEARED = "endpoint.appeared"
 ENDPOINT_GONE = "endpoint.gone"
 ENDPOINT_PRICE = "endpoint.price"
 ENDPOINT_STATUS = "endpoint.status"
-ENDPOINT_CHANGED = "endpoint.changed"
-KEY_CREATED = "key.created"
-KEY_DELETED = "key.deleted"
 KEY_DISABLED = "key.disabled"
 KEY_ENABLED = "key.enabled"
-KEY_CHANGED = "key.changed"
-WORKSPACE_CREATED = "workspace.created"
-WORKSPACE_DELETED = "workspace.deleted"
 WORKSPACE_BUDGET = "workspace.budget"
-WORKSPACE_CHANGED = "workspace.changed"
-GUARDRAIL_CREATED = "guardrail.created"
-GUARDRAIL_DELETED = "guardrail.deleted"
-GUARDRAIL_CHANGED = "guardrail.changed"
 CREDITS_PURCHASED = "credits.purchased"
-CREDITS_CHANGED = "credits.changed"
-
-KINDS = (
-    ENDPOINT_APPEARED,
-    ENDPOINT_GONE,
-    ENDPOINT_PRICE,
-    ENDPOINT_STATUS,
-    ENDPOINT_CHANGED,
-    KEY_CREATED,
-    KEY_DELETED,
-    KEY_DISABLED,
-    KEY_ENABLED,
-    KEY_CHANGED,
-    WORKSPACE_CREATED,
-    WORKSPACE_DELETED,
-    WORKSPACE_BUDGET,
-    WORKSPACE_CHANGED,
-    GUARDRAIL_CREATED,
-    GUARDRAIL_DELETED,
-    GUARDRAIL_CHANGED,
-    CREDITS_PURCHASED,
-    CREDITS_CHANGED,
-)
-"""Every kind there is."""
+"""Kinds with a meaning of their own; every other one is what ``came``, ``went`` or ``changed``."""
 
 PRICE_FIELDS = ("price_", "discount", "overrides")
 """Facts of an endpoint whose names begin so are about what it costs."""

@@ -180,14 +180,14 @@ class HistoryReader:
         ``kinds`` are those of the module ``kinds``; a resource alone ("endpoint") means all of its
         kinds.
         """
-        wanted = None if kinds is None else json.dumps(sorted(kinds))
+        listed = None if kinds is None else json.dumps(sorted(kinds))
         resource, identity = subject or (None, None)
         rows = self._connection.execute(
             f"SELECT {_CHANGE} FROM changes WHERE at > ?1 AND at <= ?2 "  # noqa: S608 - a constant
             "AND (?3 IS NULL OR kind IN (SELECT value FROM json_each(?3)) "
             "OR resource IN (SELECT value FROM json_each(?3))) "
             "AND (?4 IS NULL OR (resource = ?4 AND identity = ?5)) ORDER BY id DESC LIMIT ?6",
-            (seconds_of(since), seconds_of(until), wanted, resource, identity, limit),
+            (seconds_of(since), seconds_of(until), listed, resource, identity, limit),
         )
         return tuple(_change(row) for row in rows)
 

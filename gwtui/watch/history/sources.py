@@ -171,10 +171,10 @@ class Sources:
 
     def follow(self, models: Iterable[str]) -> None:
         """Sample the endpoints of exactly these models."""
-        wanted = tuple(models)
-        for model in [model for model in self._models if model not in wanted]:
+        chosen = tuple(models)
+        for model in [model for model in self._models if model not in chosen]:
             self._models.pop(model).close()
-        for model in wanted:
+        for model in chosen:
             if model not in self._models:
                 source = EndpointSource(model, self._paces.endpoints, self._clock, self._arrived)
                 self._models[model] = source.open(endpoints_feed(self._hub, Scope(parent=model)))
@@ -186,7 +186,7 @@ class Sources:
         self._account = []
         self._models = {}
 
-    def standing(self) -> dict[str, bool | None]:
+    def reads(self) -> dict[str, bool | None]:
         """Of each reading by name, whether the last attempt succeeded; None before the first."""
         return {
             source.name: source.succeeded for source in (*self._account, *self._models.values())

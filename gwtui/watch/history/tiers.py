@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple
 
 from gwtui.watch.history.model import EXACT, text_of
 
@@ -29,12 +28,6 @@ COLUMNS = "start, until, count, nulls, total, low, high, last"
 def floor(moment: int, width: int) -> int:
     """The beginning of the bucket that holds a moment; raw samples have none of their own."""
     return moment if not width else moment - moment % width
-
-
-class Flat(NamedTuple):
-    """What every sample of a stretch said: the same value, or None throughout."""
-
-    value: Decimal | None
 
 
 @dataclass(slots=True)

@@ -57,7 +57,7 @@ class Readings:
     async def settled(self) -> None:
         """Wait until every reading has succeeded or failed once."""
         # A failed first reading tells nobody: it is looked for.
-        while any(ok is None for ok in self._sources.standing().values()):  # noqa: ASYNC110
+        while any(ok is None for ok in self._sources.reads().values()):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
     def _arrived(self, name: str, build: Build) -> None:
@@ -66,11 +66,11 @@ class Readings:
     def picture(self) -> Picture:
         """What is known now. A figure that was not read again for long is left out."""
         now = self._clock.now()
-        standing = self._sources.standing()
+        reads = self._sources.reads()
         fresh = {
             name: found
             for name, found in self._latest.items()
-            if name in standing and (now - found.at).total_seconds() <= _PATIENCE * found.every
+            if name in reads and (now - found.at).total_seconds() <= _PATIENCE * found.every
         }
-        up = {name: bool(ok) for name, ok in standing.items()}
+        up = {name: bool(ok) for name, ok in reads.items()}
         return Picture(fresh, up, self._client.skew.seconds)

@@ -15,8 +15,8 @@ import pytest
 from pydantic import ValidationError
 
 from gwtui.cli.check.finding import CheckedFigure, Finding, Range, Severity, one_line, worst_of
-from gwtui.cli.check.past import Past
 from gwtui.cli.check.sources import CheckContext, look_at_everything
+from gwtui.cli.recorded import RecordedHistory
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.credits import Credits
@@ -26,9 +26,9 @@ from gwtui.domain.alerting import AlertState
 from gwtui.domain.clock import Clock
 from gwtui.local.profiles import CheckThresholds
 from gwtui.watch.alerts.model import Alert, AlertKey, Present
+from gwtui.watch.history.credits import BALANCE, TOTAL_USAGE
 from gwtui.watch.history.file import history_path, open_writable
 from gwtui.watch.history.model import Subject
-from gwtui.watch.history.standing import BALANCE, TOTAL_USAGE
 from gwtui.watch.history.watched import watch_model
 from gwtui.watch.hub import FeedHub
 from headless_kit import Gwtui, Site
@@ -234,7 +234,7 @@ class World:
         return found
 
 
-class Recorded(Past):
+class Recorded(RecordedHistory):
     """A past in which the rules found this."""
 
     def __init__(self, present: Present | None) -> None:
@@ -246,11 +246,11 @@ class Recorded(Past):
 
 
 async def looked(
-    wanted: dict[str, Any], past: Past | None = None, **given: Any
+    wanted: dict[str, Any], past: RecordedHistory | None = None, **given: Any
 ) -> tuple[Severity, str]:
     clock = Clock(now=lambda: NOW)
     hub = FeedHub(cast("GatewayClient", World(**given)), clock)
-    look = CheckContext(hub, CheckThresholds.model_validate(wanted), past or Past(None))
+    look = CheckContext(hub, CheckThresholds.model_validate(wanted), past or RecordedHistory(None))
     try:
         findings = await look_at_everything(look)
     finally:

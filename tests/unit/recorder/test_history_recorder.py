@@ -15,11 +15,11 @@ from gwtui.client.errors import ServerError
 from gwtui.contract.activity import ActivityRow
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.archive import Archive
+from gwtui.watch.history.credits import BALANCE
 from gwtui.watch.history.lease import BEAT
 from gwtui.watch.history.model import SeriesKey
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.recorder import Recorded, Recorder
-from gwtui.watch.history.standing import BALANCE
 from gwtui.watch.history.watched import defaults
 from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.hub import FeedHub
@@ -74,7 +74,7 @@ async def test_no_secret_and_no_pattern_is_in_the_file(
         world.guardrail(content_filters=[{"pattern": "Falcon 2", "action": "flag"}])
     ]
     await time.advance(400)
-    assert (kinds.GUARDRAIL_CHANGED, "content_filters") in await changed(recorder, time)
+    assert ("guardrail.changed", "content_filters") in await changed(recorder, time)
     for file in path.parent.iterdir():
         assert b"Falcon" not in file.read_bytes()
         assert b"SENTINEL" not in file.read_bytes()
@@ -131,7 +131,7 @@ async def test_what_changes_is_told_to_listeners_and_kept(
     assert sorted(await changed(recorder, time)) == sorted(
         [
             (kinds.CREDITS_PURCHASED, "total_credits"),
-            (kinds.KEY_CREATED, ""),
+            ("key.created", ""),
             (kinds.KEY_DISABLED, "disabled"),
             (kinds.WORKSPACE_BUDGET, "budget_weekly"),
             (kinds.ENDPOINT_APPEARED, ""),

@@ -1,4 +1,4 @@
-"""A person's own program that is told something on stdin. No shell, no token, a time limit."""
+"""Runs the program that a person chose for alerts: no shell, no token, a time limit."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ LIMIT = 10.0
 """Seconds that the program may take."""
 
 
-class ToldCommandError(Exception):
+class AlertCommandError(Exception):
     """The program could not be run, failed or took too long; the message is for a person."""
 
 
-async def tell_command(
+async def run_alert_command(
     command: Sequence[str],
     text: str,
     *,
     limit: float = LIMIT,
     environ: Mapping[str, str] | None = None,
 ) -> None:
-    """Run a program with ``text`` on stdin. Raises ToldCommandError.
+    """Run a program with ``text`` on stdin. Raises AlertCommandError.
 
     It runs in a session of its own: it can neither read the keyboard nor draw over the screen, and
     a time-out ends its children, too. What it prints is thrown away.
@@ -43,7 +43,7 @@ async def tell_command(
         )
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else None
-        raise ToldCommandError(f"{program}: {why or 'cannot be run'}") from None
+        raise AlertCommandError(f"{program}: {why or 'cannot be run'}") from None
     try:
         async with asyncio.timeout(limit):
             # One that does not read its input is no fault.
@@ -55,7 +55,7 @@ async def tell_command(
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
         if isinstance(error, TimeoutError):
-            raise ToldCommandError(f"{program}: did not end within {limit:g} s") from None
+            raise AlertCommandError(f"{program}: did not end within {limit:g} s") from None
         raise
     if status != 0:
-        raise ToldCommandError(f"{program}: ended with status {status}")
+        raise AlertCommandError(f"{program}: ended with status {status}")

@@ -1,4 +1,4 @@
-"""How the credits stand: the balance, how fast it goes, and when it will be gone."""
+"""The recorded credits: the balance, how fast it goes, and when it will be gone."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def used_totals(reader: HistoryReader, since: datetime, until: datetime) -> list
     ]
 
 
-def standing(reader: HistoryReader, now: datetime) -> CreditsState:
+def credits_state(reader: HistoryReader, now: datetime) -> CreditsState:
     """How the credits stood at a moment, from what was recorded up to then.
 
     Raises sqlite3.Error.

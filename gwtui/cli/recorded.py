@@ -13,15 +13,15 @@ from typing import TypeVar
 from gwtui.domain.runway import Outlook
 from gwtui.watch.alerts.model import Present
 from gwtui.watch.alerts.store import present_alerts
+from gwtui.watch.history.credits import credits_state
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import HistoryError
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.standing import standing
 
 T = TypeVar("T")
 
 
-class Past:
+class RecordedHistory:
     """The history of one gateway; None for a path means that there is none."""
 
     def __init__(self, path: Path | None) -> None:
@@ -33,7 +33,7 @@ class Past:
 
     async def outlook(self, now: datetime) -> Outlook | None:
         """When the credits will be gone, by what was recorded of their use."""
-        return await self._ask(lambda reader: standing(reader, now).outlook)
+        return await self._ask(lambda reader: credits_state(reader, now).outlook)
 
     async def present_alerts(self, now: datetime) -> Present | None:
         """The alerts as they were last evaluated; None where nothing is recorded."""

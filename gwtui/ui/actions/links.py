@@ -1,0 +1,220 @@
+"""Ways from what is selected to what belongs to it: handlers that ask nobody and send nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gwtui.contract.workspaces import Workspace
+from gwtui.ui.actions.context import ActionContext, Handler
+
+if TYPE_CHECKING:
+    from gwtui.contract.activity import Generation
+    from gwtui.watch.alerts.model import Alert, AlertEvent
+    from gwtui.watch.feeds.assignments import AssignmentRow
+    from gwtui.watch.feeds.guardrails import GuardrailRow
+    from gwtui.watch.feeds.keys import KeyRow
+    from gwtui.watch.feeds.workspaces import WorkspaceRow
+
+
+async def show_assigned(context: ActionContext[GuardrailRow]) -> None:
+    """Open the list of what the selected guardrail is assigned to."""
+    row = context.target
+    if not row.made:
+        say_not_made(context)
+    elif context.spec is not None and row.guardrail.id:
+        name = context.spec.name(row)
+        await context.app.navigation.open_child(
+            context.spec, row.guardrail.id, "assignments", name=name
+        )
+
+
+async def show_all_assigned(context: ActionContext) -> None:
+    """Every assignment there is."""
+    await context.app.open_route("assignments")
+
+
+async def guardrail_of_assignment(context: ActionContext[AssignmentRow]) -> None:
+    """Go to the guardrail of the selected assignment."""
+    identity = context.target.assignment.guardrail_id
+    if identity:
+        await go_to_guardrail(context, identity)
+
+
+async def key_of_assignment(context: ActionContext[AssignmentRow]) -> None:
+    """Go to the key of the selected assignment."""
+    from gwtui.contract.guardrails import KeyAssignment  # noqa: PLC0415
+
+    one = context.target.assignment
+    if isinstance(one, KeyAssignment) and one.key_hash:
+        widen(context)
+        await context.app.open_route(f"keys/{one.key_hash}")
+    else:
+        context.app.say("This guardrail is assigned to a member, not to a key")
+
+
+async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
+    """Go to the guardrail on the selected key, else to the default one of its workspace."""
+    binding = context.target.binding
+    if binding is None:
+        context.app.say("The guardrails are still being read")
+    elif not binding.known:
+        context.app.say("The guardrails could not be read", severity="warning")
+    elif binding.target is None:
+        context.app.say("No guardrail binds this key: A assigns one")
+    else:
+        await go_to_guardrail(context, binding.target)
+
+
+async def guardrails_on_model(context: ActionContext) -> None:
+    """What each guardrail leaves of the selected model."""
+    if context.spec is not None and context.identity is not None:
+        await context.app.navigation.open_child(
+            context.spec, context.identity, "model-guardrails", name=context.identity
+        )
+
+
+async def guardrail_on_model(context: ActionContext) -> None:
+    """Go to the selected guardrail."""
+    if context.identity is not None:
+        await go_to_guardrail(context, context.identity)
+
+
+async def go_to_guardrail(context: ActionContext, identity: str) -> None:
+    """Show a guardrail of whatever workspace."""
+    widen(context)
+    await context.app.open_route(f"guardrails/{identity}")
+
+
+def widen(context: ActionContext) -> None:
+    """What is linked to may belong to another workspace than the one that lists show."""
+    if context.app.scope.workspace is not None:
+        context.app.narrow(None, None)
+        context.app.say("Showing all workspaces")
+
+
+def say_not_made(context: ActionContext) -> None:
+    """Why nothing can be done with a default guardrail before its first change."""
+    context.app.say(
+        "This default guardrail is not made yet: e sets it up, and it then binds its workspace",
+        severity="warning",
+    )
+
+
+async def show_members(context: ActionContext[WorkspaceRow]) -> None:
+    """Open the list of members."""
+    space = workspace_of(context)
+    if space is not None and context.spec is not None:
+        name = context.spec.name(context.target)
+        await context.app.navigation.open_child(context.spec, space.id or "", "members", name=name)
+
+
+async def show_scoped(resource: str, context: ActionContext[WorkspaceRow]) -> None:
+    """Narrow the lists to the workspace and go to one of them."""
+    space = workspace_of(context)
+    if space is not None:
+        await go_to(context, resource, space)
+
+
+async def show_people(context: ActionContext) -> None:
+    """Everybody in the organization."""
+    await context.app.open_route("organization")
+
+
+async def go_to(context: ActionContext, resource: str, space: Workspace) -> None:
+    """Narrow the lists to a workspace and go to one of them."""
+    from gwtui.resources.workspaces.view import shown_name  # noqa: PLC0415 - at the first use
+
+    context.app.narrow(space.id, shown_name(space))
+    await context.app.open_route(resource)
+
+
+def workspace_of(context: ActionContext[WorkspaceRow]) -> Workspace | None:
+    """The workspace that was selected at the key press; says so when it has no id."""
+    space = context.target.workspace
+    if space.id:
+        return space
+    context.app.say("The gateway gave this workspace no id", severity="warning")
+    return None
+
+
+async def go_to_subject(context: ActionContext[Alert | AlertEvent]) -> None:
+    """Show what an alert or an event is about."""
+    from gwtui.watch.alerts.model import GATEWAY, GUARDED  # noqa: PLC0415 - loaded by then
+
+    subject = context.target.key.subject
+    app, identity = context.app, subject.identity
+    widen(context)
+    match subject.resource:
+        case "credits":
+            await app.open_route("credits")
+        case "endpoint":
+            model, _, row = identity.partition(" ")
+            await app.open_route(f"models/{model}")
+            _want(context, row)
+        case "workspace":
+            await app.navigation.show_tab("workspaces")
+            _want(context, identity)
+        case _ if subject.resource == GUARDED:
+            await app.open_route(f"guardrails/{identity.partition(' ')[0]}")
+        case _ if subject.resource == GATEWAY:
+            app.say("This is about reading the gateway: the banner of each list says what is wrong")
+        case _:
+            await app.open_route(f"{subject.resource}s/{identity}")
+
+
+def _want(context: ActionContext, identity: str) -> None:
+    screen = context.app.navigation.screen
+    if screen is not None:
+        screen.want(identity)
+
+
+async def show_rules(context: ActionContext) -> None:
+    """What is watched."""
+    await context.app.open_route("alert-rules")
+
+
+async def show_history(context: ActionContext) -> None:
+    """What happened."""
+    await context.app.open_route("alert-history")
+
+
+async def look_up(context: ActionContext) -> None:
+    """Let the person type the id of a generation."""
+    from gwtui.ui.screens.generation import GenerationScreen  # noqa: PLC0415 - loaded when shown
+
+    if isinstance(context.screen, GenerationScreen):
+        context.screen.ask()
+
+
+async def go_to_model(context: ActionContext[Generation]) -> None:
+    """Show the endpoints of the generation's model."""
+    model = context.target.model
+    if model:
+        await context.app.open_route(f"models/{model}")
+    else:
+        context.app.say("The gateway did not say which model it was", severity="warning")
+
+
+IMMEDIATE: Mapping[str, Handler] = {
+    "alerts.go": go_to_subject,
+    "alert-history.go": go_to_subject,
+    "alerts.rules": show_rules,
+    "alerts.history": show_history,
+    "generation.lookup": look_up,
+    "generation.model": go_to_model,
+    "workspaces.members": show_members,
+    "workspaces.keys": partial(show_scoped, "keys"),
+    "workspaces.guardrails": partial(show_scoped, "guardrails"),
+    "workspaces.byok": partial(show_scoped, "byok"),
+    "workspaces.people": show_people,
+    "members.people": show_people,
+    "guardrails.assigned": show_assigned,
+    "guardrails.all_assigned": show_all_assigned,
+    "assignments.guardrail": guardrail_of_assignment,
+    "assignments.key": key_of_assignment,
+    "keys.guardrail": guardrail_of_key,
+    "models.guardrails": guardrails_on_model,
+    "model-guardrails.go": guardrail_on_model,
+}

@@ -1,0 +1,344 @@
+"""The panels beside the endpoints: credits, limits, changes; and what every panel has.
+
+A panel shows what is known now, and asks the history for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from decimal import Decimal
+from typing import Any
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+
+from gwtui.crud import cells
+from gwtui.crud.columns import figure_column, text_column, usd_column
+from gwtui.crud.resource import Cell, Column, SortValue
+from gwtui.domain import money, times
+from gwtui.domain.runway import Outlook
+from gwtui.resources.changes import change_words, event_cell, subject_words
+from gwtui.resources.credits.balance import Line as Words
+from gwtui.resources.credits.text import burn_cells, left_cells, runway_cells, short_runway
+from gwtui.resources.workspaces.view import share_tone
+from gwtui.ui.tones import cell_content, toned
+from gwtui.ui.widgets.lines import LinesView
+from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.plot import PlotFigure, PlotLine, PlotView, PlotWindow, Span, window_at
+from gwtui.ui.widgets.table import ResourceTable
+from gwtui.watch.board.limits import Limit, limits
+from gwtui.watch.board.questions import CreditsPast, LimitUse, News, credits_past, recent_changes
+from gwtui.watch.board.snapshot import BoardReadings, BoardSnapshot
+from gwtui.watch.history.model import RecordedChange
+from gwtui.watch.history.reader import HistoryReader
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How the board is looked at: the moment, how far back, in which zone.
+
+    ``now`` is the moment that is shown: the present one, or one that is replayed.
+
+    ``zone`` None means UTC. ``ascii`` avoids what old terminals lack.
+    """
+
+    now: datetime
+    span: Span
+    past: bool = False
+    zone: tzinfo | None = None
+    ascii: bool = False
+
+    @property
+    def window(self) -> PlotWindow:
+        """What plots show."""
+        return window_at(self.span, self.now)
+
+    @property
+    def reach(self) -> LimitUse:
+        """What is asked of the history: nothing after the moment."""
+        return LimitUse(self.window.since, self.now)
+
+
+Question = Callable[[HistoryReader], Any]
+"""Asked in the thread of the history: it must touch no widget."""
+
+
+class Panel(Vertical):
+    """A part of the board. It is given what is known, and asks the history for the rest."""
+
+    @property
+    def wants(self) -> bool:
+        """Whether it came to show something that it has not asked the history about yet."""
+        return False
+
+    def show_snapshot(self, snapshot: BoardSnapshot, view: View) -> None:
+        """Show what is known as of the view's moment; called often, must cost nothing when same."""
+
+    def question(self, _view: View) -> Question | None:
+        """What to ask the history for this view; None for nothing."""
+        return None
+
+    def answer(self, found: Any, view: View) -> None:
+        """Show what the history answered; None when there is no history to ask."""
+
+
+_LABEL = 9
+
+
+class CreditsPanel(Panel):
+    """The balance and what becomes of it."""
+
+    def __init__(self) -> None:
+        super().__init__(id="board-credits", classes="panel")
+        self._snapshot = BoardSnapshot()
+        self._past: CreditsPast | None = None
+
+    def compose(self) -> ComposeResult:
+        """Three lines and a plot."""
+        yield OneLine(id="board-balance")
+        yield OneLine(id="board-burn")
+        yield OneLine(id="board-runway")
+        yield PlotView(id="board-balance-plot")
+
+    def show_snapshot(self, snapshot: BoardSnapshot, view: View) -> None:
+        """What the gateway says, else what is recorded."""
+        self._snapshot = snapshot
+        self._write(view)
+
+    def question(self, view: View) -> Question | None:
+        """Burn, outlook and the curve."""
+        reach = view.reach
+        return lambda reader: credits_past(reader, reach)
+
+    def answer(self, found: Any, view: View) -> None:
+        """Draw the curve."""
+        self._past = found
+        self._write(view)
+        curve = None if self._past is None else self._past.curve
+        self.query_one(PlotView).draw(
+            PlotFigure(
+                "Balance",
+                view.window,
+                (PlotLine(curve),),
+                _usd,
+                absent="not said",
+                zone=view.zone,
+                ascii=view.ascii,
+            )
+        )
+
+    def summary(self, view: View) -> Content:
+        """All of it in one line."""
+        past, credits = self._past, self._snapshot.credits.value
+        parts: Words = (
+            Cell("Credits ", "muted"),
+            *left_cells(self._snapshot.credits, view.now, past=view.past),
+        )
+        if past is not None:
+            first = past.state.burns[:1]
+            parts += (Cell("  burn ", "muted"), *burn_cells(first, brief=True))
+        outlook = self._outlook(view)
+        if past is not None or outlook is not None:
+            parts += (Cell("   "), *short_runway(credits, outlook, view.now, view.zone))
+        return Content("").join(cell_content(cell) for cell in parts)
+
+    def _outlook(self, view: View) -> Outlook | None:
+        state = None if self._past is None else self._past.state
+        return self._snapshot.outlook(None if state is None else state.outlook, view.now)
+
+    def _write(self, view: View) -> None:
+        past, credits = self._past, self._snapshot.credits
+        lines: dict[str, tuple[str, Words]] = {
+            "board-balance": ("Credits", left_cells(credits, view.now, past=view.past)),
+            "board-burn": ("Burn", burn_cells(past.state.burns if past else ())),
+            "board-runway": (
+                "Runway",
+                runway_cells(credits.value, self._outlook(view), view.now, view.zone),
+            ),
+        }
+        for name, (label, words) in lines.items():
+            self.query_one(f"#{name}", OneLine).show(
+                Content.assemble(
+                    toned(f"{label:<{_LABEL}}", "muted"), *(cell_content(cell) for cell in words)
+                )
+            )
+
+
+def _usd(amount: Decimal) -> str:
+    return money.usd(amount)
+
+
+_MOST_LIMITS = 50
+"""Limits that are listed: those far from their end are of no interest here."""
+_BAR = 8
+
+
+def _used(one: Limit) -> Cell:
+    return cells.NOTHING if one.share is None else cells.share(one.share, share_tone(one.share))
+
+
+def _bar(one: Limit, _now: datetime) -> Cell:
+    if one.share is None:
+        return cells.NOTHING
+    return Cell(cells.bar(one.share, _BAR), share_tone(one.share))
+
+
+def _resets(one: Limit, now: datetime) -> Cell:
+    moment = one.resets_at(now)
+    if moment is not None:
+        return Cell(times.relative(moment, now))
+    known = one.schedule is None or one.schedule == "lifetime"
+    return Cell("never", "muted") if known else cells.NOTHING
+
+
+def _resets_at(one: Limit, now: datetime) -> SortValue:
+    return one.resets_at(now)
+
+
+_LIMIT_COLUMNS: tuple[Column[Limit], ...] = (
+    text_column("name", "Nearest to their limits", lambda one: one.name, 22, 0, help="who"),
+    text_column("kind", "Kind", lambda one: one.kind, 9, 5, help="key or workspace"),
+    figure_column(
+        "used",
+        "Used",
+        lambda one: cells.in_percent(one.share),
+        6,
+        1,
+        show=_used,
+        help="share of the limit that is used",
+    ),
+    Column("bar", "", _bar, lambda one, _now: one.share, _BAR, 4, help="the same as a bar"),
+    usd_column("left", "Left", lambda one: one.left, 10, 2, "what is left, USD"),
+    usd_column("limit", "Limit", lambda one: one.limit, 10, 6, "limit, USD"),
+    Column("resets", "Resets", _resets, _resets_at, 10, 3, help="when it starts over, UTC"),
+)
+
+
+class LimitsPanel(Panel):
+    """The list, nearest first."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        super().__init__(id="board-limits", classes="panel")
+        self.table: ResourceTable[Limit] = ResourceTable(
+            _LIMIT_COLUMNS, lambda one: one.identity, now, id="board-limits-table"
+        )
+
+    def compose(self) -> ComposeResult:
+        """The table and what is wrong with it."""
+        yield OneLine(id="board-limits-state")
+        yield self.table
+
+    def on_mount(self) -> None:
+        """The nearest first."""
+        self.table.sort_by("used", descending=True)
+
+    def tick(self) -> None:
+        """Times to reset move with the time."""
+        self.table.tick()
+
+    def show_snapshot(self, snapshot: BoardSnapshot, view: View) -> None:
+        """Every limit in force."""
+        keys, spaces = snapshot.keys, snapshot.workspaces
+        found = limits(keys.value or (), spaces.value or {}, view.now)
+        self.table.show(found[:_MOST_LIMITS])
+        words = [_state("keys", keys, view), _state("budgets", spaces, view)]
+        text = " · ".join(word for word in words if word)
+        if not text and not found:
+            text = "no key and no workspace has a limit"
+        line = self.query_one("#board-limits-state", OneLine)
+        line.display = bool(text)
+        line.show(toned(f" {text}", "warn" if found else "muted"))
+
+
+def _state(what: str, readings: BoardReadings[Any], view: View) -> str:
+    now = view.now
+    if readings.value is None and view.past:
+        return f"{what} not recorded"
+    if readings.value is None:
+        return f"{what} cannot be read" if readings.error is not None else f"reading {what}…"
+    return f"{what} {times.age(readings.age(now))} old" if readings.is_old(now) else ""
+
+
+_GAP = 2
+_INDENT = len("MM-DD HH:MM ")
+
+
+class ChangesPanel(Panel):
+    """The newest first; ``:changes`` compares any two moments."""
+
+    def __init__(self) -> None:
+        super().__init__(id="board-changes", classes="panel")
+        self.lines = LinesView(id="board-changes-lines")
+        self._news = News()
+        self._view: View | None = None
+
+    def compose(self) -> ComposeResult:
+        """Title and lines."""
+        yield OneLine(id="board-changes-title")
+        yield self.lines
+
+    def question(self, view: View) -> Question | None:
+        """What changed in the span, in the last day at least."""
+        reach = view.reach
+        return lambda reader: recent_changes(reader, reach)
+
+    def answer(self, found: Any, view: View) -> None:
+        """A line for each, or two."""
+        self._news, self._view = found or News(), view
+        self._show(view)
+
+    def on_resize(self) -> None:
+        """Another number of lines may do."""
+        if self._view is not None:
+            self._show(self._view)
+
+    def _show(self, view: View) -> None:
+        news = self._news
+        self.query_one("#board-changes-title", OneLine).show(
+            Content.assemble(
+                toned(_extent(news, view), "muted"),
+                toned(f"  {_count(news)}", "plain"),
+                toned("   c compares two moments", "muted"),
+            )
+        )
+        room = self.lines.size.width
+        self.lines.show([line for one in news.changes for line in _change_lines(one, view, room)])
+
+
+def _extent(news: News, view: View) -> str:
+    """How far back it goes: no further than the recording."""
+    if news.late and news.since is not None:
+        zone = "UTC" if view.zone is None else "local"
+        return f"Changed since the recording began, {_moment(news.since, view)} {zone}"
+    return f"Changed in {view.span.name if view.span.name != '1h' else '24h'}"
+
+
+def _count(news: News) -> str:
+    if news.since is None:
+        return "not recorded"
+    number = len(news.changes)
+    return f"the newest {number}" if news.cut else str(number or "nothing")
+
+
+def _change_lines(change: RecordedChange, view: View, room: int) -> Iterator[Content]:
+    """What it was and what it is stand below where they find no room beside it."""
+    event = event_cell(change.kind)
+    head = Content.assemble(
+        toned(f"{_moment(change.at, view)} ", "muted"),
+        toned(f"{event.text:<8} ", event.tone),
+        toned(subject_words(*change.subject, change.name)),
+    )
+    words = toned(change_words(change) if change.field else "", "muted")
+    if head.cell_length + _GAP + words.cell_length <= room:
+        yield Content.assemble(head, " " * _GAP, words)
+        return
+    yield head
+    yield Content.assemble(" " * _INDENT, words)
+
+
+def _moment(moment: datetime, view: View) -> str:
+    shown = moment if view.zone is None else moment.astimezone(view.zone)
+    return f"{shown:%m-%d %H:%M}"
