@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from gwtui.domain.runway import WINDOWS
-from gwtui.watch.history.credits import BALANCE, TOTAL_CREDITS, TOTAL_USAGE, credits_state
-from gwtui.watch.history.model import SeriesKey, Subject
+from gwtui.watch.history.credits import BALANCE, TOTAL_USAGE, credits_state
+from gwtui.watch.history.model import ACCOUNT, SeriesKey, Subject
 from gwtui.watch.history.replay import differences, snapshot_at
 from history_kit import START, Desk, desk, minutes
 
 ENDPOINT = Subject("endpoint", "lab/model lab")
 GUARDRAIL = Subject("guardrail", "g1")
 KEY = Subject("key", "k1")
+TOTAL_CREDITS = SeriesKey("credits", ACCOUNT, "total_credits")
 UPTIME = SeriesKey(*ENDPOINT, "uptime_last_5m")
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 

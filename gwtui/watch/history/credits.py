@@ -12,7 +12,6 @@ from gwtui.watch.history.reader import HistoryReader
 
 BALANCE = SeriesKey("credits", ACCOUNT, figures.BALANCE)
 TOTAL_USAGE = SeriesKey("credits", ACCOUNT, figures.TOTAL_USAGE)
-TOTAL_CREDITS = SeriesKey("credits", ACCOUNT, figures.TOTAL_CREDITS)
 
 _BEFORE = timedelta(hours=1)
 """So much is read from before the longest window: its first step may begin there."""
