@@ -56,7 +56,6 @@ class Person:
     agrees: bool = True
     meanwhile: Callable[[], Awaitable[Any]] | None = None
     reading: Callable[[], Awaitable[Any]] | None = None
-    fields: set[str] = field(default_factory=set)
     plans: list[Plan[Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     disputed: list[str] = field(default_factory=list)
@@ -85,7 +84,6 @@ class Person:
     async def _fill_in(self, form: FormScreen[Any]) -> Any:
         """Type, and send once. A refused form is left."""
         state = form.state
-        self.fields = set(state.fields)
         for name, value in self.types.items():
             assert name in state.fields, f"the form has no field {name}"
             secret = isinstance(value, SecretStr)
@@ -201,6 +199,7 @@ class Desk:
 
     @property
     def plan_context(self) -> PlanContext:
+        """What a write is planned in view of."""
         return PlanContext(NOW)
 
     # What there is ------------------------------------------------------------------------------
@@ -245,15 +244,9 @@ class Desk:
 
     async def colleague_deletes(self) -> None:
         """Somebody else deletes the sample."""
-        await self.colleague_sends(
-            self.writes.plan_delete(
-                await self.read(),
-                self.plan_context,
-                await self.writes.around(self.colleague, await self.read(), self.plan_context),
-            )
-        )
-
-    async def colleague_sends(self, plan: Plan[Any]) -> None:
+        fresh, at = await self.read(), self.plan_context
+        around = await self.writes.around(self.colleague, fresh, at)
+        plan = self.writes.plan_delete(fresh, at, around)
         assert plan.obstacles == ()
         await plan.send(self.colleague)
 

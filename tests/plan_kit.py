@@ -147,7 +147,6 @@ class KeyPlans:
     """The plans of a key as its declaration makes them."""
 
     known_values = staticmethod(KEYS.fields.known)
-    shown_name = staticmethod(KEYS.name)
 
     @staticmethod
     def in_words(field: str, value: Any, now: datetime, names: Names) -> str:
