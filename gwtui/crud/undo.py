@@ -18,7 +18,6 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.request import RequestModel, problems
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Plan, Undo, WayBack, bundle_alike
-from gwtui.crud.text import known_fields
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWayField, three_way
 from gwtui.domain.safe_text import safe_line
@@ -122,19 +121,18 @@ def put_back(  # noqa: PLR0913 - what every update knows of itself
     *,
     read: Callable[[GatewayClient], Awaitable[M]],
     plan: Callable[[M, Mapping[str, Any], datetime], Plan[Any]],
-    known: Callable[[M], Mapping[str, Any]] | None = None,
+    known: Callable[[M], Mapping[str, Any]],
 ) -> Undo[M] | None:
     """The way back from an update: the fields as ``fresh`` had them.
 
     None where the gateway did not give one of them: what is not known cannot be put back.
     ``read`` reads the resource again, ``plan`` plans the update with the fields that it is given,
-    ``known`` gives the fields in the form in which a request carries them, where that is not the
-    one in which they came.
+    ``known`` gives the fields in the form in which a request carries them.
     """
     fields = sorted(request.model_fields_set)
 
     def of(model: M) -> dict[str, Any]:
-        every = known_fields(model, fields) if known is None else known(model)
+        every = known(model)
         return {name: every[name] for name in fields if name in every}
 
     before = of(fresh)

@@ -77,7 +77,8 @@ class Create:
     form: Callable[[FormContext], FormSpec]
     title: Callable[[Any], str]
     help: str
-    done: Callable[[Any], str]
+    done: Callable[[Any], str] | None = None
+    """What is said afterwards; "Key “ci” created" when None."""
     effects: Callable[[Any, PlanContext], Lines] = _nothing
     always: tuple[str, ...] = ()
     button: str = "Create it"

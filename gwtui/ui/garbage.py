@@ -104,13 +104,15 @@ class Garbage:
 
 def _give_back() -> None:
     """Let the system have the pages of the C library's heap that hold nothing any more."""
-    with contextlib.suppress(OSError, AttributeError):  # another C library
-        ctypes.CDLL(None).malloc_trim(0)
+    _ask_c_library("malloc_trim", 0)
 
 
 def _use_one_heap() -> None:
     """Let all threads share the C library's heap; each would keep megabytes of its own."""
-    try:
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
-    except (OSError, AttributeError):
-        return  # another C library
+    _ask_c_library("mallopt", _M_ARENA_MAX, 1)
+
+
+def _ask_c_library(function: str, *arguments: int) -> None:
+    """Call what only the GNU C library has; nothing happens with another one."""
+    with contextlib.suppress(OSError, AttributeError):
+        getattr(ctypes.CDLL(None), function)(*arguments)

@@ -157,7 +157,6 @@ WRITES: Writes[ApiKey] = Writes(
         effects=_create_effects,
         always=("name", "limit", "limit_reset", "expires_at", "workspace_id"),
         help="make a key; its value alone goes to stdout, once",
-        done=lambda key: f"Key {WRITES.name(key)} created",
         resource=_made,
     ),
     update=Update(request=UpdateKeyRequest, form=edit_form, effects=_update_effects),

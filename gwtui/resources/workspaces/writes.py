@@ -124,7 +124,6 @@ WRITES: Writes[Workspace] = _WorkspaceWrites(
         title=lambda request: f"Create workspace {quoted(request.name)}",
         effects=_create_effects,
         help="make one",
-        done=lambda made: f"Workspace {WRITES.name(made)} created",
     ),
     update=Update(request=UpdateWorkspaceRequest, form=edit_form, effects=_update_effects),
     delete=Delete(effects=_delete_effects, kept=("name", "slug")),

@@ -11,16 +11,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
+from gwtui.client.errors import GatewayError
 from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import Facts, FormContext, FormSpec
-from gwtui.crud.plan import Applied, Outcome, Refused
+from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes
 from gwtui.resources.choices import value_soon
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.editing import Editing
+from gwtui.ui.actions.editing import Editing, not_read_again
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_tell,
@@ -71,7 +71,7 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
     answer = await fill_in(context, form)
     made = None if answer is None else how.resource(answer)
     if made is not None:
-        say_done(context, how.done(made))
+        say_done(context, f"{writes.title(made)} created" if how.done is None else how.done(made))
         identity = writes.identity(made)
         if identity:
             select(context, identity)
@@ -135,11 +135,8 @@ async def change(name: str, context: ActionContext) -> None:
     async def submit(request: RequestModel) -> Outcome[Any] | None:
         try:
             now = await _read(context, one)
-        except NotFoundError:
-            return Refused(NotSentError(f"This {writes.noun} no longer exists."))
         except GatewayError as error:
-            why = f"Nothing was sent: the {writes.noun} could not be read again. {error.message}"
-            return Refused(NotSentError(why))
+            return not_read_again(writes.noun, error)
         at = plan_context(context)
         uses = await writes.uses(app.gateway, now, at)
         plan = writes.plan_update(now, request, at, uses, how=how)

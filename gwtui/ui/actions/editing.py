@@ -24,6 +24,14 @@ class _NothingLeftError(Exception):
     """Everything that was typed is so already."""
 
 
+def not_read_again(noun: str, error: GatewayError) -> Refused:
+    """What a form says when its resource cannot be read again before anything is sent."""
+    if isinstance(error, NotFoundError):
+        return Refused(NotSentError(f"This {noun} no longer exists."))
+    why = f"Nothing was sent: the {noun} could not be read again. {error.message}"
+    return Refused(NotSentError(why))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Editing(Generic[T]):
     """One form on one resource: on submit it is read again, so that nobody's change is lost.
@@ -54,14 +62,11 @@ class Editing(Generic[T]):
         mine = {name: getattr(request, name) for name in request.model_fields_set}
         try:
             confirmation = await self._confirmed_now(mine)
-        except NotFoundError:
-            return Refused(NotSentError(f"This {self.noun} no longer exists."))
         except _NothingLeftError:
             why = f"Nothing is left to change: the {self.noun} is like this already."
             return Refused(NotSentError(why))
         except GatewayError as error:
-            why = f"Nothing was sent: the {self.noun} could not be read again. {error.message}"
-            return Refused(NotSentError(why))
+            return not_read_again(self.noun, error)
         return None if confirmation is None else await self.send(self.context, confirmation)
 
     async def _confirmed_now(self, mine: Mapping[str, Any]) -> Confirmation[Any] | None:

@@ -72,13 +72,6 @@ class FindScreen(SearchScreen):
         )
         self.say_found(len(self._shown), "to choose from")
 
-    def action_done(self) -> None:
-        """Take the current row; where there is none, say so."""
-        if self._shown:
-            super().action_done()
-        else:
-            self.refuse_nothing()
-
     def choose(self) -> None:
         """A click takes it."""
         self.action_done()

@@ -120,13 +120,6 @@ class PickScreen(SearchScreen):
             self._picked = (*self.picked, option.value)
         self._draw_again(None, option)
 
-    def action_done(self) -> None:
-        """Back with what is ticked; what was typed in vain is not passed over."""
-        if self._shown:
-            super().action_done()
-        else:
-            self.refuse_nothing()
-
     def choose(self) -> None:
         """A click ticks."""
         self.action_tick()

@@ -118,6 +118,8 @@ class SearchScreen(ValueScreen):
         super().__init__(started)
         self._title = title
         self.offer = offer
+        self._shown: Sequence[PickOption | None] = ()
+        """The options that the search finds, in the order of the rows."""
         self._before = sought
         """What was typed before it opened."""
 
@@ -208,6 +210,13 @@ class SearchScreen(ValueScreen):
             self.query_one(QuietInput).value = ""
         else:
             super().action_leave()
+
+    def action_done(self) -> None:
+        """Back with the value; what was sought in vain is not passed over."""
+        if self._shown:
+            super().action_done()
+        else:
+            self.refuse_nothing()
 
     def refuse_nothing(self) -> None:
         """Say that there is no row to be taken."""
