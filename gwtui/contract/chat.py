@@ -14,16 +14,16 @@ from typing_extensions import TypedDict
 
 from gwtui.contract.request import RequestModel
 from gwtui.contract.routing import ProviderPreferences
-from gwtui.contract.scalars import AnyNumber, Between
+from gwtui.contract.scalars import AnyNumber, NumberBounds
 
 JsonObject = dict[str, JsonValue]
 Text = Annotated[str, Field(min_length=1)]
 ShortName = Annotated[str, Field(min_length=1, max_length=64)]
 SessionId = Annotated[str, Field(max_length=256)]
 TokenCount = Annotated[int, Field(ge=1)]
-Temperature = Annotated[Decimal, Between(0, 2)]
-Share = Annotated[Decimal, Between(0, 1)]
-Penalty = Annotated[Decimal, Between(-2, 2)]
+Temperature = Annotated[Decimal, NumberBounds(0, 2)]
+Share = Annotated[Decimal, NumberBounds(0, 1)]
+Penalty = Annotated[Decimal, NumberBounds(-2, 2)]
 LabelKey = Annotated[str, Field(max_length=64)]
 LabelValue = Annotated[str, Field(max_length=512)]
 

@@ -11,12 +11,12 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from gwtui.contract.request import RequestModel
-from gwtui.contract.scalars import Between, DecimalUsd
+from gwtui.contract.scalars import NumberBounds, DecimalUsd
 from gwtui.contract.values import ProviderSort, Quantization
 
 ProviderSlugs = list[Annotated[str, Field(min_length=1)]]
 """Slugs of providers; one with a suffix is the tag of a single endpoint."""
-Positive = Annotated[Decimal, Between(0)]
+Positive = Annotated[Decimal, NumberBounds(0)]
 
 
 class SortBy(RequestModel):

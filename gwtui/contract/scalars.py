@@ -65,7 +65,7 @@ def _sampling_rate(value: Any) -> Decimal:
 
 
 @dataclass(frozen=True, slots=True)
-class Between:
+class NumberBounds:
     """Bounds of a number in a request, both inclusive; None for no bound on that side."""
 
     low: int | None = None
@@ -225,7 +225,7 @@ SamplingRate = Annotated[
 ]
 """Share of requests in a request."""
 
-AnyNumber = Annotated[Decimal, Between()]
+AnyNumber = Annotated[Decimal, NumberBounds()]
 """Any finite number in a request."""
 
 DecimalUsd = Annotated[
