@@ -173,9 +173,9 @@ def _known_words() -> frozenset[str]:
 
 def _example(schema: Mapping[str, Any], question: Question, name: str, depth: int) -> JsonValue:
     """A value that keeps a plain schema: type, properties, items, enum and const."""
-    choices: list[JsonValue] = [schema["const"]] if "const" in schema else schema.get("enum", [])
-    if choices:
-        return pick(choices, question.luck, name, *question.parts)
+    choices = [schema["const"]] if "const" in schema else schema.get("enum")
+    if isinstance(choices, list) and choices:
+        return _any_of(choices, question.luck, name, *question.parts)
     kind = schema.get("type", "object" if depth == 0 else "string")
     if isinstance(kind, list):
         kind = next(iter(kind), "null")
@@ -188,6 +188,10 @@ def _example(schema: Mapping[str, Any], question: Question, name: str, depth: in
         plain = items if isinstance(items, dict) else {}
         return [_example(plain, question, f"{name}.item", depth + 1)]
     return _plain_example(kind, question, name)
+
+
+def _any_of(choices: list[JsonValue], luck: int, *parts: object) -> JsonValue:
+    return pick(choices, luck, *parts)
 
 
 def _plain_example(kind: str, question: Question, name: str) -> JsonValue:
