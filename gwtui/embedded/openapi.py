@@ -181,6 +181,9 @@ def _responses(operation: Operation) -> Mapping[str, Any]:
     responses = {
         str(operation.status): _response(operation.answer.description, operation.answer.schema)
     }
+    if operation.streams is not None:
+        events = {"schema": dict(reference(operation.streams)), "x-each": "event"}
+        responses[str(operation.status)]["content"]["text/event-stream"] = events
     for status in operation.error_statuses:
         responses[str(status)] = _response(_phrase(status), reference(ErrorBody))
     return responses

@@ -79,12 +79,14 @@ class Refusal(Exception):  # noqa: N818 - the contract's own word for what is no
         *,
         metadata: Mapping[str, JsonValue] | None = None,
         headers: Mapping[str, str] | None = None,
+        service_metadata: Mapping[str, JsonValue] | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.metadata = metadata
         self.headers = dict(headers or {})
+        self.service_metadata = service_metadata
 
 
 def not_found() -> Refusal:
@@ -129,12 +131,15 @@ def error_body(
     *,
     metadata: Mapping[str, JsonValue] | None = None,
     user_id: str | None = None,
+    service_metadata: Mapping[str, JsonValue] | None = None,
 ) -> dict[str, Any]:
     """The documented error body; optional parts appear only when there is something in them."""
     error: dict[str, Any] = {"code": status, "message": message}
     if metadata is not None:
         error["metadata"] = dict(metadata)
     body: dict[str, Any] = {"error": error}
+    if service_metadata is not None:
+        body["service_metadata"] = dict(service_metadata)
     if user_id is not None:
         body["user_id"] = user_id
     return body
