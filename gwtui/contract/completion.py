@@ -13,7 +13,7 @@ STRATEGIES = ("direct", "fallback", "alias", "auto", "free")
 STREAM_END = "[DONE]"
 """The data of the event that ends a stream; it may be missing."""
 GENERATION_ID = "X-Generation-Id"
-"""The header that names the generation; on every served request."""
+"""The header of an answer that names the generation; on every served request to a model."""
 
 
 class FunctionCall(ResponseModel):

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from gwtui.contract.request import RequestModel
-from gwtui.contract.scalars import NumberBounds, DecimalUsd
+from gwtui.contract.scalars import DecimalUsd, NumberBounds
 from gwtui.contract.values import ProviderSort, Quantization
 
 ProviderSlugs = list[Annotated[str, Field(min_length=1)]]
