@@ -147,7 +147,10 @@ class _Endpoints:
             with self._database.write(patience=0) as db:
                 return work(db)
 
-        task = asyncio.ensure_future(self._when_free(run))
+        try:
+            return run()
+        except DatabaseBusyError:
+            task = asyncio.ensure_future(self._when_free(run))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
         return await asyncio.shield(task)
