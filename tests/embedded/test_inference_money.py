@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
+from gateway_bench import HandClock, bench
 from inference_bench import (
     MINI,
     VECTORS,
@@ -21,6 +23,8 @@ from inference_bench import (
     moved,
     room,
 )
+
+from gwtui.embedded.recent import recent_generations
 
 QUASAR = {"provider": {"only": ["quasar"]}}
 USAGES = ("usage", "usage_daily", "usage_weekly", "usage_monthly")
@@ -113,6 +117,22 @@ async def test_a_generation_is_written_a_second_later(me: Caller):
     assert asked_by_key.json()["data"]["id"] == name
     body = {"generation_id": name, "category": "latency"}
     await me.gate.call("POST", "/generation/feedback", json=body, expect=200)
+
+
+async def test_what_was_served_is_listed_for_who_looks_for_it(tmp_path: Path):
+    database, hand = tmp_path / "gateway.sqlite3", HandClock()
+    async with bench(database, content="empty", clock=hand) as gate:
+        with gate.gateway._database.write() as db:
+            db.execute("UPDATE account SET credits_usd = '1'")
+        _, token = await gate.create(name="listed")
+        body = {"model": MINI, "messages": [{"role": "user", "content": "a"}]}
+        answer = await gate.call("POST", "/chat/completions", token=token, json=body, expect=200)
+        hand.forward(minutes=1)
+        (found,) = recent_generations(database, clock=hand.clock)
+    assert (found.id, found.model, found.key_name) == (answer.json()["id"], MINI, "listed")
+    async with bench(database, clock=hand) as gate:
+        again = await gate.data("GET", "/generation", params={"id": found.id})
+        assert again["usage"] == answer.json()["usage"]["cost"]
 
 
 async def test_today_is_no_activity_yet(me: Caller):
