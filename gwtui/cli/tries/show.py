@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -23,11 +22,11 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.exact_json import masked
 from gwtui.domain.guardrail_verdict import actions_of, verdict_of
 from gwtui.domain.money import grouped, usd
-from gwtui.domain.pricing import Usage
 from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.tries.facts import TryFacts
-from gwtui.resources.tries.plan import PlannedTry, TryPlan, reckoned_cost, why_excluded
+from gwtui.resources.tries.plan import PlannedTry, TryPlan, why_excluded
+from gwtui.resources.tries.reckoning import reckoned_chat, reckoned_embedding
 
 _MOST = 20_000_000
 """Characters of an answer that are printed: more than the client reads."""
@@ -66,7 +65,7 @@ class AnswerPrinter:
 
 def show_chat(answer: ChatAnswer, facts: TryFacts, *, as_json: bool) -> int:
     """The figures of an answer that was printed, or all of it as JSON; returns the exit code."""
-    reckoned = _reckoned(answer.usage, answer, facts)
+    reckoned = reckoned_chat(facts, answer, SYSTEM_CLOCK.now())
     if as_json:
         print_json(chat_json(answer, reckoned))
     else:
@@ -82,14 +81,7 @@ def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -
     """The vectors and what they took; returns the exit code."""
     result = answer.result
     usage = result.usage or EmbeddingUsage()
-    reckoned = None
-    if usage.prompt_tokens is not None and not usage.is_byok:
-        used = Usage(
-            prompt_tokens=usage.prompt_tokens, completion_tokens=0, moment=SYSTEM_CLOCK.now()
-        )
-        reckoned = reckoned_cost(
-            facts, used, model=result.model, provider=result.provider, told=usage.cost
-        )
+    reckoned = reckoned_embedding(facts, answer, SYSTEM_CLOCK.now())
     if as_json:
         print_json(_embedding_json(answer, reckoned))
         return exits.OK
@@ -280,33 +272,6 @@ def _cost_line(told: Decimal | None, reckoned: RequestCost | None) -> str:
     if told is not None and told != reckoned.cost:
         return f"{cost}, where the prices give {usd(reckoned.cost)} ({reckoned.rule})"
     return f"{cost} ({reckoned.rule})"
-
-
-def _reckoned(usage: TokenUsage | None, answer: ChatAnswer, facts: TryFacts) -> RequestCost | None:
-    if usage is None or usage.prompt_tokens is None or usage.completion_tokens is None:
-        return None
-    if usage.is_byok:
-        return None  # the list price of own keys this month is not known here
-    return reckoned_cost(
-        facts,
-        _usage(usage, SYSTEM_CLOCK.now()),
-        model=answer.model,
-        provider=answer.provider,
-        tier=answer.service_tier,
-        told=answer.cost,
-    )
-
-
-def _usage(told: TokenUsage, moment: datetime) -> Usage:
-    prompt, completion = told.prompt_tokens_details, told.completion_tokens_details
-    return Usage(
-        prompt_tokens=told.prompt_tokens or 0,
-        completion_tokens=told.completion_tokens or 0,
-        moment=moment,
-        cached_tokens=(prompt.cached_tokens if prompt else None) or 0,
-        cache_write_tokens=(prompt.cache_write_tokens if prompt else None) or 0,
-        reasoning_tokens=(completion.reasoning_tokens if completion else None) or 0,
-    )
 
 
 def _tell(error: GatewayError) -> None:
