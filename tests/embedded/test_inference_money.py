@@ -312,6 +312,37 @@ async def test_what_is_logged_can_be_read(place: Room):
             await me.gate.refused(404, "GET", "/generation/content", params={"id": name})
 
 
+async def test_what_is_said_is_on_the_disk_only_where_it_is_logged(tmp_path: Path):
+    database = tmp_path / "gateway" / "gateway.sqlite3"
+    database.parent.mkdir()
+
+    def holds(text: bytes) -> bool:
+        return any(text in part.read_bytes() for part in database.parent.iterdir())
+
+    async with bench(database, content="empty") as gate:
+        with gate.gateway._database.write() as db:
+            db.execute("UPDATE account SET credits_usd = '1'")
+        for logged in (False, True):
+            text = f"unmistakable-{logged}"
+            body = {"name": text, "slug": text.lower(), "io_logging_sampling_rate": 1}
+            body["is_observability_io_logging_enabled"] = logged
+            home = (await gate.data("POST", "/workspaces", json=body))["id"]
+            data, token = await gate.create(workspace_id=home)
+            asked = {"model": MINI, "messages": [{"role": "user", "content": f"{text}-words"}]}
+            sent = await gate.call("POST", "/chat/completions", token=token, json=asked)
+            said = sent.json()["choices"][0]["message"]["content"].encode()
+            for secret in (f"{text}-words".encode(), said):
+                assert holds(secret) is logged
+            assert not holds(token.encode())
+        gate.clock.forward(minutes=1)
+        params = {"id": sent.json()["id"]}
+        await gate.call("GET", "/generation/content", params=params, expect=200)
+        await gate.call("DELETE", f"/keys/{data['hash']}", expect=200)
+        await gate.call("DELETE", f"/workspaces/{home}", expect=200)
+        await gate.refused(404, "GET", "/generation/content", params=params)
+        await gate.call("GET", "/generation", params=params, expect=200)
+
+
 async def test_a_deleted_key_is_still_booked_to_the_account(me: Caller, place: Room):
     """The key goes while its answer is being written."""
     before = await me.gate.data("GET", "/credits")
