@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -12,103 +11,27 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from inference_place import MODEL, VECTORS, Place, asks, open_place
 from pydantic import SecretStr
 
-from founded import open_gateway
 from gwtui.client.chat_stream import AnswerDelta, AnswerDone
-from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
-from gwtui.client.gateway import GatewayClient
-from gwtui.client.inference import Inference
 from gwtui.client.refusals import refusal_details, refusal_kind
 from gwtui.contract.chat import ChatRequest
-from gwtui.contract.dialects import DIALECTS, GENERIC, DialectName
+from gwtui.contract.dialects import GENERIC
 from gwtui.contract.embeddings import EmbeddingRequest
-from gwtui.contract.guardrails import (
-    AssignKeysRequest,
-    CreateGuardrailRequest,
-)
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
-from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.guardrail_verdict import verdict_of
-from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.hosting import host_on_socket
 from gwtui.resources.tries.facts import key_hash, read_key_facts, read_try_facts
 from gwtui.resources.tries.plan import plan_try
 from gwtui.resources.tries.reckoning import reckoned_chat
 
-MODEL = "northwind/atlas-mini"
-VECTORS = "tessera/vector-3"
-
-
-class Hurried:
-    """The time of day, moved on by hand; sleeping takes none of it."""
-
-    def __init__(self) -> None:
-        self.ahead = timedelta()
-        self.clock = Clock(now=self._now, sleep=self._sleep, chance=lambda: 0.5)
-
-    def _now(self) -> Any:
-        return SYSTEM_CLOCK.now() + self.ahead
-
-    async def _sleep(self, seconds: float) -> None:
-        await asyncio.sleep(0)
-
-
-@dataclass
-class Place:
-    """A gateway with credits and one inference key, and clients for both kinds of key."""
-
-    gateway: EmbeddedGateway
-    time: Hurried
-    path: Path
-    management: GatewayClient
-    key: SecretStr
-    dialect: DialectName = "generic"
-
-    def models(self, key: SecretStr | None = None) -> Inference:
-        where = Connection("http://embedded", socket_path=self.path, dialect=DIALECTS[self.dialect])
-        return Inference(where, key or self.key)
-
-    def set_credits(self, usd: int | str) -> None:
-        with self.gateway._database.write() as db:
-            db.execute("UPDATE account SET credits_usd = ?, usage_pico = 0", (str(usd),))
-
-    async def guarded(self, **fields: Any) -> SecretStr:
-        """A key under a new guardrail."""
-        request = CreateGuardrailRequest.model_validate({"name": "test", **fields})
-        guardrail = await self.management.guardrails.create(request)
-        made = await self.management.keys.create(CreateKeyRequest(name="guarded"))
-        assert made.key is not None
-        hashes = AssignKeysRequest(key_hashes=[key_hash(made.key)])
-        await self.management.guardrails.assign_keys(guardrail.id or "", hashes)
-        return made.key
-
 
 @pytest_asyncio.fixture
 async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
-    dialect: DialectName = getattr(request, "param", "generic")
-    time = Hurried()
-    gateway = open_gateway(clock=time.clock, content="empty", dialect=DIALECTS[dialect])
-    path = tmp_path / "gateway.sock"
-    try:
-        async with host_on_socket(gateway, path):
-            token = SecretStr(gateway.issue_key(management=True))
-            where = Connection(
-                "http://embedded", token=token, socket_path=path, dialect=DIALECTS[dialect]
-            )
-            async with GatewayClient(where) as management:
-                key = SecretStr(gateway.issue_key(management=False))
-                found = Place(gateway, time, path, management, key, dialect)
-                found.set_credits(1000)
-                yield found
-    finally:
-        gateway.close()
-
-
-def asks(text: str = "What is a lighthouse?", **fields: Any) -> ChatRequest:
-    body = {"model": MODEL, "messages": [{"role": "user", "content": text}], "max_tokens": 40}
-    return ChatRequest.model_validate({**body, **fields})
+    async with open_place(tmp_path, getattr(request, "param", "generic")) as found:
+        yield found
 
 
 @pytest.mark.parametrize("place", ["generic", "openrouter"], indirect=True)

@@ -38,7 +38,10 @@ _BYTES_PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class PlannedTry:
-    """An endpoint that may serve the request; ``most`` is what that costs at most."""
+    """An endpoint that may serve the request; ``most`` is what that costs at most.
+
+    On an own provider key, what its provider asks counts, too.
+    """
 
     attempt: RouteAttempt
     most: RequestCost | None
@@ -46,7 +49,9 @@ class PlannedTry:
     @property
     def most_cost(self) -> Decimal | None:
         """In USD; None when a price or a length is not known."""
-        return None if self.most is None else self.most.cost
+        if self.most is None or self.most.cost is None:
+            return None
+        return self.most.cost + (self.most.upstream_cost or 0)
 
 
 @dataclass(frozen=True, slots=True)
