@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import textual.app
 import textual.constants
+import textual.pilot
+import textual.screen
 from hypothesis import HealthCheck, settings
 from textual.app import App
 from textual.css.model import RuleSet
@@ -17,6 +20,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.widgets import Input, TextArea
 
 import leak_watch
+from idle import wait_for_idle
 
 settings.register_profile(
     "gwtui",
@@ -132,4 +136,14 @@ def style_sheets_parsed_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parse_once)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quick_frames() -> Iterator[None]:
+    """Nobody waits for the next frame, nor for an app that has nothing to do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(textual.screen, "UPDATE_PERIOD", 1 / 200)
+        for module in (textual.app, textual.pilot):
+            patch.setattr(module, "wait_for_idle", wait_for_idle)
         yield
