@@ -69,7 +69,7 @@ class _QuietServer(uvicorn.Server):
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
                 while (state.connections or state.tasks) and not self.force_exit:
-                    await asyncio.sleep(_LOOK_SECONDS)
+                    await asyncio.sleep(_LOOK_SECONDS)  # noqa: ASYNC110 - the library tells nobody
         for task in state.tasks:
             task.cancel()
 
