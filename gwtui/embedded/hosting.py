@@ -68,8 +68,9 @@ class _QuietServer(uvicorn.Server):
             connection.shutdown()
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
-                while (state.connections or state.tasks) and not self.force_exit:
-                    await asyncio.sleep(_LOOK_SECONDS)  # noqa: ASYNC110 - the library tells nobody
+                # The library tells nobody when the last one has gone.
+                while (state.connections or state.tasks) and not self.force_exit:  # noqa: ASYNC110
+                    await asyncio.sleep(_LOOK_SECONDS)
         for task in state.tasks:
             task.cancel()
 
