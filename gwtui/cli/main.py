@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -77,9 +78,13 @@ def _dashboard(words: Sequence[str], first: str) -> int:
     if first:
         _refuse_mistyped(first)
     arguments = _dashboard_parser().parse_args(words)
-    from gwtui.cli import dashboard  # noqa: PLC0415 - heavier than --version needs
+    gc.disable()  # what is loaded now stays; the dashboard has the collector work again
+    try:
+        from gwtui.cli import dashboard  # noqa: PLC0415 - heavier than --version needs
 
-    return dashboard.run(arguments)
+        return dashboard.run(arguments)
+    finally:
+        gc.enable()
 
 
 def _refuse_mistyped(first: str) -> None:

@@ -5,27 +5,52 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from functools import cached_property
+from importlib import import_module
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
-from gwtui.client.byok import ByokService
-from gwtui.client.call import Answer, Call
-from gwtui.client.catalog import CatalogService, ProvidersService
+from gwtui.client.call import Answer, Call, Caller
 from gwtui.client.connection import Connection
 from gwtui.client.errors import ConnectFailedError
 from gwtui.client.gate import WriteGate
-from gwtui.client.guardrails import GuardrailsService
-from gwtui.client.keys import KeysService
-from gwtui.client.organization import OrganizationService
 from gwtui.client.request_log import Traffic
 from gwtui.client.retry import RetryingCaller, RetryNotice
 from gwtui.client.skew import ClockSkew
-from gwtui.client.usage import ActivityService, CreditsService, GenerationsService
-from gwtui.client.workspaces import WorkspacesService
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:
+    from gwtui.client.byok import ByokService
+    from gwtui.client.catalog import CatalogService, ProvidersService
+    from gwtui.client.guardrails import GuardrailsService
+    from gwtui.client.keys import KeysService
+    from gwtui.client.organization import OrganizationService
     from gwtui.client.transport import Transport
+    from gwtui.client.usage import ActivityService, CreditsService, GenerationsService
+    from gwtui.client.workspaces import WorkspacesService
+
+
+S = TypeVar("S")
+
+
+class _Service(Generic[S]):
+    """A service of a client, given as "module:NAME".
+
+    It is loaded with its models when it is first asked for: a screen needs two or three of them.
+    """
+
+    def __init__(self, declaration: str) -> None:
+        self._module, _, self._kind = declaration.partition(":")
+        self._name = ""
+
+    def __set_name__(self, _owner: type[GatewayClient], name: str) -> None:
+        self._name = name
+
+    def __get__(self, client: GatewayClient, _owner: type[GatewayClient]) -> S:
+        kind = getattr(import_module(self._module), self._kind)
+        service: S = kind(client.caller)
+        client.__dict__[self._name] = service  # from now on it is found before this
+        return service
 
 
 class GatewayClient:
@@ -33,6 +58,18 @@ class GatewayClient:
 
     ``async with GatewayClient(connection) as gateway: keys = await gateway.keys.list()``
     """
+
+    keys: _Service[KeysService] = _Service("gwtui.client.keys:KeysService")
+    workspaces: _Service[WorkspacesService] = _Service("gwtui.client.workspaces:WorkspacesService")
+    credits: _Service[CreditsService] = _Service("gwtui.client.usage:CreditsService")
+    catalog: _Service[CatalogService] = _Service("gwtui.client.catalog:CatalogService")
+    providers: _Service[ProvidersService] = _Service("gwtui.client.catalog:ProvidersService")
+    organization: _Service[OrganizationService] = _Service(
+        "gwtui.client.organization:OrganizationService"
+    )
+    byok: _Service[ByokService] = _Service("gwtui.client.byok:ByokService")
+    activity: _Service[ActivityService] = _Service("gwtui.client.usage:ActivityService")
+    generations: _Service[GenerationsService] = _Service("gwtui.client.usage:GenerationsService")
 
     def __init__(
         self,
@@ -46,17 +83,15 @@ class GatewayClient:
         self.gate = transport.gate if transport is not None else WriteGate(connection)
         """What holds writes back, for every service at once."""
         self._transport = transport or _LazyTransport(connection, clock, self.gate)
-        caller = RetryingCaller(self._transport, clock, on_retry)
-        self.keys = KeysService(caller)
-        self.workspaces = WorkspacesService(caller)
-        self.credits = CreditsService(caller)
-        self.catalog = CatalogService(caller)
-        self.providers = ProvidersService(caller)
-        self.organization = OrganizationService(caller)
-        self.guardrails = GuardrailsService(caller, connection.dialect)
-        self.byok = ByokService(caller)
-        self.activity = ActivityService(caller)
-        self.generations = GenerationsService(caller)
+        self.caller: Caller = RetryingCaller(self._transport, clock, on_retry)
+        """What the services call."""
+
+    @cached_property
+    def guardrails(self) -> GuardrailsService:
+        """Guardrails and their assignments."""
+        from gwtui.client.guardrails import GuardrailsService  # noqa: PLC0415 - as _Service does
+
+        return GuardrailsService(self.caller, self.connection.dialect)
 
     @property
     def skew(self) -> ClockSkew:

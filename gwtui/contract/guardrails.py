@@ -33,6 +33,8 @@ ZDR_FIELDS = (
     "enforce_zdr_other",
 )
 """The zero-data-retention switches: null inherits, true and false decide."""
+ZDR_XAI = "enforce_zdr_xai"
+"""Another one, for the models of x-ai alone."""
 
 Entry = Annotated[str, Field(min_length=1)]
 Entries = Annotated[list[Entry], Field(min_length=1)]

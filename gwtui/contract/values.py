@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+GENERATION_ID = "X-Generation-Id"
+"""The header of an answer that names the generation; on every served request to a model."""
+
 LimitReset = Literal["daily", "weekly", "monthly"]
 """When a spending limit starts over: 00:00 UTC each day, each Monday, each first of the month."""
 

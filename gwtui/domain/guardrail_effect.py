@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from gwtui.contract.dialects import Dialect
-from gwtui.contract.guardrails import ZDR_FIELDS, Guardrail
+from gwtui.contract.guardrails import ZDR_FIELDS, ZDR_XAI, Guardrail
 from gwtui.contract.models import Endpoint, Model
 from gwtui.domain.catalog_view import (
     CatalogView,
@@ -31,7 +31,6 @@ Reason = Literal[
     "no zero data retention",
 ]
 
-ZDR_XAI = "enforce_zdr_xai"
 XAI_AUTHOR = "x-ai"
 _OF_MODEL = frozenset[Reason]({"model not allowed", "model ignored"})
 _SWITCHES = (*ZDR_FIELDS, ZDR_XAI)

@@ -53,6 +53,7 @@ class Garbage:
         _use_one_heap()
         gc.freeze()
         gc.set_threshold(_NEW, _NEVER, _NEVER)
+        gc.enable()
         self._begun = True
 
     def touched(self) -> None:

@@ -10,7 +10,8 @@ from pydantic import JsonValue
 from starlette.responses import Response
 
 from gwtui.contract.chat import ChatRequest
-from gwtui.contract.completion import GENERATION_ID, STREAM_END
+from gwtui.contract.completion import STREAM_END
+from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.request_cost import RequestCost
 from gwtui.embedded.inference import answers, booking, upstream
 from gwtui.embedded.inference.answers import SimulatedAnswer, chat_answer, delta_choice

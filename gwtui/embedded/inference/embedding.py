@@ -7,8 +7,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from gwtui.contract.completion import GENERATION_ID
 from gwtui.contract.embeddings import EmbeddingRequest
+from gwtui.contract.values import GENERATION_ID
 from gwtui.embedded.inference import answers
 from gwtui.embedded.inference.asked import Asked
 from gwtui.embedded.inference.exchange import InferenceExchange, Situation

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
-from gwtui.contract.completion import GENERATION_ID
+from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.clock import Clock
 from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.routing import RouteAttempt
