@@ -45,7 +45,8 @@ from gwtui.watch.alerts.watching import AlertScope, alerting
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history import recorder as recorder_module
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.recorder import Recorder, Recording
+from gwtui.watch.history.recorder import Recorder
+from gwtui.watch.history.recording import Recording
 from gwtui.watch.history.sources import Paces
 from gwtui.watch.history.watched import watch_model
 from gwtui.watch.hub import FeedHub

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_text
+from gwtui.watch.history.recording import Recording, recording
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from gwtui.local.sealed_keys import SealedKeys
     from gwtui.watch.alerts.watching import Alerts
     from gwtui.watch.feed import Feed
-    from gwtui.watch.history.recorder import Recording
     from gwtui.watch.hub import FeedHub
 
 
@@ -32,18 +32,135 @@ _LAST_WRITE = 0.3
 """Seconds that a write under way still gets at the end. Whoever quits has waited longer before."""
 
 
-@dataclass(frozen=True, slots=True)
 class Session:
-    """A connection and everything that lives as long as it does."""
+    """A connection and everything that lives as long as it does.
 
-    connection: Connection
-    gateway: GatewayClient
-    hub: FeedHub
-    executor: WriteExecutor
-    sealed: SealedKeys
-    history: Recording
-    alerts: Alerts | None = None
-    """What is told of what is watched; None where nothing is recorded."""
+    It serves to read at once. ``complete`` opens the rest, which takes a good part of a second:
+    the journal is gone through for what an earlier run left, what is watched is recorded, alerts
+    are told. A write loads its executor by itself, and with it the journal that it needs.
+    """
+
+    def __init__(
+        self, gateway: GatewayClient, hub: FeedHub, clock: Clock, files: SessionFiles
+    ) -> None:
+        self.connection = gateway.connection
+        self.gateway = gateway
+        self.hub = hub
+        self.history = Recording()
+        self.alerts: Alerts | None = None
+        """What is told of what is watched; None where nothing is recorded."""
+        self.completed = asyncio.Event()
+        """Set once all of it is open."""
+        self._clock = clock
+        self._files = files
+        self._rest = AsyncExitStack()
+        self._completing: asyncio.Task[None] | None = None
+
+    @cached_property
+    def executor(self) -> WriteExecutor:
+        """What sends writes, with the journal that they are written to before."""
+        from gwtui.crud.executor import WriteExecutor  # noqa: PLC0415
+        from gwtui.local.journal import Journal  # noqa: PLC0415
+        from gwtui.watch.feeds.current_key import current_key_feed  # noqa: PLC0415
+
+        journal = self._files.journal or Journal(_default_journal())
+        made = WriteExecutor(self.gateway, journal, self._clock)
+        made.write_log.key_label = partial(_label, current_key_feed(self.hub, Scope()))
+        return made
+
+    @cached_property
+    def sealed(self) -> SealedKeys:
+        """The new keys that are sealed on this machine."""
+        from gwtui.local.sealed_keys import sealed_keys  # noqa: PLC0415
+
+        return sealed_keys(self.executor.journal.path.parent, self.connection, self._clock.now)
+
+    @property
+    def in_flight(self) -> int:
+        """How many writes are under way."""
+        return self.executor.in_flight if "executor" in vars(self) else 0
+
+    def abandon(self) -> None:
+        """Write down what is known of the writes that were sent, before the process ends hard."""
+        if "executor" in vars(self):
+            self.executor.abandon()
+
+    async def complete(self) -> None:
+        """Open what reading does not need, once however often this is called.
+
+        Raises OSError when a directory cannot be made private.
+        """
+        if self._completing is None:
+            self._completing = asyncio.create_task(self._complete(), name="rest of the session")
+        await asyncio.shield(self._completing)
+
+    async def _complete(self) -> None:
+        from gwtui.resources.keys.sealed import resolve_made  # noqa: PLC0415
+        from gwtui.watch.history.file import history_path  # noqa: PLC0415
+
+        write_log = self.executor.write_log
+        self.hub.journal, self.hub.audit_log = write_log.journal, write_log.audit
+        await asyncio.to_thread(write_log.tidy)
+        await asyncio.to_thread(resolve_made, write_log, self.sealed)
+        if self._files.data is not None:
+            to = self.connection
+            path = history_path(self._files.data, to.label, to.base_url)
+            self.history = await self._rest.enter_async_context(
+                recording(self.hub, path, self._clock)
+            )
+            self.hub.recording = self.history
+            if self._files.config is not None:
+                self.alerts = await self._rest.enter_async_context(
+                    self._alerting(self._files.config)
+                )
+        self.completed.set()
+
+    @asynccontextmanager
+    async def _alerting(self, config: Path) -> AsyncIterator[Alerts]:
+        """The alerts of what is recorded, by the rules in the directory ``config``."""
+        from gwtui.local.audit import Operator  # noqa: PLC0415
+        from gwtui.watch.alerts.watching import FILE_NAME, AlertScope, alerting  # noqa: PLC0415
+        from gwtui.watch.feeds.alerts import serve_alerts  # noqa: PLC0415
+
+        operator, to = Operator.present(), self.connection
+        async with alerting(
+            self.history,
+            self.hub,
+            place=AlertScope(to.label, to.base_url, config / FILE_NAME),
+            dialect=to.dialect,
+            who=f"{operator.user}@{operator.host}",
+            clock=self._clock,
+        ) as alerts:
+            serve_alerts(self.hub, alerts)
+            yield alerts
+
+    async def close(self) -> None:
+        """Close it in the reverse order; a write under way gets a moment for its answer."""
+        if self._completing is not None and not self._completing.done():
+            self._completing.cancel()
+            await asyncio.wait({self._completing})
+        try:
+            await self._rest.aclose()
+        finally:
+            await self.hub.close()
+            if "executor" in vars(self):
+                await self.executor.settle(_LAST_WRITE)
+            if "sealed" in vars(self):
+                self.sealed.close()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFiles:
+    """Where a session keeps what it keeps on this machine.
+
+    ``journal`` None is this person's own. What is watched is recorded below the directory ``data``;
+    None records nothing. The rules of alerts stand in the directory ``config``; None watches by
+    none.
+    """
+
+    journal: Journal | None = None
+    data: Path | None = None
+    config: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,79 +173,23 @@ class Link:
 
 @asynccontextmanager
 async def open_session(
-    connection: Connection,
-    journal: Journal | None,
-    clock: Clock,
-    data: Path | None = None,
-    config: Path | None = None,
+    connection: Connection, clock: Clock, files: SessionFiles = SessionFiles()
 ) -> AsyncIterator[Session]:
-    """Client, feeds and the executor of writes over one connection, closed in the reverse order.
+    """A session that can read, closed at the end.
 
-    What is watched is recorded below the directory ``data``; None records nothing. The rules of
-    alerts stand in the directory ``config``; None watches by none. A write that is
-    under way at the end gets a moment for its answer. The client's libraries are loaded here, after
-    the first paint.
+    The client's libraries are loaded here, after the first paint.
     """
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
-    from gwtui.crud.executor import WriteExecutor  # noqa: PLC0415
-    from gwtui.local.journal import Journal  # noqa: PLC0415
-    from gwtui.local.sealed_keys import sealed_keys  # noqa: PLC0415
-    from gwtui.resources.keys.sealed import resolve_made  # noqa: PLC0415
-    from gwtui.watch.feeds.audit import serve_audit  # noqa: PLC0415
-    from gwtui.watch.feeds.current_key import current_key_feed  # noqa: PLC0415
-    from gwtui.watch.feeds.doubts import serve_doubts  # noqa: PLC0415
-    from gwtui.watch.history.file import history_path  # noqa: PLC0415
-    from gwtui.watch.history.recorder import recording  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
 
-    journal = journal or Journal(_default_journal())
     async with GatewayClient(connection, clock=clock) as gateway:
         hub = FeedHub(gateway, clock)
-        executor = WriteExecutor(gateway, journal, clock)
-        executor.write_log.key_label = partial(_label, current_key_feed(hub, Scope()))
-        serve_audit(hub, executor.write_log.audit)
-        serve_doubts(hub, journal)
-        await asyncio.to_thread(executor.write_log.tidy)
-        sealed = sealed_keys(journal.path.parent, connection, clock.now)
-        await asyncio.to_thread(resolve_made, executor.write_log, sealed)
-        path = None if data is None else history_path(data, connection.label, connection.base_url)
+        session = Session(gateway, hub, clock, files)
+        hub.complete = session.complete
         try:
-            async with (
-                recording(hub, path, clock) as history,
-                _alerts(history, hub, connection, clock, path and config) as alerts,
-            ):
-                hub.recording = history
-                yield Session(connection, gateway, hub, executor, sealed, history, alerts)
+            yield session
         finally:
-            await hub.close()
-            await executor.settle(_LAST_WRITE)
-            sealed.close()
-
-
-@asynccontextmanager
-async def _alerts(
-    history: Recording, hub: FeedHub, connection: Connection, clock: Clock, config: Path | None
-) -> AsyncIterator[Alerts | None]:
-    """The alerts of what is recorded; without a directory of rules there are none."""
-    from gwtui.local.audit import Operator  # noqa: PLC0415
-    from gwtui.watch.alerts.watching import FILE_NAME, AlertScope, alerting  # noqa: PLC0415
-    from gwtui.watch.feeds.alerts import serve_alerts  # noqa: PLC0415
-
-    if config is None:
-        serve_alerts(hub, None)
-        yield None
-        return
-    operator = Operator.present()
-    async with alerting(
-        history,
-        hub,
-        place=AlertScope(connection.label, connection.base_url, config / FILE_NAME),
-        dialect=connection.dialect,
-        who=f"{operator.user}@{operator.host}",
-        clock=clock,
-    ) as alerts:
-        serve_alerts(hub, alerts)
-        yield alerts
+            await session.close()
 
 
 def _label(current: Feed[CurrentKey]) -> str | None:

@@ -15,7 +15,7 @@ from textual.worker import Worker, WorkerState
 
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.resources.session import Link, Session
+from gwtui.resources.session import Link, Session, SessionFiles
 from gwtui.ui import in_doubt
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.actions.handlers import BACKGROUND, handler
@@ -85,10 +85,15 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.navigation = Navigation(self)
         self._start = start
         self._offered = False
-        self._counting: Session | None = None
         self.notices: AlertNotices | None = None
         self._title = TerminalTitle()
-        self._connecting = Connecting(connect, journal, clock, self._link_changed, data, config)
+        self._connecting = Connecting(
+            connect,
+            clock,
+            SessionFiles(journal, data, config),
+            self._link_changed,
+            self._session_complete,
+        )
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
             lambda: give_back(driver_of(self), self._title.last_words()),
@@ -208,14 +213,19 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         screen = self.navigation.screen
         if screen is not None and self.is_running:
             screen.refeed()
-        if self.session is not None and self.is_running:
-            if self._counting is not self.session:
-                self._counting = self.session
-                in_doubt.keep_count(self.session)
-                self._notice_alerts(self.session)
-            if not self._offered:
-                self._offered = True
-                self.run_worker(self._offer(), group=_SEALED)
+
+    def first_shown(self) -> None:
+        """A screen shows what it read, or why it cannot: the rest may be loaded."""
+        self._connecting.shown()
+
+    def _session_complete(self) -> None:
+        if self.session is None or not self.is_running:
+            return
+        in_doubt.keep_count(self.session)
+        self._notice_alerts(self.session)
+        if not self._offered:
+            self._offered = True
+            self.run_worker(self._offer(), group=_SEALED)
 
     def _notice_alerts(self, session: Session) -> None:
         from gwtui.ui.alert_notices import AlertNotices  # noqa: PLC0415 - later
@@ -302,7 +312,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     def _write_down(self) -> None:
         """Say what is known of writes under way, when the process cannot wait for them."""
         if self.session is not None:
-            self.session.executor.abandon()
+            self.session.abandon()
 
     def refusal(self, action: Action, context: ActionContext) -> str | None:
         """Why an action cannot be done now, None when it can."""
@@ -321,7 +331,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
 
         A modal screen tells so by ``unsaved``, and what it is by ``loss``.
         """
-        if self.session is not None and self.session.executor.in_flight:
+        if self.session is not None and self.session.in_flight:
             return "A change is on its way; its outcome would only stand in the journal."
         for screen in self.screen_stack:
             if getattr(screen, "unsaved", False):

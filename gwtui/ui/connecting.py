@@ -7,16 +7,14 @@ import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.domain.clock import Clock
-from gwtui.resources.session import Link, Session, open_session, reason
+from gwtui.resources.session import Link, Session, SessionFiles, open_session, reason
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
-    from gwtui.local.journal import Journal
 
 _log = logging.getLogger(__name__)
 
@@ -27,6 +25,8 @@ _CLOSING = 5.0
 _HURRIED = 0.8
 """The same when the end is demanded from outside."""
 _GLANCE = 0.05
+_FIRST_ROWS = 2.0
+"""Seconds that the rest of a session waits at most for the first rows to be shown."""
 
 
 class Connecting:
@@ -35,18 +35,18 @@ class Connecting:
     def __init__(
         self,
         connect: Callable[[], AbstractAsyncContextManager[Connection]],
-        journal: Journal | None,
         clock: Clock,
+        files: SessionFiles,
         changed: Callable[[], None],
-        data: Path | None = None,
-        config: Path | None = None,
+        completed: Callable[[], None],
     ) -> None:
+        """``changed`` is called when the link is another, ``completed`` once all of it is open."""
         self._connect = connect
-        self._journal = journal
         self._clock = clock
+        self._files = files
         self._changed = changed
-        self._data = data
-        self._config = config
+        self._completed = completed
+        self._shown = asyncio.Event()
         self._leaving = asyncio.Event()
         self._again = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -91,9 +91,7 @@ class Connecting:
     async def _hold(self) -> None:
         async with (
             self._connect() as connection,
-            open_session(
-                connection, self._journal, self._clock, self._data, self._config
-            ) as session,
+            open_session(connection, self._clock, self._files) as session,
         ):
             self.session = session
             self.link = Link()
@@ -101,10 +99,29 @@ class Connecting:
             self._changed()
             learning = asyncio.create_task(self._learn_rights(session), name="rights")
             try:
+                await self._complete(session)
                 await self._leaving.wait()
             finally:
                 learning.cancel()
         self.session = None
+
+    def shown(self) -> None:
+        """The first rows are shown: what else there is to be loaded disturbs nobody."""
+        self._shown.set()
+
+    async def _complete(self, session: Session) -> None:
+        """Open the rest of the session after the first rows, or when they are long in coming.
+
+        A feed that needs the rest has it opened before.
+        """
+        causes = (self._shown, self._leaving, session.completed)
+        waiting = [asyncio.create_task(one.wait()) for one in causes]
+        await asyncio.wait(waiting, timeout=_FIRST_ROWS, return_when=asyncio.FIRST_COMPLETED)
+        for one in waiting:
+            one.cancel()
+        if not self._leaving.is_set():
+            await session.complete()
+            self._completed()
 
     async def _learn_rights(self, session: Session) -> None:
         """Read once what the key in use may do; a reading that fails changes nothing."""

@@ -54,7 +54,8 @@ def number(session: Session) -> int:
 
 def reminder(session: Session | None, place: str) -> str:
     """What the banner says on a screen; empty while there are none, and where they are shown."""
-    count = 0 if session is None or place in _SHOWN else number(session)
+    known = session is not None and session.completed.is_set() and place not in _SHOWN
+    count = number(session) if session is not None and known else 0
     if not count:
         return ""
     return f"{_counted(count)} in doubt · :{PLACE} looks into {'it' if count == 1 else 'them'}"

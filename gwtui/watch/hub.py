@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gwtui.client.gateway import GatewayClient
+    from gwtui.local.audit import AuditLog
+    from gwtui.local.journal import Journal
+    from gwtui.watch.alerts.watching import Alerts
     from gwtui.watch.history.archive import Archive
-    from gwtui.watch.history.recorder import Recording
+    from gwtui.watch.history.recording import Recording
 
 
 T = TypeVar("T")
@@ -30,6 +33,10 @@ MOST_PASSING = 12
 """Feeds of one row or one moment that are kept with their values once nobody uses them."""
 
 _PAUSED_BY_HUB = "hub"
+
+
+async def _nothing() -> None:
+    """There is nothing to wait for."""
 
 
 class FeedHub:
@@ -56,6 +63,14 @@ class FeedHub:
         self._passing: dict[FeedKey[Any], Feed[Any]] = {}
         self._paused = False
         self._closed = False
+        self.complete: Callable[[], Awaitable[None]] = _nothing
+        """Waits for what this machine keeps of the connection: it may be opened after this hub."""
+        self.journal: Journal | None = None
+        """The journal that the connection writes, None where none is served."""
+        self.audit_log: AuditLog | None = None
+        """The audit log that the connection writes, None where none is served."""
+        self.alerts: Alerts | None = None
+        """The alerts of this connection, None where nothing is watched."""
         self.recording: Recording | None = None
         """The history of this connection, once it is served."""
         self.history_file: Path | None = None

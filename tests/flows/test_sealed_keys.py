@@ -17,7 +17,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.local.journal import Journal, JournalEntry
 from gwtui.local.seal import SealError
 from gwtui.local.sealed_keys import DIRECTORY, LIFETIME, SealedKeys
-from gwtui.resources.session import open_session
+from gwtui.resources.session import SessionFiles, open_session
 from gwtui.ui.actions.sealed_keys import sweep
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import by_id
@@ -208,7 +208,8 @@ async def test_a_sealed_key_settles_what_the_journal_does_not_know(
     earlier.close()
     async with (
         place.connect() as connection,
-        open_session(connection, journal, place.clock) as session,
+        open_session(connection, place.clock, SessionFiles(journal)) as session,
     ):
+        await session.complete()
         assert [intent.id for intent in journal.open_intents()] == ["unknown"]
         assert [key.id for key in session.sealed.find().keys] == ["made"]

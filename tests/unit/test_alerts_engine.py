@@ -32,7 +32,8 @@ from gwtui.watch.feeds.models import Routing
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.model import Subject
-from gwtui.watch.history.recorder import Recorder, Recording
+from gwtui.watch.history.recorder import Recorder
+from gwtui.watch.history.recording import Recording
 from gwtui.watch.hub import FeedHub, Scope
 from recording_world import MODEL, Inline, World
 from resource_samples import endpoint_body, model, model_endpoints
@@ -236,7 +237,6 @@ async def test_feeds_say_what_there_is(tmp_path: Path, world: World, time: FakeC
         assert again.value is history.value, "nothing new: nothing is read"
         leave()
     hub = FeedHub(world.client(), time.clock)
-    serve_alerts(hub, None)
     state = await alerts_feed(hub).refresh()
     assert state.error is not None
     assert "nothing is watched" in state.error.message

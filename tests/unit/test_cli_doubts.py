@@ -13,7 +13,6 @@ from gwtui.cli.changes.execute import tell_doubts
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal, JournalEntry
-from gwtui.watch.feeds.doubts import serve_doubts
 from gwtui.watch.hub import FeedHub
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -38,7 +37,7 @@ async def test_only_what_concerns_this_gateway_is_told(
         journal.record(JournalEntry(f"p{number}", "unknown", NOW, {"message": "lost"}))
     client: Any = SimpleNamespace(connection=HERE)
     hub = FeedHub(client, Clock(now=lambda: NOW))
-    serve_doubts(hub, journal)
+    hub.journal = journal
     session: Any = SimpleNamespace(hub=hub)
     await tell_doubts(session)
     await hub.close()

@@ -149,8 +149,9 @@ class ChangeVerb:
 
             async with (
                 connect() as connection,
-                open_session(connection, None, SYSTEM_CLOCK) as session,
+                open_session(connection, SYSTEM_CLOCK) as session,
             ):
+                await session.complete()
                 return await self._work(
                     ChangeContext(session, arguments, given, SYSTEM_CLOCK.now())
                 )

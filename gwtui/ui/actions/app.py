@@ -134,7 +134,7 @@ async def leave(context: ActionContext) -> None:
 
 async def _last_answer(app: DashboardApp) -> None:
     """Give a write under way some time, with a word on the screen."""
-    if app.session is None or not app.session.executor.in_flight:
+    if app.session is None or not app.session.in_flight:
         return
     executor = app.session.executor
     await app.push_screen_wait(

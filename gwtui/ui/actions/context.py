@@ -138,6 +138,9 @@ class DashboardApp(Protocol):
     def hub(self) -> FeedHub:
         """The feeds."""
 
+    def first_shown(self) -> None:
+        """A screen shows what it read, or why it cannot: the rest may be loaded."""
+
     @property
     def executor(self) -> WriteExecutor:
         """What sends writes."""

@@ -115,6 +115,7 @@ async def execute(context: ActionContext, confirmation: Confirmation[T]) -> Outc
     session = context.app.session
     if session is None:
         return _NO_CONNECTION
+    await session.complete()
     outcome = await _send(context, session.executor, confirmation)
     if isinstance(outcome, Applied):
         session.executor.undo.add(confirmation.plan, outcome.value)
@@ -132,6 +133,7 @@ async def execute_all(
     session = context.app.session
     if session is None:
         return _NO_CONNECTION
+    await session.complete()
     values: list[Any] = []
     failure: Refused | Unknown | None = None
     for each in confirmation.each():

@@ -17,7 +17,7 @@ from gwtui.watch.board.questions import RecordingState as Known
 if TYPE_CHECKING:
     from gwtui.resources.session import Session
     from gwtui.watch.feed import Feed
-    from gwtui.watch.history.recorder import Recording
+    from gwtui.watch.history.recording import Recording
 
 
 _LONG = 160

@@ -277,6 +277,13 @@ class GatewayScreen(TerminalSized[None]):
         """Show the newest state of a feed."""
         if self._subscriptions.handle(message):
             self.refresh_frame()
+            session = self.gwtui.session
+            if session is not None and not (session.completed.is_set() or self._is_loading()):
+                self.call_after_refresh(self.gwtui.first_shown)
+
+    def _is_loading(self) -> bool:
+        state = self.deciding_state()
+        return state is not None and state.value is None and state.error is None
 
     async def on_parts_line_clicked(self, message: PartsLine.Clicked) -> None:
         """Run the action of a clicked tab or hint."""

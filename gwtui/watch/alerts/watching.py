@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gwtui.watch.alerts.preview import Preview
     from gwtui.watch.history.archive import Archive
     from gwtui.watch.history.reader import HistoryReader
-    from gwtui.watch.history.recorder import Recording
+    from gwtui.watch.history.recording import Recording
     from gwtui.watch.hub import FeedHub
 
 
@@ -231,8 +231,6 @@ async def _evaluate(
         await clock.sleep(_EARLY)
     from gwtui.watch.alerts.engine import AlertEngine  # noqa: PLC0415 - later
     from gwtui.watch.alerts.notifier import AlertNotifier  # noqa: PLC0415
-
-    pass  # EMPTIED
 
     place = alerts.place
     rule_file = RuleFile(place.rules, place.profile)

@@ -43,10 +43,10 @@ class RuleRow:
 
 
 class _AlertsReader:
-    """Asks the alerts of the connection that are served, if any are."""
+    """Asks the alerts of the connection that the hub serves, if any are."""
 
-    def __init__(self, alerts: Alerts | None) -> None:
-        self._alerts = alerts
+    def __init__(self, hub: FeedHub) -> None:
+        self._hub = hub
         self._events: tuple[AlertEvent, ...] | None = None
         self._newest = 0
 
@@ -66,7 +66,7 @@ class _AlertsReader:
         """Every rule. Raises GatewayError."""
         from gwtui.local.alert_file import AlertFileError  # noqa: PLC0415 - loads a TOML reader
 
-        alerts = self._served()
+        alerts = await self._served()
         try:
             book = await asyncio.to_thread(alerts.book)
         except AlertFileError as error:
@@ -87,38 +87,34 @@ class _AlertsReader:
         from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - loads SQLite
 
         try:
-            return await question(self._served())
+            return await question(await self._served())
         except HistoryError as error:
             raise GatewayError(str(error)) from None
 
-    def _served(self) -> Alerts:
-        if self._alerts is None:
+    async def _served(self) -> Alerts:
+        await self._hub.complete()
+        if self._hub.alerts is None:
             raise GatewayError("Nothing is recorded here, so nothing is watched")
-        return self._alerts
+        return self._hub.alerts
 
 
-def serve_alerts(hub: FeedHub, alerts: Alerts | None) -> None:
-    """Let the hub's feeds show the alerts of this connection; None: there are none."""
-    reading = _AlertsReader(alerts)
-    feeds = (
-        hub.feed(FeedKey(NOW), reading.present, cadence.ALERTS),
-        hub.feed(FeedKey(HISTORY), reading.history, cadence.ALERTS),
-        hub.feed(FeedKey(RULES), reading.rules, cadence.ALERTS),
-    )
-    if alerts is not None:
-        alerts.listen(lambda: [feed.invalidate() for feed in feeds])
+def serve_alerts(hub: FeedHub, alerts: Alerts) -> None:
+    """Let the hub's feeds show the alerts of this connection."""
+    hub.alerts = alerts
+    feeds = (alerts_feed(hub), alert_history_feed(hub), alert_rules_feed(hub))
+    alerts.listen(lambda: [feed.invalidate() for feed in feeds])
 
 
 def alerts_feed(hub: FeedHub) -> Feed[Sequence[Alert]]:
     """Every condition that is not quiet, as far as it is served."""
-    return hub.feed(FeedKey(NOW), _AlertsReader(None).present, cadence.ALERTS)
+    return hub.feed(FeedKey(NOW), _AlertsReader(hub).present, cadence.ALERTS)
 
 
 def alert_history_feed(hub: FeedHub) -> Feed[Sequence[AlertEvent]]:
     """What happened with alerts, newest first."""
-    return hub.feed(FeedKey(HISTORY), _AlertsReader(None).history, cadence.ALERTS)
+    return hub.feed(FeedKey(HISTORY), _AlertsReader(hub).history, cadence.ALERTS)
 
 
 def alert_rules_feed(hub: FeedHub) -> Feed[Sequence[RuleRow]]:
     """Every rule, switched off or not."""
-    return hub.feed(FeedKey(RULES), _AlertsReader(None).rules, cadence.ALERTS)
+    return hub.feed(FeedKey(RULES), _AlertsReader(hub).rules, cadence.ALERTS)

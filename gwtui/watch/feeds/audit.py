@@ -23,38 +23,33 @@ MOST = 5000
 
 
 class _AuditReader:
-    """Reads the log; again only when a line was added."""
+    """Reads the log that the hub serves, else this person's own; again when a line was added."""
 
-    def __init__(self, log: AuditLog) -> None:
-        self._log = log
+    def __init__(self, hub: FeedHub) -> None:
+        self._hub = hub
         self._stamp: object = None
         self._rows: tuple[AuditEntry, ...] | None = None
 
     async def __call__(self, _client: GatewayClient) -> Sequence[AuditEntry]:
         """The newest lines. Raises GatewayError."""
-        return await asyncio.to_thread(self._read)
+        from gwtui.local.paths import Paths  # noqa: PLC0415 - not needed where a log is served
 
-    def _read(self) -> tuple[AuditEntry, ...]:
+        await self._hub.complete()
+        log = self._hub.audit_log or AuditLog(Paths.of_user().state / FILE_NAME)
+        return await asyncio.to_thread(self._read, log)
+
+    def _read(self, log: AuditLog) -> tuple[AuditEntry, ...]:
         try:
-            stamp = self._log.stamp()
+            stamp = log.stamp()
             if self._rows is None or stamp != self._stamp:
-                self._rows = tuple(islice(self._log.entries(), MOST))
+                self._rows = tuple(islice(log.entries(), MOST))
                 self._stamp = stamp
         except OSError as error:
             why = error.strerror or "it cannot be read"
-            raise GatewayError(f"The audit log {self._log.path}: {why}") from None
+            raise GatewayError(f"The audit log {log.path}: {why}") from None
         return self._rows
-
-
-def serve_audit(hub: FeedHub, log: AuditLog) -> None:
-    """Let the hub's feed of this name read the log that the connection writes."""
-    hub.feed(FeedKey(FEED), _AuditReader(log), cadence.AUDIT)
 
 
 def audit_feed(hub: FeedHub) -> Feed[Sequence[AuditEntry]]:
     """The newest lines of the log that is served, else of this person's own."""
-    from gwtui.local.paths import Paths  # noqa: PLC0415 - not needed where a log is served
-
-    return hub.feed(
-        FeedKey(FEED), _AuditReader(AuditLog(Paths.of_user().state / FILE_NAME)), cadence.AUDIT
-    )
+    return hub.feed(FeedKey(FEED), _AuditReader(hub), cadence.AUDIT)

@@ -34,21 +34,14 @@ def in_doubt(journal: Journal, gateway: str, clock: Clock) -> tuple[OpenIntent, 
     return tuple(one for one in found if one.gateway == gateway and not one.running)
 
 
-def serve_doubts(hub: FeedHub, journal: Journal) -> None:
-    """Let the hub's feed of this name read the journal that the connection writes."""
-
-    async def fetch(client: GatewayClient) -> Sequence[OpenIntent]:
-        return await _read(client, journal, hub.clock)
-
-    hub.feed(FeedKey(FEED), fetch, cadence.AUDIT)
-
-
 def doubts_feed(hub: FeedHub) -> Feed[Sequence[OpenIntent]]:
     """Those in the journal that is served, else in this person's own."""
     from gwtui.local.paths import Paths  # noqa: PLC0415 - not needed where a journal is served
 
     async def fetch(client: GatewayClient) -> Sequence[OpenIntent]:
-        return await _read(client, Journal(Paths.of_user().state / FILE_NAME), hub.clock)
+        await hub.complete()
+        journal = hub.journal or Journal(Paths.of_user().state / FILE_NAME)
+        return await _read(client, journal, hub.clock)
 
     return hub.feed(FeedKey(FEED), fetch, cadence.AUDIT)
 

@@ -7,14 +7,11 @@ them, and a feed that a person also looks at is still read only once.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.history.archive import Archive
@@ -31,11 +28,6 @@ from gwtui.watch.history.upkeep import step
 from gwtui.watch.history.watched import is_own, set_defaults, unwatch_model, watch_model
 from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    pass  # EMPTIED
-    from gwtui.watch.hub import FeedHub
-
 
 UPKEEP_EVERY = 60.0
 """Seconds between two rounds of gathering and forgetting."""
@@ -275,56 +267,3 @@ def _observed(writer: HistoryWriter, build: Build) -> Recorded:
     """In the writing thread: turning a long list into samples takes a moment."""
     observation = build()
     return Recorded(observation, writer.observe(observation).changes)
-
-
-class Recording:
-    """The recorder of a connection, once its file is open.
-
-    ``recorder`` is None until then, and when there can be none; ``problem`` says why, for a person.
-    """
-
-    def __init__(self) -> None:
-        self.recorder: Recorder | None = None
-        self.problem = ""
-
-
-@asynccontextmanager
-async def recording(
-    hub: FeedHub, path: Path | None, clock: Clock = SYSTEM_CLOCK
-) -> AsyncIterator[Recording]:
-    """Record into the file at ``path``, opened in the background; None records nothing."""
-    held = Recording()
-    if path is None:
-        yield held
-        return
-    task = asyncio.create_task(_record(held, hub, path, clock), name="history")
-    try:
-        yield held
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-
-
-async def _record(held: Recording, hub: FeedHub, path: Path, clock: Clock) -> None:
-    """Until it is cancelled."""
-    from gwtui.watch.history.archive import Archive  # noqa: PLC0415 - loads SQLite
-    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
-
-    pass  # EMPTIED
-
-    try:
-        archive = await Archive.open(path, clock)
-    except HistoryError as error:
-        held.problem = str(error)
-        _log.warning("history: %s", error)
-        return
-    recorder = Recorder(hub, archive, clock)
-    try:
-        await recorder.start()
-        held.recorder = recorder
-        await asyncio.Event().wait()
-    finally:
-        held.recorder = None
-        await recorder.stop()
-        await archive.close()

@@ -1,0 +1,72 @@
+"""The recording of a connection: from when its file is asked for until the connection is closed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gwtui.watch.history.recorder import Recorder
+    from gwtui.watch.hub import FeedHub
+
+_log = logging.getLogger(__name__)
+
+
+class Recording:
+    """The recorder of a connection, once its file is open.
+
+    ``recorder`` is None until then, and when there can be none; ``problem`` says why, for a person.
+    """
+
+    def __init__(self) -> None:
+        self.recorder: Recorder | None = None
+        self.problem = ""
+
+
+@asynccontextmanager
+async def recording(
+    hub: FeedHub, path: Path | None, clock: Clock = SYSTEM_CLOCK
+) -> AsyncIterator[Recording]:
+    """Record into the file at ``path``, opened in the background; None records nothing."""
+    held = Recording()
+    if path is None:
+        yield held
+        return
+    task = asyncio.create_task(_record(held, hub, path, clock), name="history")
+    try:
+        yield held
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def _record(held: Recording, hub: FeedHub, path: Path, clock: Clock) -> None:
+    """Until it is cancelled."""
+    from gwtui.watch.history.archive import Archive  # noqa: PLC0415 - loads SQLite
+    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
+    from gwtui.watch.history.recorder import Recorder  # noqa: PLC0415
+
+    try:
+        archive = await Archive.open(path, clock)
+    except HistoryError as error:
+        held.problem = str(error)
+        _log.warning("history: %s", error)
+        return
+    recorder = Recorder(hub, archive, clock)
+    try:
+        await recorder.start()
+        held.recorder = recorder
+        await asyncio.Event().wait()
+    finally:
+        held.recorder = None
+        await recorder.stop()
+        await archive.close()
