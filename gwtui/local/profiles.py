@@ -50,7 +50,9 @@ _RISING = ("keys",)
 class CheckThresholds(BaseModel):
     """Limits from which a figure is a warning, or critical; None is never."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
+    )
 
     credits_warning: Amount | None = Field(None, description="USD that are left")
     credits_critical: Amount | None = Field(Decimal(0), description="USD that are left")
@@ -95,7 +97,9 @@ class ProfileError(Exception):
 class Profile(BaseModel):
     """One gateway as a person configured it. Holds no token, only where to find one."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
+    )
 
     name: str = Field("", description="empty for a gateway given by address alone")
     base_url: Annotated[str, AfterValidator(normalise_base_url)]
@@ -109,7 +113,8 @@ class Profile(BaseModel):
     )
     token_file: Path | None = Field(None, description="file of mode 0600 that holds the token")
     check: CheckThresholds = Field(
-        CheckThresholds(), description="when gwtui check warns, see check_thresholds"
+        default_factory=CheckThresholds.model_construct,
+        description="when gwtui check warns, see check_thresholds",
     )
 
     @model_validator(mode="after")
@@ -219,7 +224,8 @@ def _named_profile(book: ProfileBook, name: str) -> Profile:
 def ad_hoc_profile(address: str) -> Profile:
     """A gateway given by address alone. Raises ProfileError."""
     try:
-        return Profile(base_url=normalise_base_url(address))
+        # Nothing is left to be validated: the validator of a whole profile takes long to build.
+        return Profile.model_construct(base_url=normalise_base_url(address))
     except InvalidConnectionError as error:
         raise ProfileError(str(error)) from None
 
