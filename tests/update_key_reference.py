@@ -16,7 +16,7 @@ _TABLE = re.compile(r"<!-- keys: ([\w-]+) -->\n.*?<!-- end -->", re.DOTALL)
 
 def scopes() -> set[str]:
     """Every scope that has an action."""
-    return {action.scope for action in registry.ACTIONS}
+    return {action.scope for action in registry.all_actions()}
 
 
 def named(page: str) -> list[str]:

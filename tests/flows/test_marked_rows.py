@@ -10,14 +10,14 @@ import pytest
 
 from gwtui.crud.action import APP, Action
 from gwtui.local.journal import Journal
-from gwtui.resources.actions import ACTIONS
+from gwtui.resources.actions import all_actions
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered
 from gwtui.ui.widgets.table import ResourceTable
 from shell_kit import dashboard, listing, notices, site, until
 
-TARGETED = [action for action in ACTIONS if action.target]
+TARGETED = [action for action in all_actions() if action.target]
 ROUTES = (
     "keys",
     "workspaces",

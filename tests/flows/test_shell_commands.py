@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gwtui.crud.action import APP, LIST
-from gwtui.resources.actions import ACTIONS, for_scope
+from gwtui.resources.actions import all_actions, for_scope
 from gwtui.resources.registry import RESOURCES, TABS
 from gwtui.ui.actions import handlers
 from gwtui.ui.app import GwtuiApp
@@ -22,14 +22,14 @@ from shell_kit import dashboard, has_data, listing, notices, shown, site, until
 
 
 def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
-    known = {action.id for action in (*ACTIONS, *place_actions())}
+    known = {action.id for action in (*all_actions(), *place_actions())}
     handled = set(handlers.immediate()) | set(handlers.patient())
     assert known == handled
     assert not set(handlers.immediate()) & set(handlers.patient())
 
 
 def test_action_ids_are_unique() -> None:
-    assert max(Counter(action.id for action in ACTIONS).values()) == 1
+    assert max(Counter(action.id for action in all_actions()).values()) == 1
 
 
 @pytest.mark.parametrize("resource", [*RESOURCES, *TABS])

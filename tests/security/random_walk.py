@@ -98,7 +98,7 @@ class Walk:
         self._quit = app.exit
         app.exit = self._stay  # type: ignore[method-assign]
         self._keys = sorted(
-            {key for action in registry.ACTIONS for key in action.keys} - {"ctrl+c", "ctrl+q"}
+            {key for action in registry.all_actions() for key in action.keys} - {"ctrl+c", "ctrl+q"}
         )
         self.moves: tuple[Move, ...] = (
             *also,
@@ -196,7 +196,8 @@ class Walk:
         screen = self.app.navigation.screen
         scopes = screen.scopes if screen is not None else ("app",)
         action = self.random.choice(
-            [one for one in offered(scopes) if one.id not in QUIET_KEYS] or [*registry.ACTIONS]
+            [one for one in offered(scopes) if one.id not in QUIET_KEYS]
+            or [*registry.all_actions()]
         )
         await self.press("ctrl+p")
         await self.press(*action.title[:6], burst=True)

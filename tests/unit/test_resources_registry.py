@@ -13,6 +13,7 @@ from gwtui.cli.lists.command import declaration
 from gwtui.cli.resources import RESOURCES as HEADLESS
 from gwtui.cli.resources import Resource
 from gwtui.crud.resource import ResourceSpec
+from gwtui.resources.actions import MODULES, actions_of, by_id
 from gwtui.resources.registry import ENTRIES, RESOURCES, SCREENS, TABS, TITLES, RegistryEntry
 
 
@@ -43,6 +44,17 @@ def test_the_mappings_agree() -> None:
     assert "kyes" not in RESOURCES
     with pytest.raises(KeyError):
         RESOURCES["kyes"]
+
+
+@pytest.mark.parametrize(("module", "scopes"), MODULES)
+def test_the_scopes_of_a_module_are_those_of_its_actions(
+    module: str, scopes: tuple[str, ...]
+) -> None:
+    declared = actions_of(module)
+    assert {action.scope for action in declared} == set(scopes)
+    assert all(by_id(action.id) is action for action in declared)
+    with pytest.raises(KeyError):
+        by_id(f"{scopes[0]}.no-such-verb")
 
 
 def test_the_first_paint_waits_for_no_library_of_the_connection() -> None:

@@ -1,0 +1,135 @@
+"""What a session opens before the first rows, and what after them, on the real gateway."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.local.journal import Journal, JournalEntry
+from gwtui.resources.session import Session, SessionFiles, open_session
+from gwtui.ui.app import GwtuiApp
+from gwtui.watch.feeds.doubts import doubts_feed
+from headless_kit import site as served_site
+from shell_kit import Site, has_data, listing, site, until
+
+OWN_MODULES = 150
+"""How many modules of this program are loaded by the first rows of the keys, at most."""
+LATER = (
+    "gwtui.contract.activity",
+    "gwtui.contract.completion",
+    "gwtui.contract.errors",
+    "gwtui.contract.models",
+    "gwtui.crud.executor",
+    "gwtui.domain.alert_rules",
+    "gwtui.local.journal",
+    "gwtui.local.sealed_keys",
+    "gwtui.watch.alerts",
+    "gwtui.watch.history.recorder",
+    "sqlite3",
+)
+"""What the first rows wait for no more."""
+
+
+def test_the_first_rows_load_only_what_reading_needs() -> None:
+    place = served_site().gateway
+    program = (
+        "import asyncio, json, sys\n"
+        "import gwtui.cli.main, gwtui.cli.dashboard, gwtui.ui.app, gwtui.ui.screens.resource\n"
+        "from gwtui.domain.clock import SYSTEM_CLOCK\n"
+        "from gwtui.resources.registry import RESOURCES\n"
+        "from gwtui.resources.session import open_session\n"
+        "from gwtui.ui.commands import offered\n"
+        "from gwtui.watch.hub import Scope\n"
+        "from gwtui.client.connection import Connection\n"
+        "from pydantic import SecretStr\n"
+        "async def work():\n"
+        "    offered(('keys', 'list', 'app'))\n"
+        f"    connection = Connection({place.base_url!r}, SecretStr({place.management!r}))\n"
+        "    async with open_session(connection, SYSTEM_CLOCK) as session:\n"
+        "        state = await RESOURCES['keys'].feed(session.hub, Scope()).refresh()\n"
+        "        own = [name for name in sys.modules if name.partition('.')[0] == 'gwtui']\n"
+        f"        later = [name for name in {LATER!r} if name in sys.modules]\n"
+        "        print(json.dumps([len(state.value), len(own), later]))\n"
+        "asyncio.run(work())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    rows, own, later = json.loads(done.stdout)
+    assert rows
+    assert later == []
+    assert own <= OWN_MODULES
+
+
+async def test_the_rest_is_opened_once_the_first_rows_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows: list[int] = []
+    complete = Session.complete
+
+    async def noted(session: Session) -> None:
+        rows.append(listing(app).table.visible_count)
+        await complete(session)
+
+    monkeypatch.setattr(Session, "complete", noted)
+    async with site() as place:
+        app = app_on(place, tmp_path)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await until(pilot, lambda: has_data(app), "the keys")
+            await until(pilot, lambda: app.session and app.session.completed.is_set(), "the rest")
+            assert rows[0] > 0
+            await until(pilot, lambda: app.session and app.session.history.recorder, "the recorder")
+
+
+async def test_a_feed_that_needs_the_rest_has_it_opened(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    async with site() as place, place.connect() as connection:
+        at = datetime.now(UTC)
+        facts: dict[str, Any] = {
+            "action": "keys.create",
+            "resource": "keys",
+            "gateway": connection.base_url,
+        }
+        journal.record(JournalEntry("lost", "intent", at, facts))
+        async with open_session(connection, SYSTEM_CLOCK, SessionFiles(journal)) as session:
+            assert not session.completed.is_set()
+            found = (await doubts_feed(session.hub).refresh()).value
+            assert session.completed.is_set()
+            assert [one.id for one in found or ()] == ["lost"]
+
+
+async def test_the_rest_is_opened_once_and_closed_while_it_opens(tmp_path: Path) -> None:
+    files = SessionFiles(Journal(tmp_path / "journal.jsonl"), tmp_path / "data", tmp_path)
+    async with site() as place, place.connect() as connection:
+        async with open_session(connection, SYSTEM_CLOCK, files) as session:
+            await asyncio.gather(session.complete(), session.complete())
+            history, alerts = session.history, session.alerts
+            await session.complete()
+            assert session.history is history
+            assert alerts is not None
+            assert session.alerts is alerts
+        async with open_session(connection, SYSTEM_CLOCK, files) as left:
+            opening = asyncio.ensure_future(left.complete())
+            await asyncio.sleep(0)
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+        assert not left.completed.is_set()
+
+
+def app_on(place: Site, folder: Path) -> GwtuiApp:
+    return GwtuiApp(
+        place.connect,
+        clock=place.clock,
+        journal=Journal(folder / "journal.jsonl"),
+        data=folder / "data",
+        config=folder,
+    )
