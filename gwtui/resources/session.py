@@ -86,10 +86,7 @@ class Session:
             self.executor.abandon()
 
     async def complete(self) -> None:
-        """Open what reading does not need, once however often this is called.
-
-        Raises OSError when a directory cannot be made private.
-        """
+        """Open what reading does not need, once however often this is called."""
         if self._completing is None:
             self._completing = asyncio.create_task(self._complete(), name="rest of the session")
         await asyncio.shield(self._completing)
@@ -136,10 +133,10 @@ class Session:
 
     async def close(self) -> None:
         """Close it in the reverse order; a write under way gets a moment for its answer."""
-        if self._completing is not None and not self._completing.done():
-            self._completing.cancel()
-            await asyncio.wait({self._completing})
         try:
+            if self._completing is not None:
+                self._completing.cancel()
+                await asyncio.wait({self._completing})
             await self._rest.aclose()
         finally:
             await self.hub.close()
