@@ -28,9 +28,9 @@ from gwtui.client.errors import (
     UnreadableAnswerError,
 )
 from gwtui.client.retry import retry_after_seconds
+from gwtui.contract.completion import GENERATION_ID
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.scalars import decimal_of
-from gwtui.contract.values import GENERATION_ID
 
 MAX_MESSAGE = 500
 """Characters of a gateway's message that are kept."""

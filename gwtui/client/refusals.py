@@ -42,6 +42,7 @@ RefusalKind = Literal[
     "credits needed",
     "key not usable",
     "unknown model",
+    "wrong operation",
     "prompt too long",
     "refused by moderation",
     "too many requests",
@@ -56,6 +57,7 @@ _BLOCKED = re.compile(r"request blocked\b|blocked pii detected\b", re.IGNORECASE
 _KEY_LIMIT = re.compile(r"key limit exceeded", re.IGNORECASE)
 _BUDGET = re.compile(r"budget\b.*\b(exceeded|limit)|budget limit", re.IGNORECASE)
 _NO_MODEL = re.compile(r"not a valid model|model\b.*\b(not found|does not exist)", re.IGNORECASE)
+_OTHER_WORK = re.compile(r"does not (serve|support) this|wrong endpoint", re.IGNORECASE)
 _TOO_LONG = re.compile(r"context[ _]length|maximum context|too many tokens", re.IGNORECASE)
 _ENDPOINTS = re.compile(r"\bendpoints?\b", re.IGNORECASE)
 
@@ -106,6 +108,8 @@ def _bad_request(error: StatusError) -> RefusalKind:
     available = Availability.model_validate(dict(error.availability))
     if available.code == "model_not_found" or _NO_MODEL.search(error.message):
         return "unknown model"
+    if available.code == "wrong_endpoint" or _OTHER_WORK.search(error.message):
+        return "wrong operation"
     if told.error_type == "context_length_exceeded" or _TOO_LONG.search(error.message):
         return "prompt too long"
     return "refused"
@@ -183,6 +187,8 @@ _REMEDIES: Mapping[RefusalKind, str] = {
     "key not usable": "use an inference key that exists, is enabled and has not expired; a "
     "management key cannot send requests to models",
     "unknown model": "check its name, author/slug: gwtui models list --filter WORD",
+    "wrong operation": "the model does something else: gwtui try chat needs one that answers in "
+    "text, gwtui try embed one that gives vectors",
     "prompt too long": "shorten the prompt, or choose a model with a larger context",
     "refused by moderation": "the provider refused the content: reword it or choose another model",
     "too many requests": "wait and try again",
@@ -190,7 +196,7 @@ _REMEDIES: Mapping[RefusalKind, str] = {
     "read-only": "nothing was sent; --allow-tries sends it all the same, and costs money",
     "not connected": "nothing was sent: check the address and the network",
     "answer lost": "it may be billed all the same: look at the key's usage before trying again",
-    "refused": "see the message",
+    "refused": "change what the message names, and try again",
 }
 
 

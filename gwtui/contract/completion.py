@@ -12,6 +12,8 @@ FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter", "error")
 STRATEGIES = ("direct", "fallback", "alias", "auto", "free")
 STREAM_END = "[DONE]"
 """The data of the event that ends a stream; it may be missing."""
+GENERATION_ID = "X-Generation-Id"
+"""The header of an answer that names the generation; on every served request to a model."""
 
 
 class FunctionCall(ResponseModel):

@@ -105,5 +105,3 @@ KEYS_PAGE = 100
 """GET /keys has no limit parameter: a page is always this long."""
 MODELS_PAGE = 500
 MAX_MODELS_PAGE = 1000
-GENERATION_ID = "X-Generation-Id"
-"""The header of an answer that names the generation; on every served request to a model."""

@@ -184,7 +184,7 @@ class _Endpoints:
     ) -> JsonValue | Continued:
         """Run the handler. There is no await in here, so a client that leaves cannot halve it."""
         now = self._site.clock.now()
-        self._ledger.catch_up(now, exactly=operation.writes)
+        self._ledger.catch_up(now, exactly=operation.writes_at_once)
         with self._transaction(operation) as db:
             return operation.handler(
                 OperationRequest(
@@ -201,7 +201,7 @@ class _Endpoints:
             )
 
     def _transaction(self, operation: Operation) -> AbstractContextManager[Any]:
-        if operation.writes:
+        if operation.writes_at_once:
             return self._database.write(erases=operation.erases, patience=0)
         return self._database.read()
 

@@ -155,8 +155,13 @@ class Operation:
 
     @property
     def writes(self) -> bool:
-        """Whether the operation's transaction may change anything."""
-        return self.method != "GET" and self.access is not Access.INFERENCE
+        """Whether the operation may change anything."""
+        return self.method != "GET"
+
+    @property
+    def writes_at_once(self) -> bool:
+        """Whether its own transaction does; a request to a model is booked at its end."""
+        return self.writes and self.access is not Access.INFERENCE
 
     @property
     def path_parameters(self) -> tuple[str, ...]:

@@ -22,21 +22,9 @@ PIECE = (
 def test_an_interrupt_hangs_up_and_says_that_it_may_be_billed(private_home: Path) -> None:
     models = ScriptedModels(body=[PIECE], stay=True)
     with served_gateway("simulated", before=models.before) as gateway:
+        words = ("--model", MODEL, "--stream", "--prompt", "x", "--base-url", gateway.base_url)
         process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "gwtui",
-                "try",
-                "chat",
-                "--model",
-                MODEL,
-                "--stream",
-                "--prompt",
-                "x",
-                "--base-url",
-                gateway.base_url,
-            ],
+            [sys.executable, "-m", "gwtui", "try", "chat", *words],
             env={**os.environ, "GWTUI_TRY_KEY": gateway.ordinary},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -51,6 +51,10 @@ def refused(kind: type[StatusError], message: str, status: int, **metadata: Any)
         (refused(ForbiddenError, "Flagged", 403, reasons=["violence"]), "refused by moderation"),
         (refused(ForbiddenError, "not in your country", 403), "refused"),
         (refused(BadRequestError, "foo/bar is not a valid model ID", 400), "unknown model"),
+        (
+            refused(BadRequestError, "a/b does not serve this operation: it gives vectors", 400),
+            "wrong operation",
+        ),
         (refused(NotFoundError, "Model foo not found", 404), "unknown model"),
         (
             refused(BadRequestError, "too much", 400, error_type="context_length_exceeded"),

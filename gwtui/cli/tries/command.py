@@ -153,12 +153,14 @@ def refuse_read_only(connection: Connection, arguments: argparse.Namespace) -> N
 def refuse_unknown_model(facts: TryFacts) -> None:
     """A model that the catalog does not have. Raises CommandError."""
     if facts.unknown:
-        names = ", ".join(facts.unknown)
-        meant = did_you_mean(facts.unknown[0], facts.known_models)
-        raise exits.CommandError(
-            f"the catalog has no model {names}{meant}; gwtui models list shows them all",
-            exits.USAGE,
-        )
+        raise exits.CommandError(unknown_model(facts), exits.USAGE)
+
+
+def unknown_model(facts: TryFacts) -> str:
+    """Which model the catalog does not have, and which may have been meant."""
+    names = ", ".join(facts.unknown)
+    meant = did_you_mean(facts.unknown[0], facts.known_models)
+    return f"the catalog has no model {names}{meant}; gwtui models list shows them all"
 
 
 @asynccontextmanager

@@ -87,7 +87,9 @@ def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -
         used = Usage(
             prompt_tokens=usage.prompt_tokens, completion_tokens=0, moment=SYSTEM_CLOCK.now()
         )
-        reckoned = reckoned_cost(facts, used, model=result.model, provider=result.provider)
+        reckoned = reckoned_cost(
+            facts, used, model=result.model, provider=result.provider, told=usage.cost
+        )
     if as_json:
         print_json(_embedding_json(answer, reckoned))
         return exits.OK
@@ -244,6 +246,10 @@ def _chat_lines(answer: ChatAnswer, reckoned: RequestCost | None) -> Iterator[st
     )
     yield ", ".join(_speed(answer))
     yield _cost_line(answer.cost, reckoned)
+    if answer.usage is not None and answer.usage.is_byok:
+        details = answer.usage.cost_details
+        listed = details.upstream_inference_cost if details else None
+        yield f"own provider key: the provider asks {usd(listed)} of its owner"
     for call in answer.tools:
         yield f"calls {call.name}({call.arguments})"
     verdict = verdict_of(answer.metadata)
@@ -287,6 +293,7 @@ def _reckoned(usage: TokenUsage | None, answer: ChatAnswer, facts: TryFacts) -> 
         model=answer.model,
         provider=answer.provider,
         tier=answer.service_tier,
+        told=answer.cost,
     )
 
 

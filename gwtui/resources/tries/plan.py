@@ -124,11 +124,13 @@ def reckoned_cost(
     model: str | None,
     provider: str | None,
     tier: str | None = None,
-    byok: bool = False,
+    told: Decimal | None = None,
 ) -> RequestCost | None:
-    """What a served request should have cost, with the rule that set it.
+    """What a served request should have cost on the service's own key, with the rule that set it.
 
-    None when that is not known: no endpoint of this provider, or several with different prices.
+    ``told`` is what the service says, in USD: whether the key's workspace logs for the data
+    discount is seen in it. None when the cost is not known: no endpoint of this provider, or
+    several with different prices.
     """
     found = [
         endpoint.pricing
@@ -138,11 +140,12 @@ def reckoned_cost(
         and (endpoint.service_tier or None) == (tier if tier not in _STANDARD else None)
         and (model is None or model in {offers.model.id, offers.model.canonical_slug})
     ]
-    own = ByokUse() if byok else None
-    costs = [request_cost(each, usage, byok=own) for each in found if each is not None]
+    prices = [each for each in found if each is not None]
+    costs = [request_cost(each, usage) for each in prices]
     if not costs or len({cost.cost for cost in costs}) > 1:
         return None
-    return costs[0]
+    logged = request_cost(prices[0], usage, data_discount=True)
+    return logged if told is not None and told == logged.cost else costs[0]
 
 
 _STANDARD = frozenset({None, "auto", "default", "standard"})
