@@ -70,4 +70,6 @@ def on_selected(id: str, title: str, help: str, *keys: str) -> Action:
 
 def try_action(resource: str, help: str) -> Action:
     """Send a request to a model, begun from the selected one: ``T``."""
-    return Action(f"{resource}.try", "Try a request", help, resource, ("T",), target=True, bills=True)
+    return Action(
+        f"{resource}.try", "Try a request", help, resource, ("T",), target=True, bills=True
+    )
