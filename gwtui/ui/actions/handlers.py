@@ -60,6 +60,7 @@ def patient() -> Mapping[str, Handler]:
         budgets,
         crud,
         generations,
+        guardrail_samples,
         guardrails,
         keys,
         lists,
@@ -90,6 +91,7 @@ def patient() -> Mapping[str, Handler]:
         **sealed_keys.HANDLERS,
         **generations.HANDLERS,
         **tries.HANDLERS,
+        **guardrail_samples.HANDLERS,
         **undo.HANDLERS,
     }
 
