@@ -47,24 +47,23 @@ class Trying:
 
     async def submit(self, given: TryForm) -> Outcome[str] | None:
         """Plan it, send it once, show what happens; gives back a generation to be opened."""
-        try:
-            trial = await self._trial(given)
-        except GatewayError as error:
-            return Refused(error)
-        if isinstance(trial, Problem):
-            return Refused(InvalidRequestError([trial]))
-        app = self._context.app
-        generation = await app.push_screen_wait(AnswerScreen(trial, app.clock))
-        return Applied(generation) if generation else None
-
-    async def _trial(self, given: TryForm) -> Trial | Problem:
-        """What is ready to be sent, or why it is not sent. Raises GatewayError."""
         app = self._context.app
         key = chosen_key(app, self._sources, given.key_from, given.key)
         try:
             models = Inference(app.connection, key, allow_tries=app.tries.allowed, clock=app.clock)
+            trial = await self._trial(given, key)
         except InvalidConnectionError as error:
-            return Problem("key", str(error))
+            trial = Problem("key", str(error))
+        except GatewayError as error:
+            return Refused(error)
+        if isinstance(trial, Problem):
+            return Refused(InvalidRequestError([trial]))
+        generation = await app.push_screen_wait(AnswerScreen(trial, models, app.clock))
+        return Applied(generation) if generation else None
+
+    async def _trial(self, given: TryForm, key: SecretStr) -> Trial | Problem:
+        """What is ready to be sent, or why it is not sent. Raises GatewayError."""
+        app = self._context.app
         request = given.chat_request()
         of_key = await read_key_facts(app.gateway, key_hash(key))
         facts = await read_try_facts(
@@ -77,7 +76,7 @@ class Trying:
         problem = cap_problem(plan, given.max_cost, IN_FORM)
         if problem is not None:
             return Problem("max_cost", problem)
-        return Trial(models, request, given.stream, plan, facts, _called(of_key), self._moved)
+        return Trial(request, given.stream, plan, facts, _called(of_key), self._moved)
 
     async def _moved(self) -> None:
         await refresh(self._context, *MOVED)

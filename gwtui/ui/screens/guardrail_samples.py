@@ -214,9 +214,10 @@ class SamplesScreen(Modal[None]):
         await run.moved()
 
     async def on_unmount(self) -> None:
-        """However the screen ends, the connection ends with it."""
-        if self._run is not None:
-            await self._run.models.close()
+        """However the screen ends, the connection ends with it, and the key is let go of."""
+        run, self._run = self._run, None
+        if run is not None:
+            await run.models.close()
 
     # Showing --------------------------------------------------------------------------------
 
