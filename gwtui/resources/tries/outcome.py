@@ -76,6 +76,12 @@ class Tried:
         return self.error is not None and refusal_kind(self.error) == "blocked by a guardrail"
 
     @property
+    def guarded(self) -> bool:
+        """Whether a guardrail did anything to it."""
+        verdict = verdict_of(self.answer.metadata)
+        return self.blocked or (verdict is not None and verdict.outcome != "pass")
+
+    @property
     def generation_id(self) -> str | None:
         """By which it can be looked up."""
         return self.answer.generation_id

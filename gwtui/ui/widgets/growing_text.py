@@ -26,6 +26,8 @@ class GrowingText(LinesView):
     that not every new line paints all the others anew.
     """
 
+    DEFAULT_CSS = "GrowingText { overflow-x: hidden; scrollbar-gutter: stable; }"
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._pieces: list[tuple[str, Tone]] = []
@@ -35,13 +37,15 @@ class GrowingText(LinesView):
         """The rest of the text, which is folded again with each piece."""
         self._tone: Tone = "plain"
         self._length = 0
+        self._cut = False
         self._marks: re.Pattern[str] | None = None
 
     def put(self, pieces: Iterable[tuple[str, Tone]]) -> None:
         """Append texts; another tone begins a paragraph."""
         for text, tone in pieces:
             fits = text[: max(0, MOST - self._length)]
-            if len(fits) < len(text) and self._length < MOST:
+            if len(fits) < len(text) and not self._cut:
+                self._cut = True
                 fits += f"\n(only the first {MOST:,} characters are shown)\n"
             if fits:
                 self._length += len(fits)
