@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -69,6 +69,8 @@ class Tried:
     cancelled: bool = False
     key: CurrentKey | None = None
     generation: Generation | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Guardrail id -> name, as far as they are known."""
 
     @property
     def blocked(self) -> bool:
@@ -106,7 +108,9 @@ class Tried:
 
 def answered(plan: TryPlan, answer: ChatAnswer, facts: TryFacts, moment: datetime) -> Tried:
     """What came of a request that was answered, in part or as a whole."""
-    return Tried(plan, answer, reckoned_chat(facts, answer, moment), answer.error)
+    names = {one.id: one.name for one in facts.key.bound if one.id and one.name}
+    reckoned = reckoned_chat(facts, answer, moment)
+    return Tried(plan, answer, reckoned, answer.error, names=names)
 
 
 def headline(tried: Tried) -> Cell:
@@ -246,14 +250,15 @@ def _guardrails(tried: Tried, _now: datetime) -> Sequence[DetailRow]:
     rows = [DetailRow("verdict", Cell(verdict.outcome, _TONES[verdict.outcome]))]
     for stage in verdict.stages:
         did = stage.summary or " and ".join(actions_of(stage)) or "nothing"
-        rows.append(DetailRow(_stage(stage), Cell(safe_line(did, _MESSAGE))))
-        if labels := _labels(stage):
-            rows.append(DetailRow("", Cell(", ".join(safe_line(each, _NAME) for each in labels))))
+        labels = ", ".join(safe_line(each, _NAME) for each in _labels(stage))
+        note = f"in its place: {labels}" if labels else ""
+        rows.append(DetailRow(_stage(stage, tried), Cell(safe_line(did, _MESSAGE)), note))
     return rows
 
 
-def _stage(stage: PipelineStage) -> str:
-    return safe_line(stage.guardrail_scope or stage.name or stage.guardrail_id or "a step", _NAME)
+def _stage(stage: PipelineStage, tried: Tried) -> str:
+    name = tried.names.get(stage.guardrail_id or "")
+    return safe_line(name or stage.guardrail_id or stage.name or "a step", _NAME)
 
 
 def _labels(stage: PipelineStage) -> list[str]:
