@@ -7,10 +7,11 @@ import queue
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
@@ -43,10 +44,11 @@ def served_gateway(
     content: Content = "empty",
     faults: Switchboard | None = None,
     database: Path | None = None,
+    before: Callable[[Any], Any] = lambda asgi: asgi,
 ) -> Iterator[ServedGateway]:
     """Serve from a thread of its own: the commands under test run their own event loops.
 
-    Without ``database`` it is in memory.
+    Without ``database`` it is in memory. ``before`` makes an application that stands before it.
     """
     listener = socket.create_server(("127.0.0.1", 0))
     base_url = f"http://127.0.0.1:{listener.getsockname()[1]}/api/v1"
@@ -58,7 +60,7 @@ def served_gateway(
         with gateway._database.read() as db:
             kept = generations.latest(db, gateway.origin.profiles(), SYSTEM_CLOCK.now())
         newest = kept[0].request.id if kept else ""
-        config = uvicorn.Config(gateway.asgi, log_config=None, lifespan="off", ws="none")
+        config = uvicorn.Config(before(gateway.asgi), log_config=None, lifespan="off", ws="none")
         server = uvicorn.Server(config)
         ready.put((ServedGateway(base_url, *keys, newest), server))
         server.run(sockets=[listener])

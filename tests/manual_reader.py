@@ -274,6 +274,9 @@ class Reader:
         """A file of the reader's own: it must be accepted by the commands that use it."""
         text = block.text.replace(GATEWAY, self.gateway.base_url).replace("author/slug", MODEL)
         tables = tomllib.loads(text)
+        if "samples" in tables:
+            (self.folder / "samples.toml").write_text(text)
+            return
         if "profiles" not in tables:
             self.alerts.write_text(text)
             self.run_headless(str(block.page), ["alerts", "rules"], "", "")
@@ -345,7 +348,11 @@ def _is_dashboard(words: Sequence[str]) -> bool:
 def _asks(words: Sequence[str]) -> bool:
     """Whether it changes something and nobody agreed on the command line."""
     operands = [words[place] for place in positionals(words)]
-    changes = len(operands) > 1 and operands[0] in RESOURCES and operands[1] not in {"list", "get"}
+    changes = (
+        len(operands) > 1
+        and operands[0] in RESOURCES
+        and operands[1] not in {"list", "get", "test"}
+    )
     return changes and not {"--yes", "--plan", "--help"}.intersection(words)
 
 

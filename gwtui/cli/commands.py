@@ -41,6 +41,7 @@ COMMANDS: dict[str, Command] = {
             "tell a monitoring system how things stand, in one line",
             "gwtui.cli.check.command",
         ),
+        Command("try", "send a real request to a model through a key", "gwtui.cli.tries.command"),
         Command("watch", "show the board, or print readings as they come", "gwtui.cli.watch"),
         Command("alerts", "list alerts, their rules and history", "gwtui.cli.alerts"),
         Command("audit", "list and export what was changed from this machine", "gwtui.cli.audit"),

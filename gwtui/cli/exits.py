@@ -12,7 +12,9 @@ IN_USE = 3
 INCOMPLETE = 4
 """What could be read was printed, but it is not all there is; stderr says what is missing."""
 UNKNOWN = 5
-"""A change was sent and its answer was lost: it may have happened or not."""
+"""A change was sent and its answer was lost: it may have happened or not. Of a try: be billed."""
+BLOCKED = 6
+"""A guardrail blocked the request of a try: it did its work."""
 INTERRUPTED = 130
 """Ended by SIGINT, as shells count it."""
 TERMINATED = 143

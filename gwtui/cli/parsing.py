@@ -19,6 +19,12 @@ from gwtui.domain.suggestions import did_you_mean
 
 def add_connection_options(parser: argparse.ArgumentParser) -> None:
     """Which gateway, and how far to trust this run."""
+    add_gateway_options(parser)
+    add_log_option(parser)
+
+
+def add_gateway_options(parser: argparse.ArgumentParser, *, again: bool = False) -> None:
+    """Which gateway; ``again`` where the command above has them too: here they may be left out."""
     group = parser.add_argument_group("connection")
     group.add_argument("--profile", metavar="NAME", help="profile to use (GWTUI_PROFILE)")
     group.add_argument(
@@ -30,7 +36,9 @@ def add_connection_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--read-only", action="store_true", help="never send anything that changes something"
     )
-    add_log_option(parser)
+    if again:
+        for action in group._group_actions:
+            action.default = argparse.SUPPRESS
 
 
 def add_log_option(parser: argparse.ArgumentParser, default: str = DEFAULT_LOG_LEVEL) -> None:

@@ -21,6 +21,7 @@ class Resource:
     to list it; with ``any_parent`` it may be left out. Of a ``single`` one there is one object. The
     list of a ``brief`` one does without what completes its rows: that takes a request for each of
     them. What is only ``by_id`` is in no list: whoever asks for it has to know its identifier.
+    ``further`` are verbs that neither read nor change it, as "module:NAME".
     """
 
     id: str
@@ -32,6 +33,7 @@ class Resource:
     single: bool = False
     brief: bool = False
     by_id: bool = False
+    further: str = ""
 
 
 RESOURCES: dict[str, Resource] = {
@@ -80,6 +82,7 @@ RESOURCES: dict[str, Resource] = {
             "guardrails",
             "gwtui.resources.guardrails.resource:GUARDRAILS",
             "gwtui.cli.changes.guardrails",
+            further="gwtui.cli.tries.guardrail_test:VERBS",
         ),
         Resource(
             "assignments",

@@ -136,11 +136,34 @@ def _faults(arguments: argparse.Namespace) -> Switchboard | None:
         raise NoTargetError(error.message, exits.USAGE) from None
 
 
+def reach_without_key(arguments: argparse.Namespace, paths: Paths, *, management: bool) -> Connect:
+    """The way to the gateway for a command that brings a key of its own. Raises NoTargetError.
+
+    With ``management``, the connection has the profile's key where some source has one; nobody is
+    asked. Not to be called in an event loop.
+    """
+    if arguments.demo:
+        return reach(arguments, paths, may_ask=False)
+    profile = find_profile(arguments, paths)
+    token, source = None, "none"
+    try:
+        if not management:
+            take_token(os.environ)  # not used: taken out so that no child process inherits it
+        else:
+            found = asyncio.run(find_token(profile))
+            token, source = found.token, found.source
+        connection = profile.connection(token, source)
+    except (ProfileError, TokenError) as error:
+        raise NoTargetError(str(error), exits.FAILED) from None
+    return _open(connection)
+
+
 def _remote(arguments: argparse.Namespace, paths: Paths, may_ask: bool) -> Connect:
-    pass  # EMPTIED
-
     _profile, connection = open_target(arguments, paths, may_ask=may_ask)
+    return _open(connection)
 
+
+def _open(connection: Connection) -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncIterator[Connection]:
         yield connection

@@ -70,6 +70,9 @@ def verbs_of(resource: Resource) -> Mapping[str, Verb]:
         from gwtui.cli.changes.command import ChangeVerb  # noqa: PLC0415
 
         verbs += [ChangeVerb(resource, change) for change in _changes(resource)]
+    if resource.further:
+        module, _, name = resource.further.partition(":")
+        verbs += getattr(import_module(module), name)
     return {verb.name: verb for verb in verbs}
 
 

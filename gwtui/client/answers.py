@@ -28,6 +28,7 @@ from gwtui.client.errors import (
     UnreadableAnswerError,
 )
 from gwtui.client.retry import retry_after_seconds
+from gwtui.contract.completion import GENERATION_ID
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.scalars import decimal_of
 
@@ -70,6 +71,11 @@ def read_json(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Any:
         return UnreadableAnswerError(
             f"{_NOT_JSON}: is the base URL that of the API?", request_id=request_id
         )
+    return parse_json(raw, dialect, request_id)
+
+
+def parse_json(raw: bytes, dialect: Dialect, request_id: str | None = None) -> Any:
+    """Bytes that are JSON, in reference names, or an UnreadableAnswerError (given, not raised)."""
     try:
         answer = _loads(raw)
         why = _too_much(answer)
@@ -96,26 +102,43 @@ def status_error(
 ) -> StatusError:
     """The error for a status of 400 and above; a body that cannot be read costs its message."""
     body = read_json(raw, headers, dialect)
+    return error_of(status, body, headers, now=now, redact=redact)
+
+
+def error_of(
+    status: int,
+    body: Any,
+    headers: Mapping[str, str],
+    *,
+    now: datetime,
+    redact: Callable[[str], str],
+) -> StatusError:
+    """The error that the JSON of a refusal tells, in reference names; of any shape."""
     detail = body.get("error") if isinstance(body, dict) else None
     detail = detail if isinstance(detail, dict) else {}
     message = detail.get("message")
     if not isinstance(message, str) or not message.strip():
         message = _plain_message(status, is_api=bool(detail))
     metadata = detail.get("metadata")
-    kind = _STATUS_ERRORS.get(status, StatusError)
     known: dict[str, Any] = {
         "status": status,
         "request_id": request_id_of(headers) or _request_id_in(metadata),
         "metadata": redacted(metadata, redact) if isinstance(metadata, dict) else None,
     }
-    message = redact(message)
+    error = _typed(status, redact(message), known, retry_after_seconds(headers, now))
+    available = detail.get("availability")
+    if isinstance(available, dict):
+        error.availability = redacted(available, redact)
+    return error
+
+
+def _typed(status: int, message: str, known: dict[str, Any], wait: float | None) -> StatusError:
     message = message if len(message) <= MAX_MESSAGE else message[: MAX_MESSAGE - 1] + "…"
-    wait = retry_after_seconds(headers, now)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return RateLimitedError(message, retry_after=wait, **known)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return ServerError(message, retry_after=wait, **known)
-    return kind(message, **known)
+    return _STATUS_ERRORS.get(status, StatusError)(message, **known)
 
 
 def redirect_error(headers: Mapping[str, str], status: int) -> UnreadableAnswerError:
@@ -132,6 +155,11 @@ def request_id_of(headers: Mapping[str, str]) -> str | None:
     return next(
         (_clean_id(headers.get(name)) for name in _REQUEST_ID_HEADERS if headers.get(name)), None
     )
+
+
+def generation_id_of(headers: Mapping[str, str]) -> str | None:
+    """The generation that a request to a model became; None where it became none."""
+    return _clean_id(headers.get(GENERATION_ID.lower()))
 
 
 def redacted(value: Any, redact: Callable[[str], str]) -> Any:

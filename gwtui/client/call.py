@@ -26,6 +26,8 @@ class Call:
     segments: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str | int | bool] = field(default_factory=dict)
     body: RequestModel | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent besides those that every request has; never a secret."""
 
     @property
     def is_read(self) -> bool:
@@ -53,6 +55,8 @@ class Answer:
     status: int
     json: Any = field(repr=False)
     request_id: str | None = None
+    generation_id: str | None = None
+    """The generation that a request to a model became."""
 
 
 class Caller(Protocol):

@@ -19,6 +19,7 @@ Messages never hold a token, a body or a secret. Contract: "Errors".
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
@@ -76,9 +77,13 @@ class UnreadableAnswerError(GatewayError):
 
 
 class StatusError(GatewayError):
-    """The gateway answered with an error status."""
+    """The gateway answered with an error status.
+
+    ``metadata`` and ``availability`` are what it told besides: inference contract section 5.
+    """
 
     effect: ClassVar[Effect] = "none"
+    availability: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self,

@@ -134,10 +134,17 @@ class _LazyTransport:
             return self._transport
 
 
-def _new_transport(connection: Connection, clock: Clock, gate: WriteGate) -> Transport:
-    # The HTTP library offers a command of its own where it can load what that is made of: 40
-    # modules and 3 MB that nobody here uses. Where the command is empty it does without.
+def spare_http_command() -> None:
+    """To be called before the HTTP library is loaded.
+
+    It offers a command of its own where it can load what that is made of: 40 modules and 3 MB that
+    nobody here uses. Where the command is empty it does without.
+    """
     sys.modules.setdefault("httpx._main", ModuleType("httpx._main"))
+
+
+def _new_transport(connection: Connection, clock: Clock, gate: WriteGate) -> Transport:
+    spare_http_command()
     from gwtui.client.transport import Transport  # noqa: PLC0415 - see _LazyTransport
 
     return Transport(connection, clock=clock, gate=gate)

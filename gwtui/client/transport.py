@@ -24,6 +24,7 @@ from pydantic import SecretStr
 
 from gwtui import __version__
 from gwtui.client.answers import (
+    generation_id_of,
     read_json,
     redacted,
     redirect_error,
@@ -113,13 +114,7 @@ class Transport:
 
     async def call(self, call: Call) -> Answer:
         """Carry out one call. Raises GatewayError, and InvalidRequestError for a bad path."""
-        if self.gate.closed is not None and not call.is_read:
-            raise ReadOnlyError(
-                f"read-only: {call.method} {call.template} was not sent, {self.gate.closed}"
-            )
-        if self._closed:
-            raise ConnectFailedError("the gateway client is closed", temporary=False)
-        target = call.target()
+        target = self._admitted(call)
         started = self._clock.monotonic()
         self.traffic.sent(read=call.is_read)
         outcome = await self._attempt(call, target)
@@ -133,6 +128,16 @@ class Transport:
         if not call.is_read:
             answered(outcome.request_id)
         return outcome
+
+    def _admitted(self, call: Call) -> str:
+        """Where the call goes, if it may. Raises GatewayError before any I/O."""
+        if self.gate.closed is not None and not call.is_read:
+            raise ReadOnlyError(
+                f"read-only: {call.method} {call.template} was not sent, {self.gate.closed}"
+            )
+        if self._closed:
+            raise ConnectFailedError("the gateway client is closed", temporary=False)
+        return call.target()
 
     async def close(self) -> None:
         """Close every connection."""
@@ -160,11 +165,11 @@ class Transport:
 
     def _content(self, call: Call) -> dict[str, Any]:
         if call.body is None:
-            return {}
+            return {"headers": dict(call.headers)}
         body = self._connection.dialect.to_wire(call.body.wire_body())
         return {
             "content": json.dumps(body, allow_nan=False).encode(),
-            "headers": {"Content-Type": "application/json"},
+            "headers": {"Content-Type": "application/json", **call.headers},
         }
 
     async def _read(self, response: httpx.Response, call: Call) -> Answer | GatewayError:
@@ -194,7 +199,12 @@ class Transport:
         outcome = read_json(body, headers, self._connection.dialect)
         if isinstance(outcome, GatewayError):
             return outcome
-        return Answer(status, self._unrepeated(outcome, body, call), request_id_of(headers))
+        return Answer(
+            status,
+            self._unrepeated(outcome, body, call),
+            request_id_of(headers),
+            generation_id_of(headers),
+        )
 
     async def _error_body(self, response: httpx.Response) -> bytes:
         """The status alone already says what happened: a lost body costs only its message."""

@@ -33,8 +33,19 @@ class Dialect:
     cap_needs_interval: bool = False
     """Whether a guardrail's limit_usd and reset_interval must be given together."""
 
+    header_prefix: str = "X-Service-"
+    """How the service's own headers begin. For the reference's names it is assumed, as the prefix
+    of server tools is."""
+    keep_alive: str = "PROCESSING"
+    """The comment in a stream that says that the answer is still to come."""
+
     absent_fields: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
     """Name of a model of the contract -> its fields that the service neither takes nor answers."""
+
+    @property
+    def metadata_header(self) -> str:
+        """The request header that asks for ``service_metadata``: enabled or disabled."""
+        return f"{self.header_prefix}Metadata"
 
     def to_wire(self, value: Any) -> Any:
         """A body in reference names -> the service's names."""
@@ -51,9 +62,9 @@ def _translate(value: Any, names: Mapping[str, str], prefix: str, new_prefix: st
         return value
     if isinstance(value, dict):
         return {
-            _tool(names.get(key, key), prefix, new_prefix): _tools(item, prefix, new_prefix)
-            if key in _TOOL_LISTS
-            else _translate(item, names, prefix, new_prefix)
+            _tool(names.get(key, key), prefix, new_prefix): _field(
+                key, item, names, prefix, new_prefix
+            )
             for key, item in value.items()
         }
     if isinstance(value, list):
@@ -61,8 +72,29 @@ def _translate(value: Any, names: Mapping[str, str], prefix: str, new_prefix: st
     return value
 
 
+def _field(key: str, item: Any, names: Mapping[str, str], prefix: str, new_prefix: str) -> Any:
+    if key in _TOOL_LISTS:
+        return _tools(item, prefix, new_prefix)
+    if key in _OPAQUE:
+        return item
+    translated = _translate(item, names, prefix, new_prefix)
+    if key == _TOOLS and isinstance(translated, list):
+        return [_typed(tool, prefix, new_prefix) for tool in translated]
+    return translated
+
+
 _TOOL_LISTS = frozenset({"disabled_server_tools"})
 """Fields whose values, not keys, are server-tool names."""
+_TOOLS = "tools"
+"""The field of a request whose entries say in ``type`` which server tool they are."""
+_OPAQUE = frozenset({"json_schema", "logit_bias", "options", "parameters", "trace"})
+"""Fields whose content is the caller's own: nothing in it is a name of the service's."""
+
+
+def _typed(tool: Any, prefix: str, new_prefix: str) -> Any:
+    if isinstance(tool, dict) and isinstance(tool.get("type"), str):
+        return {**tool, "type": _tool(tool["type"], prefix, new_prefix)}
+    return tool
 
 
 def _tools(value: Any, prefix: str, new_prefix: str) -> Any:
@@ -102,6 +134,8 @@ OPENROUTER = Dialect(
         "service_metadata": "openrouter_metadata",
     },
     tool_prefix="openrouter:",
+    header_prefix="X-OpenRouter-",
+    keep_alive="OPENROUTER PROCESSING",
     key_prefix="sk-or-v1-",
     management_key_prefix="sk-or-v1-",
     vendors=("Anthropic", "OpenAI", "Google"),

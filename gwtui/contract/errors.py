@@ -1,10 +1,14 @@
-"""The error body and the messages that the contract documents: "Errors", extended section 0."""
+"""The error body and the messages that the contract documents: "Errors", extended section 0.
+
+What a refusal of a request to a model tells besides: inference contract section 5.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from gwtui.contract.response import ResponseModel, wire
+from gwtui.contract.scalars import Number
 
 INVALID_REQUEST = "Invalid request parameters"
 MISSING_AUTHENTICATION = "Missing Authentication header"
@@ -13,6 +17,114 @@ NOT_FOUND = "Resource not found"
 RATE_LIMITED = "Rate limit exceeded"
 SERVER_ERROR = "Internal Server Error"
 
+ERROR_TYPES = (
+    "context_length_exceeded",
+    "invalid_request",
+    "authentication",
+    "permission_denied",
+    "payment_required",
+    "not_found",
+    "rate_limit_exceeded",
+    "provider_overloaded",
+    "provider_unavailable",
+    "content_policy_violation",
+    "timeout",
+    "server",
+    "unmapped",
+)
+"""Known values of ``metadata.error_type``; there are more."""
+FILTER_BY_GUARDRAIL = "Filter by Guardrails"
+FILTER_BY_PROVIDERS = "Filter by Allowed Providers"
+FILTER_BY_PARAMETERS = "Filter by Parameters"
+ROUTING_STEPS = (FILTER_BY_GUARDRAIL, FILTER_BY_PROVIDERS, FILTER_BY_PARAMETERS)
+"""Known values of ``metadata.failed_routing_step``."""
+INELIGIBILITY_REASONS = (
+    "model-ignored-by-guardrail",
+    "provider-not-allowed-by-guardrail",
+    "zdr-violation-by-account",
+    "zdr-violation-by-guardrail",
+    "paid-model-training-violation-by-account",
+    "paid-model-training-violation-by-guardrail",
+    "free-model-training-violation-by-account",
+    "free-model-training-violation-by-guardrail",
+)
+"""Known values of ``metadata.ineligibility_reasons[].reason``."""
+
+
+class IneligibleEndpoints(ResponseModel):
+    """Why so many endpoints cannot serve a request."""
+
+    reason: str | None = wire("why", known=INELIGIBILITY_REASONS)
+    endpoint_count: int | None = wire("how many")
+    configure_url: str | None = wire("where that is set", nullable=True, optional=True)
+
+
+class RoutingStep(ResponseModel):
+    """How many endpoints were left after one step of the routing."""
+
+    step: str | None = wire("name of the step")
+    endpoint_count: int | None = wire("how many were left")
+
+
+class PriorError(ResponseModel):
+    """What an endpoint answered that was asked before."""
+
+    code: int | None = wire("the status", optional=True)
+    message: str | None = wire("plain message", optional=True)
+    provider_name: str | None = wire("display name of the provider", nullable=True, optional=True)
+
+
+class ErrorMetadata(ResponseModel):
+    """What a refusal of a request to a model may tell: inference contract section 5.
+
+    Every field may be absent. Read it with ``ErrorMetadata.model_validate(error.metadata)``.
+    """
+
+    error_type: str | None = wire("kind of error", optional=True, known=ERROR_TYPES)
+    provider_code: str | None = wire("the provider's code", nullable=True, optional=True)
+    patterns: list[str] | None = wire("what looked like an injection", optional=True)
+    reasons: list[str] | None = wire("why a provider's moderation refused", optional=True)
+    flagged_input: str | None = wire("what it refused", nullable=True, optional=True)
+    provider_name: str | None = wire("display name of the provider", nullable=True, optional=True)
+    model_slug: str | None = wire("model identifier", nullable=True, optional=True)
+    input_endpoint_count: int | None = wire("endpoints before any filter", optional=True)
+    ineligibility_reasons: list[IneligibleEndpoints] | None = wire(
+        "why endpoints were left out", optional=True
+    )
+    routing_funnel: list[RoutingStep] | None = wire("what each step left", optional=True)
+    failed_routing_step: str | None = wire(
+        "the step that left nothing", optional=True, known=ROUTING_STEPS
+    )
+    requested_providers: list[str] | None = wire("what the request allows", optional=True)
+    available_providers: list[str] | None = wire("what there is", optional=True)
+    headers: dict[str, str] | None = wire("limits, as header fields", optional=True)
+    limit_source: str | None = wire("whose limit was met", nullable=True, optional=True)
+    remedy_hint: str | None = wire("what to do", nullable=True, optional=True)
+    is_byok: bool | None = wire("whether an own provider key was used", optional=True)
+    previous_errors: list[PriorError] | None = wire(
+        "what other endpoints answered before", nullable=True, optional=True
+    )
+
+    @property
+    def provider_words(self) -> str | None:
+        """The wire's ``raw``: what the provider itself answered."""
+        words = self.raw.get("raw")
+        return words if isinstance(words, str) else None
+
+
+class Availability(ResponseModel):
+    """Why a model cannot serve a request, and what could: inference contract section 5."""
+
+    code: str | None = wire("kind of obstacle")
+    retryable: bool | None = wire("whether trying again may help")
+    requested_models: list[str] | None = wire("what was asked for")
+    docs_url: str | None = wire("where it is explained")
+    retry_after: Number | None = wire("seconds to wait", unit="s", nullable=True, optional=True)
+    affected_providers: list[str] | None = wire("providers", nullable=True, optional=True)
+    excluded_by: Any = wire("what leaves them out", nullable=True, optional=True)
+    fallback_models: list[str] | None = wire("models that could", nullable=True, optional=True)
+    constraint: Any = wire("what cannot be met", nullable=True, optional=True)
+
 
 class ErrorDetail(ResponseModel):
     """What went wrong, for people."""
@@ -20,6 +132,9 @@ class ErrorDetail(ResponseModel):
     code: int | None = wire("the HTTP status")
     message: str | None = wire("plain message")
     metadata: dict[str, Any] | None = wire("details", nullable=True, optional=True)
+    availability: Availability | None = wire(
+        "why the model cannot serve it", nullable=True, optional=True
+    )
 
 
 class ErrorBody(ResponseModel):

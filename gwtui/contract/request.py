@@ -178,18 +178,34 @@ def _choices(annotation: Any) -> tuple[str, ...]:
 def problems(error: ValidationError) -> list[Problem]:
     """Every refusal of a validation, in the model's own order; never repeats what was typed."""
     found: dict[str, Problem] = {}
+    mistyped: set[str] = set()
     for detail in error.errors(include_input=False, include_url=False):
         field = ".".join(str(part) for part in detail["loc"] if not _is_union_tag(part))
+        if detail["type"].endswith(_WRONG_KIND):
+            if field not in found:
+                mistyped.add(field)
+        elif field in mistyped:
+            mistyped.discard(field)
+            found[field] = Problem(field, _wording(detail))
         found.setdefault(field, Problem(field, _wording(detail)))
-    return list(found.values())
+    inside = tuple(found)
+    return [
+        problem
+        for field, problem in found.items()
+        if field not in mistyped or not any(other.startswith(f"{field}.") for other in inside)
+    ]
 
 
+_WRONG_KIND = ("_type", "literal_error")
+"""Refusals by a member of a union that the value was not meant for: another one says more."""
 _TYPE_TAGS = frozenset({"str", "int", "float", "bool", "none", "decimal", "datetime", "list"})
 
 
 def _is_union_tag(part: int | str) -> bool:
-    """Pydantic adds the member's type to the location inside a union."""
-    return isinstance(part, str) and (part in _TYPE_TAGS or any(mark in part for mark in "[(-"))
+    """Pydantic adds the member's type to the location inside a union: fields are lower case."""
+    return isinstance(part, str) and (
+        part in _TYPE_TAGS or part[:1].isupper() or any(mark in part for mark in "[(-")
+    )
 
 
 _WORDINGS: Mapping[str, str] = {
@@ -202,6 +218,8 @@ _WORDINGS: Mapping[str, str] = {
     "literal_error": "must be one of {expected}",
     "string_type": "must be text",
     "string_unicode": "holds half a character, which cannot be sent: type it anew",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
     "bool_type": "must be true or false",
     "int_type": "must be a whole number",
     "list_type": "must be a list",

@@ -7,19 +7,27 @@ generously: a naive timestamp counts as UTC, a number may come as a string.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic import (
+    BeforeValidator,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    WithJsonSchema,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
 _DATE_TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|z|[+-]\d\d:\d\d)?\Z",
     re.ASCII,
 )
+_DECIMAL = re.compile(r"\d{1,30}(?:\.\d{1,60})?\Z", re.ASCII)
 _MICROSECOND_DIGITS = 6
 _MAX_USD = Decimal("1e12")
 _LEAST_RATE = Decimal("0.0001")
@@ -54,6 +62,63 @@ def _sampling_rate(value: Any) -> Decimal:
     if not _LEAST_RATE <= rate <= 1:
         raise _bad("sampling_rate", "must be from 0.0001 to 1")
     return rate
+
+
+@dataclass(frozen=True, slots=True)
+class NumberBounds:
+    """Bounds of a number in a request, both inclusive; None for no bound on that side."""
+
+    low: int | None = None
+    high: int | None = None
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(
+            self._check,
+            handler(source),
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                float, return_schema=core_schema.float_schema(), when_used="json"
+            ),
+        )
+
+    def __get_pydantic_json_schema__(
+        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        bounds = {"minimum": self.low, "maximum": self.high}
+        given = {name: bound for name, bound in bounds.items() if bound is not None}
+        return {"type": "number", **given}
+
+    def _check(self, value: Any) -> Decimal:
+        number = _strict_number(value)
+        if number and abs(number.adjusted()) > _MAX_EXPONENT:
+            raise _bad("number_range", "is outside the range of a number")
+        low, high = self.low, self.high
+        if (low is not None and number < low) or (high is not None and number > high):
+            raise _bad("number_range", self._in_words())
+        return number
+
+    def _in_words(self) -> str:
+        if self.high is None:
+            return f"must be at least {self.low}"
+        if self.low is None:
+            return f"must be at most {self.high}"
+        return f"must be from {self.low} to {self.high}"
+
+
+def _strict_decimal_text(value: Any) -> Decimal:
+    """A price in a request; a JSON number is taken, too, as the service itself does."""
+    if isinstance(value, str):
+        if not _DECIMAL.match(value):
+            raise _bad("decimal_text", "must be a decimal number such as 0.5")
+        price = Decimal(value)
+    else:
+        price = _strict_number(value)
+    if price < 0:
+        raise _bad("usd_negative", "must not be negative")
+    if price > _MAX_USD:
+        raise _bad("usd_too_large", "must be at most 1000000000000 USD")
+    return price
 
 
 def decimal_of(text: str) -> Decimal:
@@ -159,6 +224,17 @@ SamplingRate = Annotated[
     WithJsonSchema({"type": "number", "minimum": 0.0001, "maximum": 1}),
 ]
 """Share of requests in a request."""
+
+AnyNumber = Annotated[Decimal, NumberBounds()]
+"""Any finite number in a request."""
+
+DecimalUsd = Annotated[
+    Decimal,
+    BeforeValidator(_strict_decimal_text),
+    PlainSerializer(str, return_type=str, when_used="json"),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number", "minimum": 0}]}),
+]
+"""USD in a request that the wire writes as a decimal string; never negative."""
 
 UtcDateTime = Annotated[datetime, BeforeValidator(_strict_utc), _as_timestamp, _TIME_SCHEMA]
 """A moment in a request: ISO 8601 with seconds, UTC only."""

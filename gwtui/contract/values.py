@@ -6,7 +6,7 @@ plain tuples of the known values: an unknown one is shown as it came.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 LimitReset = Literal["daily", "weekly", "monthly"]
 """When a spending limit starts over: 00:00 UTC each day, each Monday, each first of the month."""
@@ -33,7 +33,7 @@ OUTPUT_MODALITIES = (
 END_TO_END_WORKLOADS = frozenset({"image_generation", "video_generation"})
 """Workloads whose latency is the full time; every other one reports time to first token."""
 
-QUANTIZATIONS = (
+Quantization = Literal[
     "int4",
     "int8",
     "fp4",
@@ -46,7 +46,8 @@ QUANTIZATIONS = (
     "bf16",
     "fp32",
     "unknown",
-)
+]
+QUANTIZATIONS: tuple[str, ...] = get_args(Quantization)
 SERVICE_TIERS = ("flex", "priority", "ultrafast")
 TOOL_CHOICES = ("auto", "function", "none", "required")
 SUPPORTED_PARAMETERS = (

@@ -26,12 +26,16 @@ class CatalogView:
     """The catalog at one moment.
 
     ``provider_slugs`` leads from a provider's display name to its slug. ``zdr`` holds the endpoints
-    that keep no data, None when the gateway does not tell.
+    that keep no data, ``training`` those that may be trained with it, ``distillable`` the
+    identifiers of models whose text others may be trained with; None when the gateway does not
+    tell.
     """
 
     offers: tuple[Offers, ...]
     provider_slugs: Mapping[str, str]
     zdr: frozenset[EndpointKey] | None = None
+    training: frozenset[EndpointKey] | None = None
+    distillable: frozenset[str] | None = None
 
     @cached_property
     def canonical(self) -> Mapping[str, str]:

@@ -35,6 +35,7 @@ ZDR_XAI = "enforce_zdr_xai"
 XAI_AUTHOR = "x-ai"
 _OF_MODEL = frozenset[Reason]({"model not allowed", "model ignored"})
 _SWITCHES = (*ZDR_FIELDS, ZDR_XAI)
+_TRAINING = {"enable_free_model_training": "free", "enable_paid_model_training": "paid"}
 _LISTS = ("allowed_models", "ignored_models", "allowed_providers", "ignored_providers")
 
 
@@ -43,6 +44,8 @@ class Restrictions:
     """What one guardrail says about routing; None is no restriction.
 
     ``zdr`` names the switches that are on. One that is off or inherits asks for nothing by itself.
+    ``no_training`` holds the kinds of models, "free" and "paid", whose providers must not train
+    with what is sent.
     """
 
     allowed_models: frozenset[str] | None = None
@@ -50,13 +53,14 @@ class Restrictions:
     ignored_models: frozenset[str] = frozenset()
     ignored_providers: frozenset[str] = frozenset()
     zdr: frozenset[str] = frozenset()
+    no_training: frozenset[str] = frozenset()
 
 
 def restrictions_of(source: Guardrail | Mapping[str, Any]) -> Restrictions:
     """The restrictions of a guardrail, or of the values of its form."""
     values = {
         name: source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)
-        for name in (*_LISTS, *_SWITCHES)
+        for name in (*_LISTS, *_SWITCHES, *_TRAINING)
     }
 
     def allowed(name: str) -> frozenset[str] | None:
@@ -69,6 +73,7 @@ def restrictions_of(source: Guardrail | Mapping[str, Any]) -> Restrictions:
         ignored_models=frozenset(values["ignored_models"] or ()),
         ignored_providers=frozenset(values["ignored_providers"] or ()),
         zdr=frozenset(name for name in _SWITCHES if values[name] is True),
+        no_training=frozenset(kind for name, kind in _TRAINING.items() if values[name] is False),
     )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import sqlite3
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from email.utils import format_datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import JsonValue
 from starlette.applications import Starlette
@@ -25,9 +27,9 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded import bodies
 from gwtui.embedded.auth import admit
 from gwtui.embedded.errors import DatabaseBusyError
-from gwtui.embedded.operations import Operation, OperationRequest, Principal, Site
+from gwtui.embedded.operations import Continued, Operation, OperationRequest, Principal, Site
 from gwtui.embedded.queries import read_query
-from gwtui.embedded.responses import Refusal, error_body
+from gwtui.embedded.responses import Refusal, error_body, loaded
 from gwtui.embedded.store.database import BUSY_SECONDS, Database
 from gwtui.embedded.store.ledger import Ledger
 
@@ -37,6 +39,8 @@ _PRIVATE = {"Cache-Control": "no-store"}
 _ERASE_SECONDS = 0.25
 """How long the answer to an erasure waits for its traces to be gone. They go without it, too."""
 _PAUSE_SECONDS = 0.01
+
+T = TypeVar("T")
 
 log = logging.getLogger("gwtui.embedded")
 log.addHandler(logging.NullHandler())
@@ -74,6 +78,8 @@ class _Endpoints:
         self._site = site
         self._database = database
         self._ledger = ledger
+        self._under_way: set[asyncio.Future[Any]] = set()
+        """Transactions that are finished whoever leaves meanwhile."""
 
     def endpoint(self, methods: Mapping[str, Operation]) -> Callable[[Request], Any]:
         """The endpoint of one path."""
@@ -90,7 +96,7 @@ class _Endpoints:
         messages = {404: errors.NOT_FOUND, 405: METHOD_NOT_ALLOWED}
         headers = error.headers if isinstance(error, HTTPException) else None
         message = messages.get(status, errors.SERVER_ERROR)
-        return self._respond(status, error_body(status, message), headers)
+        return self.respond(status, error_body(status, message), headers)
 
     async def _answer(self, operation: Operation, request: Request) -> Response:
         caller: Principal | None = None
@@ -98,24 +104,29 @@ class _Endpoints:
             caller = self._admit(operation, request)
             query = read_query(operation.query, request.query_params.multi_items())
             body = await self._body(operation, request)
-            content = await self._execute_when_free(operation, request, caller, query, body)
+            content = await self._when_free(
+                lambda: self._execute(operation, request, caller, query, body)
+            )
+            if isinstance(content, Continued):
+                return await content.answer(self)
             if operation.erases:
                 await self._until(lambda: self._database.is_erased, _ERASE_SECONDS)
-            return self._respond(operation.status, content)
+            return self.respond(operation.status, content)
         except Refusal as refusal:
             content = error_body(
                 refusal.status,
                 refusal.message,
                 metadata=refusal.metadata,
                 user_id=caller.user_id if caller else None,
+                service_metadata=refusal.service_metadata,
             )
-            return self._respond(refusal.status, content, refusal.headers)
+            return self.respond(refusal.status, content, refusal.headers)
         except ClientDisconnect:
             # Nobody reads this answer; what matters is that nothing was carried out.
-            return self._respond(400, error_body(400, errors.INVALID_REQUEST))
+            return self.respond(400, error_body(400, errors.INVALID_REQUEST))
         except Exception:
             log.exception("%s %s failed", operation.method, operation.path)
-            return self._respond(500, error_body(500, errors.SERVER_ERROR))
+            return self.respond(500, error_body(500, errors.SERVER_ERROR))
 
     def _admit(self, operation: Operation, request: Request) -> Principal | None:
         headers = request.headers.getlist("authorization")
@@ -127,17 +138,25 @@ class _Endpoints:
             return None
         raw = await bodies.collect(request.stream())
         content_type = request.headers.get("content-type")
-        return bodies.parse(raw, content_type, operation.body, self._site.dialect)
+        return bodies.parse(raw, content_type, loaded(operation.body), self._site.dialect)
 
-    async def _execute_when_free(
-        self,
-        operation: Operation,
-        request: Request,
-        caller: Principal | None,
-        query: Mapping[str, Any],
-        body: RequestModel | None,
-    ) -> JsonValue:
-        """Run the handler, waiting while another process is writing; others are served meanwhile.
+    async def carry_out(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do something in a transaction that writes; see ``Desk``."""
+
+        def run() -> T:
+            with self._database.write(patience=0) as db:
+                return work(db)
+
+        try:
+            return run()
+        except DatabaseBusyError:
+            task = asyncio.ensure_future(self._when_free(run))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return await asyncio.shield(task)
+
+    async def _when_free(self, run: Callable[[], T]) -> T:
+        """Run something, waiting while another process is writing; others are served meanwhile.
 
         Raises DatabaseBusyError, with nothing done, when that takes too long.
         """
@@ -145,7 +164,7 @@ class _Endpoints:
         until = clock.monotonic() + BUSY_SECONDS
         while True:
             try:
-                return self._execute(operation, request, caller, query, body)
+                return run()
             except DatabaseBusyError:
                 if clock.monotonic() >= until:
                     raise
@@ -165,10 +184,10 @@ class _Endpoints:
         caller: Principal | None,
         query: Mapping[str, Any],
         body: RequestModel | None,
-    ) -> JsonValue:
+    ) -> JsonValue | Continued:
         """Run the handler. There is no await in here, so a client that leaves cannot halve it."""
         now = self._site.clock.now()
-        self._ledger.catch_up(now, exactly=operation.writes)
+        self._ledger.catch_up(now, exactly=operation.writes_at_once)
         with self._transaction(operation) as db:
             return operation.handler(
                 OperationRequest(
@@ -180,17 +199,19 @@ class _Endpoints:
                     query=query,
                     given_query=tuple(request.query_params.multi_items()),
                     body=body,
+                    headers=request.headers,
                 )
             )
 
     def _transaction(self, operation: Operation) -> AbstractContextManager[Any]:
-        if operation.writes:
+        if operation.writes_at_once:
             return self._database.write(erases=operation.erases, patience=0)
         return self._database.read()
 
-    def _respond(
+    def respond(
         self, status: int, content: Any, headers: Mapping[str, str] | None = None
     ) -> Response:
+        """An answer in the dialect's names."""
         text = json.dumps(
             self._site.dialect.to_wire(content),
             ensure_ascii=False,

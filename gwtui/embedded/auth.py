@@ -59,6 +59,8 @@ def masked(secret: str) -> str:
 UNKNOWN_KEY = "Invalid API key"
 DISABLED_KEY = "API key is disabled"
 EXPIRED_KEY = "API key has expired"
+NO_USER = "User not found."
+"""What is said of a key that cannot use models: unknown, expired, or a management key."""
 MALFORMED = "Malformed Authentication header"
 
 
@@ -74,22 +76,27 @@ def admit(
         if access is Access.PUBLIC:
             return None
         raise unauthenticated()
-    caller = _caller(db, headers, now)
+    caller = _caller(db, headers, now, access)
+    if access is Access.INFERENCE and caller.is_management:
+        raise unauthenticated(NO_USER)
     if access is Access.MANAGEMENT and not caller.is_management:
         raise management_key_needed()
     return caller
 
 
-def _caller(db: sqlite3.Connection, headers: Sequence[str], now: datetime) -> Principal:
+def _caller(
+    db: sqlite3.Connection, headers: Sequence[str], now: datetime, access: Access
+) -> Principal:
     scheme, _, secret = headers[0].strip().partition(" ")
     secret = secret.strip()
     if len(headers) != 1 or scheme.lower() != "bearer" or not secret:
         raise unauthenticated(MALFORMED)
     key = keys.find_credential(db, key_hash(secret))
+    of_inference = access is Access.INFERENCE
     if key is None:
-        raise unauthenticated(UNKNOWN_KEY)
+        raise unauthenticated(NO_USER if of_inference else UNKNOWN_KEY)
     if key.disabled:
         raise unauthenticated(DISABLED_KEY)
     if is_expired(key.expires_at, now):
-        raise unauthenticated(EXPIRED_KEY)
+        raise unauthenticated(NO_USER if of_inference else EXPIRED_KEY)
     return Principal(key.hash, key.is_management, key.creator_user_id)

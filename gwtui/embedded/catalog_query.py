@@ -6,17 +6,25 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog_view import CatalogView, Offers, endpoint_key
+from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key
 from gwtui.domain.guardrail_effect import effect_on_model, restrictions_of
 from gwtui.embedded.operations import Site
-from gwtui.embedded.simulator import Catalog, CatalogEndpoint, CatalogModel, live_figures
+from gwtui.embedded.simulator import (
+    Catalog,
+    CatalogEndpoint,
+    CatalogModel,
+    build_catalog,
+    live_figures,
+)
 from gwtui.embedded.simulator.traits import (
     ModelRank,
     is_distillable,
     is_zero_retention,
+    may_train,
     popularity,
     rank_of,
     regions_of,
@@ -201,7 +209,7 @@ def usable_models(site: Site, binding: Binding) -> frozenset[str]:
     if not binding.all:
         return frozenset(model.id for model in site.catalog.models)
     guardrails = [restrictions_of(asdict(each.policy)) for each in binding.all]
-    view = _view(site.catalog)
+    view = catalog_view(site.catalog.seed)
     return frozenset(
         str(offers.model.id)
         for offers in view.offers
@@ -209,7 +217,15 @@ def usable_models(site: Site, binding: Binding) -> frozenset[str]:
     )
 
 
-def _view(catalog: Catalog) -> CatalogView:
+@lru_cache(maxsize=4)
+def catalog_view(seed: int) -> CatalogView:
+    """The catalog of a seed as rules about routing see it, without live figures."""
+    catalog = build_catalog(seed)
+
+    def keys(holds: Callable[[CatalogEndpoint], bool]) -> frozenset[EndpointKey]:
+        return frozenset(endpoint_key(read[item.key]) for item in items if holds(item))
+
+    items = [item for model in catalog.models for item in model.endpoints]
     read = {
         endpoint.key: Endpoint.model_validate(endpoint.wire)
         for model in catalog.models
@@ -224,10 +240,7 @@ def _view(catalog: Catalog) -> CatalogView:
             for model in catalog.models
         ),
         provider_slugs={provider["name"]: provider["slug"] for provider in catalog.providers},
-        zdr=frozenset(
-            endpoint_key(read[endpoint.key])
-            for model in catalog.models
-            for endpoint in model.endpoints
-            if is_zero_retention(endpoint)
-        ),
+        zdr=keys(is_zero_retention),
+        training=keys(may_train),
+        distillable=frozenset(model.id for model in catalog.models if is_distillable(model)),
     )

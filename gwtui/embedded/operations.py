@@ -10,22 +10,25 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from pydantic import JsonValue
+from starlette.responses import Response
 
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import RequestModel
+from gwtui.contract.response import ResponseModel
 from gwtui.domain.clock import Clock
 from gwtui.embedded.queries import QueryParameter
-from gwtui.embedded.responses import ResponseSchema
+from gwtui.embedded.responses import DeferredModel, ResponseSchema
 from gwtui.embedded.simulator import Catalog, UsageProfile
 from gwtui.embedded.store.vault import Vault
 
 Body = TypeVar("Body", bound=RequestModel)
+T = TypeVar("T")
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 _PATH_PARAMETER = re.compile(r"\{(\w+)\}")
@@ -37,6 +40,8 @@ class Access(Enum):
     PUBLIC = "public"
     """Anyone. A key may be shown and then has to be a good one."""
     ANY_KEY = "any key"
+    INFERENCE = "ordinary key"
+    """Uses models: management keys are refused, in the words of inference contract section 5."""
     MANAGEMENT = "management key"
 
 
@@ -80,6 +85,7 @@ class OperationRequest:
     given_query: tuple[tuple[str, str], ...]
     """The query as it came, for links to the next page."""
     body: RequestModel | None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     def body_as(self, model: type[Body]) -> Body:
         """The validated body. Raises TypeError when the operation declares another model."""
@@ -95,7 +101,34 @@ class OperationRequest:
         return self.caller
 
 
-Handler = Callable[[OperationRequest], JsonValue]
+class Desk(Protocol):
+    """What goes on after its transaction with a request that takes a while."""
+
+    async def carry_out(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do something in a transaction that writes, as soon as nobody else does.
+
+        It is finished even when the caller is cancelled. Raises DatabaseBusyError, with nothing
+        done, when that takes too long.
+        """
+        ...
+
+    def respond(
+        self, status: int, content: Any, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        """An answer in the dialect's names."""
+        ...
+
+
+@runtime_checkable
+class Continued(Protocol):
+    """What a handler gives whose answer takes a while: it goes on outside of the transaction."""
+
+    async def answer(self, desk: Desk) -> Response:
+        """The answer. Raises Refusal."""
+        ...
+
+
+Handler = Callable[[OperationRequest], JsonValue | Continued]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +145,11 @@ class Operation:
     answer: ResponseSchema
     status: int = 200
     query: tuple[QueryParameter, ...] = ()
-    body: type[RequestModel] | None = None
+    body: type[RequestModel] | DeferredModel[RequestModel] | None = None
     refusals: tuple[int, ...] = ()
     """Documented error statuses beyond those that follow from the rest of the declaration."""
+    streams: DeferredModel[ResponseModel] | None = None
+    """What each event of its stream is, where the request can ask for one."""
     erases: bool = False
     """Whether what it deletes or overwrites must not be left in any file."""
 
@@ -122,6 +157,11 @@ class Operation:
     def writes(self) -> bool:
         """Whether the operation may change anything."""
         return self.method != "GET"
+
+    @property
+    def writes_at_once(self) -> bool:
+        """Whether its own transaction does; a request to a model is booked at its end."""
+        return self.writes and self.access is not Access.INFERENCE
 
     @property
     def path_parameters(self) -> tuple[str, ...]:

@@ -27,17 +27,19 @@ from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.profiles import Profile
 
 TOKEN_VARIABLE = "GWTUI_TOKEN"  # noqa: S105 - the variable's name
+TRY_KEY_VARIABLE = "GWTUI_TRY_KEY"
+"""Holds the key that requests to models are tried with."""
 
 
-def take_token(environ: MutableMapping[str, str]) -> str:
-    """What GWTUI_TOKEN says, empty when it is not set; from here on it is not.
+def take_token(environ: MutableMapping[str, str], variable: str = TOKEN_VARIABLE) -> str:
+    """What the variable says, empty when it is not set; from here on it is not.
 
     The copy that the system shows of this process's first environment is overwritten, too, where
     that can be done. That of the process that started this one is out of reach.
     """
     if environ is os.environ:
-        _overwrite(TOKEN_VARIABLE)
-    return environ.pop(TOKEN_VARIABLE, "").strip()
+        _overwrite(variable)
+    return environ.pop(variable, "").strip()
 
 
 def _overwrite(name: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from gateway_bench import Bench
+from gateway_bench import MANAGEMENT, Bench
 
 from gwtui.embedded.operations import Access, Operation
 from gwtui.embedded.routes import OPERATIONS
@@ -23,6 +23,7 @@ async def successes(gate: Bench) -> None:
     """Every operation, carried out."""
     await _reads(gate)
     await _keys(gate)
+    await _inference(gate)
     workspace = await _workspaces(gate)
     await _guardrails(gate, workspace)
     await _byok(gate, workspace)
@@ -42,7 +43,8 @@ async def refusals(gate: Bench) -> None:
         if operation.access is Access.MANAGEMENT:
             await gate.call(operation.method, path, token=ordinary, expect=403, **body)
         if operation.body is not None:
-            await gate.call(operation.method, path, json=[], expect=400)
+            token = ordinary if operation.access is Access.INFERENCE else MANAGEMENT
+            await gate.call(operation.method, path, token=token, json=[], expect=400)
         elif operation.path_parameters:
             await gate.call(operation.method, path, expect=404)
         for parameter in operation.query:
@@ -114,6 +116,30 @@ async def _keys(gate: Bench) -> None:
     await _ok(gate, "GET", f"/keys/{data['hash']}")
     await _ok(gate, "PATCH", f"/keys/{data['hash']}", json={"limit": None, "disabled": True})
     await _ok(gate, "DELETE", f"/keys/{data['hash']}")
+
+
+async def _inference(gate: Bench) -> None:
+    _, token = await gate.create()
+    asked = {"messages": [{"role": "user", "content": "Where is the report?"}]}
+    told = {gate.dialect.metadata_header: "enabled"}
+    for model in ("northwind/atlas-mini", "osprey-labs/ponder-32b", "northwind/atlas-mini:free"):
+        body = {**asked, "model": model}
+        await _ok(gate, "POST", "/chat/completions", token=token, json=body, headers=told)
+    for form in ("float", "base64"):
+        body = {"model": "tessera/vector-3", "input": ["a", "b"], "encoding_format": form}
+        await _ok(gate, "POST", "/embeddings", token=token, json=body)
+    for path, body in (
+        ("/chat/completions", {**asked, "model": "no/such"}),
+        ("/chat/completions", {**asked, "model": "tessera/vector-3"}),
+        (
+            "/chat/completions",
+            {**asked, "model": "northwind/atlas-mini", "provider": {"only": ["nobody"]}},
+        ),
+        ("/chat/completions", {**asked, "model": "northwind/atlas-mini", "max_tokens": 10**7}),
+        ("/embeddings", {"model": "no/such", "input": "a"}),
+    ):
+        refused = await gate.call("POST", path, token=token, json=body, headers=told)
+        assert refused.is_error
 
 
 async def _workspaces(gate: Bench) -> str:

@@ -14,8 +14,8 @@ from gateway_bench import START, Bench, bench
 from gwtui.contract.budgets import BUDGET_SCOPES
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import key_hash
-from gwtui.embedded.routes.current_key import Layer, effective
 from gwtui.embedded.simulator import build_world
+from gwtui.embedded.store.layers import Layer, effective
 
 
 @pytest.fixture

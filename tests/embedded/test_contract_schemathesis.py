@@ -35,7 +35,7 @@ from founded import open_gateway
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.openapi import describe
-from gwtui.embedded.operations import Operation
+from gwtui.embedded.operations import Access, Operation
 from gwtui.embedded.routes import OPERATIONS
 
 BASE = "http://testserver/api/v1"
@@ -56,6 +56,16 @@ NEEDS_KNOWN = frozenset(
     }
 )
 """Operations about things that the request must name, which chance never does."""
+NAMED: Mapping[str, Mapping[str, Any]] = {
+    "createChatCompletion": {
+        "model": "northwind/atlas-mini",
+        "models": None,
+        "messages": [{"role": "user", "content": "Where is the report?"}],
+        **dict.fromkeys(("provider", "tools", "response_format", "reasoning_effort")),
+    },
+    "createEmbeddings": {"model": "tessera/vector-3"},
+}
+"""What requests to models name, and what has rules that a schema cannot tell."""
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -104,6 +114,8 @@ class Site:
 
     gateway: EmbeddedGateway
     token: str
+    ordinary: str
+    """A key that uses models, of an account with credits."""
     ids: Mapping[str, Mapping[str, str]]
     """First part of a path -> values of its parameters that name something."""
 
@@ -125,6 +137,8 @@ def site(dialect: Dialect) -> Iterator[Site]:
 
 async def _furnished(gateway: EmbeddedGateway) -> Site:
     token = gateway.issue_key(management=True)
+    with gateway._database.write() as db:
+        db.execute("UPDATE account SET credits_usd = '100'")
     headers = {"Authorization": f"Bearer {token}"}
     transport = httpx.ASGITransport(app=gateway.asgi)
     async with httpx.AsyncClient(transport=transport, base_url=BASE, headers=headers) as client:
@@ -148,7 +162,7 @@ async def _furnished(gateway: EmbeddedGateway) -> Site:
         "model": model,
         "models": model,
     }
-    return Site(gateway, token, ids)
+    return Site(gateway, token, gateway.issue_key(management=False), ids)
 
 
 @pytest.mark.parametrize(
@@ -185,9 +199,13 @@ def _drive(
     )
     @given(case=cases)
     def send(case: Case) -> None:
-        response = case.call(
-            session=client, base_url=BASE, headers={"Authorization": f"Bearer {place.token}"}
-        )
+        token = place.token
+        if operation.access is Access.INFERENCE:
+            token = place.ordinary
+            if mode is GenerationMode.POSITIVE:
+                case.body = {**case.body, **NAMED[operation.operation_id]}
+        headers = {"Authorization": f"Bearer {token}"}
+        response = case.call(session=client, base_url=BASE, headers=headers)
         statuses.add(response.status_code)
         case.validate_response(response, checks=CHECKS)
         if mode is GenerationMode.NEGATIVE:

@@ -137,6 +137,8 @@ GENERATION = shape(
     "web_search_engine provider_responses",
     provider_responses=shape("status"),
 )
+COST_DETAILS = shape("upstream_inference_prompt_cost upstream_inference_completions_cost")
+USED = shape("prompt_tokens completion_tokens total_tokens", cost_details=COST_DETAILS)
 PROVIDER = shape("name slug privacy_policy_url")
 DELETED = shape("deleted")
 
@@ -152,6 +154,16 @@ REQUIRED: Mapping[str, Shape] = {
     "getGeneration": data(GENERATION),
     "getGenerationContent": data(shape("input output", output=shape("completion reasoning"))),
     "giveFeedback": data(shape("success")),
+    "createChatCompletion": shape(
+        "id object created model choices system_fingerprint usage",
+        choices=shape("index finish_reason message", message=shape("role content")),
+        usage=USED,
+    ),
+    "createEmbeddings": shape(
+        "object data model usage",
+        data=shape("object embedding"),
+        usage=shape("prompt_tokens total_tokens", cost_details=COST_DETAILS),
+    ),
     "listModels": data(MODEL, "total_count links"),
     "listUserModels": data(MODEL, "total_count links"),
     "countModels": data(shape("count")),

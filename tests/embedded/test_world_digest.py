@@ -79,6 +79,8 @@ def test_the_database_of_a_first_day() -> None:
         )
     try:
         with gateway._database.read() as db:
-            assert digest(db.iterdump()) == DATABASE
+            # What is served here is no part of the world: on the first day there is none of it.
+            world = (line for line in db.iterdump() if "served_" not in line)
+            assert digest(world) == DATABASE
     finally:
         gateway.close()

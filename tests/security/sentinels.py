@@ -72,6 +72,7 @@ MARKED = {
     "rotated key": "sk-S%ENTI+NEL/=&\\\"'<r0tated>;75d3fa4160c9cc",
     "external key": "ext-S%ENTI+NEL/=&\\\"'<ext3rnal>;bb20c88e1a36dd",
     "new key": "gw-v1-S%ENTI+NEL/=&\\\"'<n3wk3y>;0fd4a5be9921ee",
+    "prompt": "S%ENTI+NEL/=&\\\"'<pr0mpt>;31c7d2aa5b80ff",
 }
 """Secrets with every character that some encoding treats in its own way."""
 

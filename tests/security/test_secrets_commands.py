@@ -45,6 +45,10 @@ class Case:
 
 CREATE = ("keys", "create", "--set", "name=ci", "--set", "external.user=u1", "--yes")
 STORE = ("byok", "create", "--set", "provider=northwind", "--set", "name=Main", "--yes")
+TRIED_KEY = f"{MARKED['new key']}0000"
+"""The ordinary key of the gateway."""
+TRY = ("try", "chat", "--model", "northwind/atlas-large", "--prompt", MARKED["prompt"])
+EMBED = ("try", "embed", "--model", "tessera/vector-3", "--prompt", MARKED["prompt"])
 CASES = (
     Case(("whoami",)),
     Case(("whoami", "--output", "json")),
@@ -67,6 +71,12 @@ CASES = (
     Case((*STORE, "--set", "keys=1", "--stdin", "key"), PROVIDER_KEY, codes=(2,)),
     Case((*STORE, "--stdin", "key"), f"{PROVIDER_KEY}\n{TOKEN}"),
     Case((*STORE, "--set", f"key={'x' * 40}"), codes=(2,)),
+    Case((*TRY, "--key-stdin"), TRIED_KEY, codes=(0, 1)),
+    Case((*TRY, "--key-stdin", "--stream", "--output", "json"), TRIED_KEY, codes=(0, 1)),
+    Case((*TRY, "--key-stdin", "--plan"), TRIED_KEY),
+    Case((*TRY, "--key-stdin"), f"{TRIED_KEY}wrong", codes=(1,)),
+    Case((*TRY, "--key-stdin"), f"{TRIED_KEY} {TRIED_KEY}", codes=(2,)),
+    Case((*EMBED, "--key-stdin"), TRIED_KEY, codes=(0, 1)),
     Case(("recover-key",), codes=(0, 1), prints_key=True),
     Case(("login", "--profile", "kept", "--save-file"), TOKEN, codes=(0, 1)),
     Case(("login", "--profile", "odd", "--save-file"), f"{TOKEN} {TOKEN}", codes=(1,)),

@@ -15,6 +15,7 @@ from gwtui.embedded.routes import (
     current_key,
     generations,
     guardrails,
+    inference,
     keys,
     workspaces,
 )
@@ -30,6 +31,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *account.OPERATIONS,
     *activity.OPERATIONS,
     *generations.OPERATIONS,
+    *inference.OPERATIONS,
     *catalog.OPERATIONS,
     *workspaces.OPERATIONS,
     *budgets.OPERATIONS,

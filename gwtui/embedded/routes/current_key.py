@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -16,40 +13,9 @@ from gwtui.domain.resets import next_reset
 from gwtui.embedded import wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one
-from gwtui.embedded.store import account, activity, budgets, keys, usage, workspaces
-from gwtui.embedded.store.guardrails import Binding, GuardrailRecord, binding_of
-from gwtui.embedded.store.keys import KeyRecord
-from gwtui.embedded.store.table import to_day
-from gwtui.embedded.store.usage import UsageWindows
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """One budget and what was spent of it. Amounts are USD."""
-
-    scope: str
-    limit: Decimal
-    spend: Decimal
-    reset_interval: str | None
-    include_byok: bool
-    budget_id: str | None = None
-    guardrail_id: str | None = None
-
-    @property
-    def remaining(self) -> Decimal:
-        """What is left; at 0 and below, requests are refused."""
-        return self.limit - self.spend
-
-
-def layers(db: sqlite3.Connection, key: KeyRecord, binding: Binding, now: datetime) -> list[Layer]:
-    """The budgets of a key, outermost first."""
-    return [*_caps(db, key, binding, now), *_of_workspace(db, key, now), *_own_limit(key)]
-
-
-def effective(found: list[Layer]) -> Layer | None:
-    """The budget that decides: the first exhausted one, else the one with least left."""
-    exhausted = next((layer for layer in found if layer.remaining <= 0), None)
-    return exhausted or min(found, key=lambda layer: layer.remaining, default=None)
+from gwtui.embedded.store import account, free_requests, keys
+from gwtui.embedded.store.guardrails import Binding, binding_of
+from gwtui.embedded.store.layers import Layer, effective, layers
 
 
 def layer_data(layer: Layer, now: datetime) -> dict[str, JsonValue]:
@@ -65,69 +31,6 @@ def layer_data(layer: Layer, now: datetime) -> dict[str, JsonValue]:
         "budget_id": layer.budget_id,
         "guardrail_id": layer.guardrail_id,
     }
-
-
-def _caps(
-    db: sqlite3.Connection, key: KeyRecord, binding: Binding, now: datetime
-) -> Iterator[Layer]:
-    default, member = binding.of_workspace, key.creator_user_id
-    if default is not None and member is not None:
-        spent = usage.of_member(db, member, now, workspace_id=default.workspace_id)
-        yield from _cap("workspace_default_member", default, spent)
-    if default is not None:
-        yield from _cap("workspace_default_key", default, key.usage)
-    if binding.of_member is not None and member is not None:
-        yield from _cap("member", binding.of_member, usage.of_member(db, member, now))
-    if binding.of_key is not None:
-        yield from _cap("api_key", binding.of_key, key.usage)
-
-
-def _cap(scope: str, guardrail: GuardrailRecord, spent: UsageWindows) -> Iterator[Layer]:
-    policy = guardrail.policy
-    if policy.limit_usd is not None:
-        yield Layer(
-            scope=scope,
-            limit=policy.limit_usd,
-            spend=spent.of(policy.reset_interval).counted(
-                include_byok=policy.include_byok_in_budgets
-            ),
-            reset_interval=policy.reset_interval,
-            include_byok=policy.include_byok_in_budgets,
-            guardrail_id=guardrail.id,
-        )
-
-
-def _of_workspace(db: sqlite3.Connection, key: KeyRecord, now: datetime) -> Iterator[Layer]:
-    workspace = workspaces.get(db, key.workspace_id) if key.workspace_id else None
-    if workspace is None:
-        return
-    with_byok = workspace.include_byok_in_budgets
-    spent = budgets.spent(db, workspace.id, now)
-    for budget in budgets.of_workspace(db, workspace.id).values():
-        yield Layer(
-            scope="workspace",
-            limit=budget.limit_usd,
-            spend=spent.of(budget.reset_interval).counted(include_byok=with_byok),
-            reset_interval=budget.reset_interval,
-            include_byok=with_byok,
-            budget_id=budget.id,
-        )
-
-
-def _own_limit(key: KeyRecord) -> Iterator[Layer]:
-    if key.limit is not None:
-        yield Layer(
-            scope="key_limit",
-            limit=key.limit,
-            spend=key.limit_spend,
-            reset_interval=key.limit_reset,
-            include_byok=key.include_byok_in_limit,
-        )
-
-
-_FREE_REQUESTS = 50
-_FREE_REQUESTS_OF_A_BUYER = 1000
-_BUYER_CREDITS = Decimal(10)
 
 
 def _get(call: OperationRequest) -> JsonValue:
@@ -169,8 +72,8 @@ def _data_regions(binding: Binding) -> JsonValue:
 
 def _free_requests(call: OperationRequest, total_credits: Decimal) -> dict[str, JsonValue]:
     """The account's requests to free variants this UTC day."""
-    limit = _FREE_REQUESTS_OF_A_BUYER if total_credits >= _BUYER_CREDITS else _FREE_REQUESTS
-    used = activity.requests_to_variant(call.db, to_day(call.now), "free")
+    limit = free_requests.daily_limit(total_credits)
+    used = free_requests.used_today(call.db, call.now)
     return {"limit": limit, "used": used, "remaining": max(0, limit - used)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from gwtui.embedded.responses import not_found, one, plain, record
 from gwtui.embedded.simulator import Catalog, CatalogEndpoint, live_figures
 from gwtui.embedded.simulator.chance import between, fraction, hex_text, pick
 from gwtui.embedded.simulator.traits import cached_tokens, reasoning_tokens
-from gwtui.embedded.store import generations, keys, workspaces
+from gwtui.embedded.store import generations, keys, served, workspaces
 from gwtui.embedded.store.generations import Feedback, GenerationRecord
 from gwtui.embedded.store.table import from_pico
 
@@ -202,6 +203,9 @@ _ID = queries.needed_text("id", "identifier of the generation")
 
 
 def _get(call: OperationRequest) -> JsonValue:
+    known = served.find(call.db, call.query["id"], call.now)
+    if known is not None:
+        return {"data": known.generation}
     found = _found(call, call.query["id"])
     key = keys.find(call.db, found.actor.key_hash, call.now)
     external_user = None if key is None else key.external_user
@@ -210,6 +214,11 @@ def _get(call: OperationRequest) -> JsonValue:
 
 def _get_content(call: OperationRequest) -> JsonValue:
     """Kept only where the workspace logs inputs and outputs."""
+    known = served.find(call.db, call.query["id"], call.now)
+    if known is not None:
+        if known.content is None:
+            raise not_found()
+        return {"data": json.loads(known.content)}
     found = _found(call, call.query["id"])
     workspace = workspaces.get(call.db, found.actor.workspace_id)
     if workspace is None or not workspace.is_observability_io_logging_enabled:
@@ -219,11 +228,12 @@ def _get_content(call: OperationRequest) -> JsonValue:
 
 def _give_feedback(call: OperationRequest) -> JsonValue:
     request = call.body_as(FeedbackRequest)
-    found = _found(call, request.generation_id)
+    if served.find(call.db, request.generation_id, call.now) is None:
+        _found(call, request.generation_id)
     generations.add_feedback(
         call.db,
         Feedback(
-            generation_id=found.request.id,
+            generation_id=request.generation_id,
             category=request.category,
             comment=request.comment,
             given_by=call.known_caller.user_id,

@@ -79,6 +79,14 @@ def is_zero_retention(endpoint: CatalogEndpoint) -> bool:
     return promise == "always" or (promise == "standard" and endpoint.wire["service_tier"] is None)
 
 
+def may_train(endpoint: CatalogEndpoint) -> bool:
+    """Whether the provider may train with what is sent: who publishes no policy promises nothing.
+
+    Retention of nothing leaves nothing to train with.
+    """
+    return "policies" in _provider_of(endpoint).no_pages and not is_zero_retention(endpoint)
+
+
 def zero_retention_endpoints(catalog: Catalog, moment: datetime) -> list[dict[str, Any]]:
     """``data`` of GET /endpoints/zdr with the figures of ``moment``, in the catalog's order.
 

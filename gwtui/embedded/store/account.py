@@ -56,6 +56,11 @@ def book(db: sqlite3.Connection, usage_pico: int, until: datetime) -> None:
     )
 
 
+def spend(db: sqlite3.Connection, usage_pico: int) -> None:
+    """Add credits that one request used."""
+    db.execute("UPDATE account SET usage_pico = usage_pico + ?", (usage_pico,))
+
+
 def top_up(db: sqlite3.Connection, *, below: Decimal, by: Decimal) -> None:
     """Buy credits in steps of ``by`` USD until at least ``below`` are left."""
     found = get(db)

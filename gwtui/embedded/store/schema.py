@@ -35,6 +35,25 @@ GENERATION_TABLES = (
 )
 
 
+SERVED_TABLES = (
+    """
+    CREATE TABLE served_requests (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        key_hash TEXT NOT NULL,
+        workspace_id TEXT NOT NULL,
+        user_id TEXT,
+        endpoint_key TEXT NOT NULL,
+        is_byok INTEGER NOT NULL CHECK (is_byok IN (0, 1)),
+        created_at INTEGER NOT NULL,
+        shown_from INTEGER NOT NULL,
+        details TEXT NOT NULL,
+        content TEXT
+    )
+    """,
+    "CREATE INDEX served_at ON served_requests (created_at)",
+)
+
 BYOK_TABLES: tuple[str, ...] = (
     """
     CREATE TABLE byok_credentials (
@@ -282,6 +301,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ACTIVITY_TABLES,
     GENERATION_TABLES,
     ("ALTER TABLE api_keys ADD COLUMN external_key_hash TEXT",),
+    SERVED_TABLES,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

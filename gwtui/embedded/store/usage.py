@@ -131,6 +131,14 @@ def _since(
     return int(usage), int(byok)
 
 
+def byok_since(db: sqlite3.Connection, first_day: int) -> int:
+    """Pico-USD of list price that all keys used on own provider keys from a day on."""
+    (total,) = db.execute(
+        "SELECT coalesce(sum(byok_usage_pico), 0) FROM usage_days WHERE day >= ?", (first_day,)
+    ).fetchone()
+    return int(total)
+
+
 def _json_list(numbers: Sequence[int]) -> str:
     return "[" + ",".join(map(str, numbers)) + "]"
 

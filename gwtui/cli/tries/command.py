@@ -1,0 +1,206 @@
+"""``gwtui try chat|embed``: plan, maximum cost, one request, and what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from pydantic import SecretStr
+
+from gwtui.cli import exits
+from gwtui.cli.output import add_output_option, narrate
+from gwtui.cli.parsing import add_gateway_options
+from gwtui.cli.running import run_async, tell_retry
+from gwtui.cli.target import Connect, add_demo_option, reach_without_key
+from gwtui.cli.tries.options import (
+    add_chat_options,
+    add_cost_options,
+    add_embedding_options,
+    add_key_options,
+    chat_request,
+    embedding_request,
+    try_key,
+)
+from gwtui.cli.tries.show import (
+    AnswerPrinter,
+    refusal_code,
+    show_chat,
+    show_embedding,
+    show_plan,
+    show_refusal,
+)
+from gwtui.client.connection import Connection, InvalidConnectionError
+from gwtui.client.errors import GatewayError
+from gwtui.client.gate import READ_ONLY_PROFILE
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.inference import Inference
+from gwtui.contract.chat import ChatRequest
+from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.suggestions import did_you_mean
+from gwtui.local.paths import Paths
+from gwtui.resources.tries.facts import (
+    KeyFacts,
+    TryFacts,
+    key_hash,
+    read_key_facts,
+    read_try_facts,
+)
+from gwtui.resources.tries.plan import TryRequest, cap_problem, models_of, plan_try
+
+CANCELLED = "cancelled: the connection is closed; what was made by then may be billed"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Two operations: ``chat`` and ``embed``."""
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="chat|embed")
+    chat = kinds.add_parser("chat", help="ask a model for an answer in text")
+    add_chat_options(chat)
+    embed = kinds.add_parser("embed", help="ask a model for vectors of texts")
+    add_embedding_options(embed)
+    for each in (chat, embed):
+        each.add_argument(
+            "--plan",
+            action="store_true",
+            help="print which endpoints would be left and what it may cost, and send nothing",
+        )
+        add_cost_options(each)
+        add_key_options(each)
+        add_output_option(each)
+        add_demo_option(each)
+        add_gateway_options(each, again=True)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Try it; returns an exit code. Raises CommandError."""
+    chat = arguments.kind == "chat"
+    request: TryRequest = chat_request(arguments) if chat else embedding_request(arguments)
+    key = try_key(arguments, may_ask=not arguments.plan)
+    connect = reach_without_key(arguments, Paths.of_user(), management=arguments.plan)
+    return run_async(lambda: _try(arguments, connect, key, request))
+
+
+async def _try(
+    arguments: argparse.Namespace, connect: Connect, key: SecretStr | None, request: TryRequest
+) -> int:
+    as_json = arguments.output == "json"
+    async with connect() as connection:
+        refuse_read_only(connection, arguments)
+        try:
+            facts = await _facts(connection, key, request)
+            plan = plan_try(request, facts, SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
+            problem = cap_problem(plan, arguments.max_cost)
+            if arguments.plan:
+                refuse_unknown_model(facts)
+                return show_plan(plan, problem, as_json=as_json)
+            if arguments.max_cost is not None:
+                refuse_unknown_model(facts)
+                if problem is not None:
+                    raise exits.CommandError(f"not sent: {problem}", exits.USAGE)
+            async with trying(connection, key, arguments) as models:
+                return await _Sending(models, facts, as_json).send(request, arguments)
+        except GatewayError as error:
+            show_refusal(error, as_json=as_json)
+            return refusal_code(error)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sending:
+    """Sends one request and prints what comes."""
+
+    models: Inference
+    facts: TryFacts
+    as_json: bool
+
+    async def send(self, request: TryRequest, arguments: argparse.Namespace) -> int:
+        """Returns the exit code. Raises GatewayError."""
+        try:
+            if not isinstance(request, ChatRequest):
+                answer = await self.models.embed(request)
+                return show_embedding(answer, self.facts, as_json=self.as_json)
+            if arguments.stream:
+                return await self._stream(request)
+            whole = await self.models.chat(request)
+            if not self.as_json:
+                AnswerPrinter().whole(whole.text or whole.refusal)
+            return show_chat(whole, self.facts, as_json=self.as_json)
+        except asyncio.CancelledError:
+            narrate(CANCELLED)
+            raise
+
+    async def _stream(self, request: ChatRequest) -> int:
+        printer = AnswerPrinter()
+        async with self.models.stream(request) as stream:
+            async for event in stream:
+                if not self.as_json:
+                    printer.piece(event)
+        if not self.as_json:
+            printer.end()
+        return show_chat(stream.answer, self.facts, as_json=self.as_json)
+
+
+def refuse_read_only(connection: Connection, arguments: argparse.Namespace) -> None:
+    """Before anything is read. Raises CommandError."""
+    planning = getattr(arguments, "plan", False)
+    if connection.read_only and not (planning or arguments.allow_tries):
+        raise exits.CommandError(
+            f"not sent: {READ_ONLY_PROFILE}, and a try costs money; --allow-tries sends it"
+        )
+
+
+def refuse_unknown_model(facts: TryFacts) -> None:
+    """A model that the catalog does not have. Raises CommandError."""
+    if facts.unknown:
+        raise exits.CommandError(unknown_model(facts), exits.USAGE)
+
+
+def unknown_model(facts: TryFacts) -> str:
+    """Which model the catalog does not have, and which may have been meant."""
+    names = ", ".join(facts.unknown)
+    meant = did_you_mean(facts.unknown[0], facts.known_models)
+    return f"the catalog has no model {names}{meant}; gwtui models list shows them all"
+
+
+@asynccontextmanager
+async def trying(
+    connection: Connection, key: SecretStr | None, arguments: argparse.Namespace
+) -> AsyncIterator[Inference]:
+    """Requests to models through the key. Raises CommandError for a key that cannot be one."""
+    if key is None:
+        raise exits.CommandError("there is no key to try", exits.USAGE)
+    try:
+        models = Inference(connection, key, allow_tries=arguments.allow_tries)
+    except InvalidConnectionError as error:
+        problem = str(error)
+    else:
+        async with models:
+            yield models
+        return
+    raise exits.CommandError(problem, exits.USAGE)
+
+
+async def _facts(connection: Connection, key: SecretStr | None, request: TryRequest) -> TryFacts:
+    """What a plan is made from; the key's restrictions where a management key is at hand."""
+    of_key = KeyFacts(gaps=("what restricts the key: that takes a management key",))
+    if key is None:
+        of_key = KeyFacts(gaps=("what restricts the key: none was given",))
+    elif connection.token is not None:
+        async with GatewayClient(connection, on_retry=tell_retry) as gateway:
+            of_key = await read_key_facts(gateway, key_hash(key))
+    return await read_facts_with(connection, key, models_of(request), of_key)
+
+
+async def read_facts_with(
+    connection: Connection, key: SecretStr | None, models: tuple[str, ...], of_key: KeyFacts
+) -> TryFacts:
+    """The catalog as the key sees it, or as the connection's own does. Raises GatewayError."""
+    try:
+        reading = connection if key is None else replace(connection, token=key)
+    except InvalidConnectionError as error:
+        problem = str(error)
+    else:
+        async with GatewayClient(reading, on_retry=tell_retry) as gateway:
+            return await read_try_facts(gateway, models, of_key, connection.dialect)
+    raise exits.CommandError(problem, exits.USAGE)

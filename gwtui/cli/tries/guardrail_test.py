@@ -1,0 +1,226 @@
+"""``gwtui guardrails test``: sample prompts through a key, what should happen and what did."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from gwtui.cli import exits
+from gwtui.cli.lists.lookup import CommandReadings, find_row
+from gwtui.cli.output import add_output_option, narrate, print_json, print_table
+from gwtui.cli.running import hub_over, run_async
+from gwtui.cli.target import Connect, add_demo_option, reach_without_key
+from gwtui.cli.tries.command import (
+    CANCELLED,
+    read_facts_with,
+    refuse_read_only,
+    trying,
+    unknown_model,
+)
+from gwtui.cli.tries.options import add_cost_options, add_key_options, try_key
+from gwtui.cli.tries.show import refusal_code, show_refusal
+from gwtui.client.connection import Connection
+from gwtui.client.errors import GatewayError, StatusError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.chat import ChatRequest
+from gwtui.crud.resource import Scope
+from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.money import usd
+from gwtui.local.guardrail_samples import (
+    GuardrailSample,
+    SampleFileError,
+    load_samples,
+    samples_path,
+)
+from gwtui.local.paths import Paths
+from gwtui.resources.guardrails.resource import GUARDRAILS
+from gwtui.resources.guardrails.testing import NoModelError, SampleResult, run_samples, total_cost
+from gwtui.resources.tries.facts import KeyFacts, TryFacts, key_hash
+from gwtui.resources.tries.plan import cap_problem, models_of, plan_try
+from gwtui.watch.feeds.guardrails import GuardrailRow
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class GuardrailTestVerb:
+    """Runs samples one after the other; ends with 1 when one differs."""
+
+    name: str = "test"
+    help: str = "send sample prompts through a key, and compare what happens with what should"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Which guardrail, which samples, which key."""
+        parser.add_argument("id", metavar="ID", help="its identifier, or its name")
+        parser.add_argument(
+            "--samples",
+            metavar="FILE",
+            help="TOML or JSON; else those kept for this guardrail on this machine",
+        )
+        parser.add_argument("--model", metavar="AUTHOR/SLUG", help="for samples that name none")
+        add_cost_options(parser)
+        add_key_options(parser)
+        add_output_option(parser)
+        add_demo_option(parser)
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Run them; returns an exit code. Raises CommandError."""
+        paths = Paths.of_user()
+        given = _load(Path(arguments.samples)) if arguments.samples else None
+        key = try_key(arguments)
+        connect = reach_without_key(arguments, paths, management=True)
+        return run_async(lambda: _test(arguments, connect, key, given))
+
+
+VERBS = (GuardrailTestVerb(),)
+
+
+async def _test(
+    arguments: argparse.Namespace,
+    connect: Connect,
+    key: SecretStr | None,
+    given: tuple[GuardrailSample, ...] | None,
+) -> int:
+    as_json = arguments.output == "json"
+    async with connect() as connection:
+        refuse_read_only(connection, arguments)
+        try:
+            guardrail = await _identity(connection, arguments.id, key)
+            kept = samples_path(Paths.of_user().config, connection.label, guardrail)
+            samples = _load(kept) if given is None else given
+            check = _CostCheck(connection, key, arguments.max_cost)
+            async with trying(connection, key, arguments) as models:
+                run = run_samples(
+                    models, samples, guardrail, model=arguments.model, check_cost=check
+                )
+                results = [each async for each in run]
+        except GatewayError as error:
+            show_refusal(error, as_json=as_json)
+            return refusal_code(error)
+        except NoModelError as error:
+            raise exits.CommandError(f"{error}: give --model", exits.USAGE) from None
+        except asyncio.CancelledError:
+            narrate(CANCELLED)
+            raise
+    return _show(guardrail, results, as_json=as_json)
+
+
+async def _identity(connection: Connection, text: str, key: SecretStr | None) -> str:
+    """The guardrail's id. Raises CommandError and GatewayError.
+
+    Without a management key it must be given as such, and whether it binds the key is not known.
+    """
+    if connection.token is None:
+        if not _UUID.fullmatch(text):
+            raise exits.CommandError(
+                "without a management key a guardrail is found by its id only", exits.USAGE
+            )
+        narrate("whether the key falls under the guardrail is not known: no management key")
+        return text.lower()
+    async with hub_over(connection) as hub:
+        rows = await CommandReadings(hub).value(GUARDRAILS.feed(hub, Scope()))
+        row: GuardrailRow = find_row(GUARDRAILS, rows, text)
+    if key is not None:
+        async with GatewayClient(connection) as gateway:
+            if not await _binds(gateway, row, key_hash(key)):
+                narrate("the key does not fall under this guardrail: nothing will happen")
+    return row.identity
+
+
+async def _binds(gateway: GatewayClient, row: GuardrailRow, hash: str) -> bool:
+    """Whether the guardrail holds for the key: its own, its maker's, or its workspace's."""
+    try:
+        key = await gateway.keys.get(hash)
+    except StatusError:
+        return False
+    if row.is_default and row.workspace is not None and key.workspace_id == row.workspace.id:
+        return True
+    if not row.made:
+        return False
+    of_keys = await gateway.guardrails.key_assignments(row.identity)
+    if any(one.key_hash == hash for one in of_keys.items):
+        return True
+    of_members = await gateway.guardrails.member_assignments(row.identity)
+    maker = key.creator_user_id
+    return maker is not None and any(one.user_id == maker for one in of_members.items)
+
+
+@dataclass
+class _CostCheck:
+    """The maximum cost of each try; what a model costs is read once."""
+
+    connection: Connection
+    key: SecretStr | None
+    max_cost: Decimal | None
+    known: dict[tuple[str, ...], TryFacts] = field(default_factory=dict)
+
+    async def __call__(self, request: ChatRequest) -> str | None:
+        if self.max_cost is None:
+            return None
+        models = models_of(request)
+        facts = self.known.get(models)
+        if facts is None:
+            facts = await read_facts_with(self.connection, self.key, models, KeyFacts())
+            self.known[models] = facts
+        if facts.unknown:
+            return unknown_model(facts)
+        plan = plan_try(request, facts, SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
+        return cap_problem(plan, self.max_cost)
+
+
+def _load(path: Path) -> tuple[GuardrailSample, ...]:
+    try:
+        return load_samples(path)
+    except SampleFileError as error:
+        problem = str(error)
+    raise exits.CommandError(problem, exits.USAGE)
+
+
+def _show(guardrail: str, results: list[SampleResult], *, as_json: bool) -> int:
+    differ = [result for result in results if not result.passed]
+    cost = total_cost(results)
+    if as_json:
+        print_json(
+            {
+                "guardrail": guardrail,
+                "samples": [_result_json(each) for each in results],
+                "differ": len(differ),
+                "cost_usd": cost,
+            }
+        )
+    else:
+        rows = [("sample", "expected", "got", "", "cost", "why")]
+        rows += [
+            (
+                each.sample.name,
+                each.sample.expect,
+                each.got or "unknown",
+                "" if each.passed else "DIFFERS",
+                usd(each.cost),
+                each.why,
+            )
+            for each in results
+        ]
+        print_table(rows)
+        count = f"{len(differ)} of {len(results)} differ" if differ else "all as they should"
+        narrate(f"{count}; cost: {usd(cost)}")
+    return exits.FAILED if differ else exits.OK
+
+
+def _result_json(result: SampleResult) -> dict[str, Any]:
+    return {
+        "name": result.sample.name,
+        "expected": result.sample.expect,
+        "got": result.got,
+        "passed": result.passed,
+        "why": result.why,
+        "cost_usd": result.cost,
+        "generation_id": result.generation_id,
+    }

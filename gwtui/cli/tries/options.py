@@ -1,0 +1,251 @@
+"""What tries take on the command line: the key, the maximum cost, the prompt and its parameters."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import SecretStr, ValidationError
+
+from gwtui.cli.asking import NoAnswerGivenError, read_token
+from gwtui.cli.exits import USAGE, CommandError
+from gwtui.contract.chat import ChatRequest
+from gwtui.contract.embeddings import EmbeddingRequest
+from gwtui.contract.request import RequestModel, problems
+from gwtui.domain.money import parse_usd, usd
+from gwtui.domain.safe_text import safe_line
+from gwtui.local.tokens import (
+    TOKEN_VARIABLE,
+    TRY_KEY_VARIABLE,
+    TokenError,
+    take_token,
+    token_from_command,
+)
+from gwtui.resources.tries.plan import DEFAULT_MAX_COST
+
+DEFAULT_MAX_TOKENS = 512
+"""Tokens of answer that a try asks for unless somebody says otherwise: a bound of its cost."""
+MAX_PROMPT = 1024 * 1024
+"""Bytes of a prompt that are read."""
+_NONE = "none"
+_ASK = "Key to try (for this command only): "
+R = TypeVar("R", bound=RequestModel)
+
+
+def add_key_options(parser: argparse.ArgumentParser) -> None:
+    """Where the key of the try comes from."""
+    group = parser.add_argument_group("key", "the key that is tried; never an argument itself")
+    source = group.add_mutually_exclusive_group()
+    source.add_argument("--key-stdin", action="store_true", help="read the key from stdin")
+    source.add_argument(
+        "--key-command",
+        metavar="COMMAND",
+        help=f"a program that prints the key; else {TRY_KEY_VARIABLE}, else you are asked",
+    )
+
+
+def add_cost_options(parser: argparse.ArgumentParser) -> None:
+    """How much a try may cost, and whether it may be sent while read-only."""
+    parser.add_argument(
+        "--max-cost",
+        type=_max_cost,
+        default=DEFAULT_MAX_COST,
+        metavar="USD",
+        help=f"send nothing that may cost more ({usd(DEFAULT_MAX_COST)}); none for no maximum",
+    )
+    parser.add_argument(
+        "--allow-tries",
+        action="store_true",
+        help="send it although the profile is read-only: it costs money",
+    )
+
+
+def add_chat_options(parser: argparse.ArgumentParser) -> None:
+    """What is asked of a model that answers in text."""
+    _add_model_options(parser)
+    parser.add_argument("--system", metavar="TEXT", help="what the model is told before the prompt")
+    parser.add_argument("--prompt", metavar="TEXT", help="the prompt; else --file, else stdin")
+    parser.add_argument("--file", metavar="FILE", help="a file that holds the prompt")
+    parser.add_argument(
+        "--max-tokens",
+        type=int,
+        default=DEFAULT_MAX_TOKENS,
+        metavar="N",
+        help=f"at most so many tokens of answer ({DEFAULT_MAX_TOKENS}); 0 for the model's limit",
+    )
+    parser.add_argument("--temperature", type=_number, metavar="N", help="0 to 2")
+    parser.add_argument("--top-p", type=_number, metavar="N", help="0 to 1")
+    parser.add_argument("--seed", type=int, metavar="N", help="the same seed, the same answer")
+    parser.add_argument("--stream", action="store_true", help="print the answer as it comes")
+
+
+def add_embedding_options(parser: argparse.ArgumentParser) -> None:
+    """What is asked of a model that gives vectors."""
+    _add_model_options(parser)
+    parser.add_argument(
+        "--prompt",
+        action="append",
+        metavar="TEXT",
+        help="a text; may be repeated; else --file, else stdin",
+    )
+    parser.add_argument("--file", metavar="FILE", help="a file that holds the text")
+    parser.add_argument("--dimensions", type=int, metavar="N", help="length of the vectors")
+
+
+def _add_model_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", required=True, metavar="AUTHOR/SLUG", help="which model")
+    parser.add_argument(
+        "--provider",
+        action="append",
+        metavar="SLUG",
+        help="only this provider, or the endpoint of this tag; may be repeated",
+    )
+
+
+def chat_request(arguments: argparse.Namespace) -> ChatRequest:
+    """The request that the options mean. Raises CommandError."""
+    messages = [{"role": "system", "content": arguments.system}] if arguments.system else []
+    messages.append({"role": "user", "content": _prompt(arguments)})
+    given = {
+        "max_tokens": arguments.max_tokens or None,
+        "temperature": arguments.temperature,
+        "top_p": arguments.top_p,
+        "seed": arguments.seed,
+    }
+    return _validated(ChatRequest, {**_common(arguments), "messages": messages}, given)
+
+
+def embedding_request(arguments: argparse.Namespace) -> EmbeddingRequest:
+    """The request that the options mean. Raises CommandError."""
+    texts = arguments.prompt or [_prompt(arguments)]
+    if not all(text.strip() for text in texts):
+        raise _empty()
+    given = {"dimensions": arguments.dimensions}
+    return _validated(EmbeddingRequest, {**_common(arguments), "input": texts}, given)
+
+
+def _common(arguments: argparse.Namespace) -> dict[str, Any]:
+    pinned = {"provider": {"only": arguments.provider}} if arguments.provider else {}
+    return {"model": arguments.model, **pinned}
+
+
+def _validated(model: type[R], body: dict[str, Any], given: dict[str, Any]) -> R:
+    body |= {name: value for name, value in given.items() if value is not None}
+    try:
+        return model.model_validate(body)
+    except ValidationError as error:
+        refusals = "; ".join(map(str, problems(error)))
+    raise CommandError(refusals, USAGE)
+
+
+def _prompt(arguments: argparse.Namespace) -> str:
+    """The prompt from the option, the file or stdin. Raises CommandError."""
+    if arguments.prompt is not None and arguments.file is not None:
+        raise CommandError("give the prompt with --prompt or with --file, not both", USAGE)
+    if isinstance(arguments.prompt, str):
+        text = arguments.prompt
+    elif arguments.file is not None:
+        text = _from_file(Path(arguments.file))
+    elif arguments.key_stdin:
+        raise CommandError("stdin is the key's: give the prompt with --prompt or --file", USAGE)
+    elif sys.stdin.isatty():
+        raise CommandError("give a prompt with --prompt or --file, or on stdin", USAGE)
+    else:
+        text = _decoded(sys.stdin.buffer.read(MAX_PROMPT + 1), "stdin")
+    if not text.strip():
+        raise _empty()
+    return text
+
+
+def _empty() -> CommandError:
+    return CommandError("the prompt is empty: give one with --prompt, --file or on stdin", USAGE)
+
+
+def _from_file(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_PROMPT + 1)
+    except OSError as error:
+        reason = error.strerror or "cannot be read"
+    else:
+        return _decoded(content, str(path))
+    raise CommandError(f"{safe_line(path, 200)}: {reason}", USAGE)
+
+
+def _decoded(content: bytes, where: str) -> str:
+    if len(content) > MAX_PROMPT:
+        raise CommandError(f"{where}: a prompt has at most {MAX_PROMPT // 1024} KiB", USAGE)
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        pass
+    raise CommandError(f"{where}: is not UTF-8 text", USAGE)
+
+
+def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> SecretStr | None:
+    """The key from the one source that was named, else from the environment, else from a person.
+
+    None where nobody may be asked. Not to be called in an event loop. Raises CommandError.
+    """
+    # Taken in any case: no program that is started from here shall inherit it.
+    from_environment = take_token(os.environ, TRY_KEY_VARIABLE)
+    try:
+        if arguments.key_command:
+            return asyncio.run(token_from_command(_words(arguments.key_command), _environment()))
+        if arguments.key_stdin:
+            return read_token(_ASK)
+        if from_environment:
+            return SecretStr(from_environment)
+        if may_ask and sys.stdin.isatty():
+            return read_token(_ASK)
+    except (TokenError, NoAnswerGivenError) as error:
+        problem = str(error)
+    else:
+        if not may_ask:
+            return None
+        problem = f"there is no key to try: give --key-command, --key-stdin or {TRY_KEY_VARIABLE}"
+    raise CommandError(problem, USAGE)
+
+
+def _environment() -> dict[str, str]:
+    """What the command inherits: everything but the management token."""
+    return {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
+
+
+def _words(command: str) -> Sequence[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = []
+    if not words:
+        raise CommandError("--key-command: is not a command", USAGE)
+    return words
+
+
+def _max_cost(text: str) -> Decimal | None:
+    if text == _NONE:
+        return None
+    try:
+        amount = parse_usd(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error}, or none") from None
+    if amount < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return amount
+
+
+def _number(text: str) -> Decimal:
+    try:
+        number = Decimal(text)
+    except ArithmeticError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not number.is_finite():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return number

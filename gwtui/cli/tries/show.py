@@ -1,0 +1,301 @@
+"""What a try says: the answer on stdout, figures and refusals on stderr, everything as JSON.
+
+On a terminal the answer of a model goes through ``safe_text``. Another program gets it as it came.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from gwtui.cli import exits
+from gwtui.cli.output import data_on_stdout, narrate, narrate_lines, print_json, print_table
+from gwtui.client.chat_stream import AnswerDelta, ChatAnswer, ChatEvent
+from gwtui.client.errors import GatewayError, NoAnswerError, UnreadableAnswerError
+from gwtui.client.inference import EmbeddingAnswer
+from gwtui.client.refusals import refusal_details, refusal_kind, refusal_remedy
+from gwtui.contract.completion import TokenUsage
+from gwtui.contract.embeddings import EmbeddingUsage
+from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.exact_json import masked
+from gwtui.domain.guardrail_verdict import actions_of, verdict_of
+from gwtui.domain.money import grouped, usd
+from gwtui.domain.request_cost import RequestCost
+from gwtui.domain.safe_text import safe_text
+from gwtui.resources.tries.facts import TryFacts
+from gwtui.resources.tries.plan import PlannedTry, TryPlan, why_excluded
+from gwtui.resources.tries.reckoning import reckoned_chat, reckoned_embedding
+
+_MOST = 20_000_000
+"""Characters of an answer that are printed: more than the client reads."""
+
+
+class AnswerPrinter:
+    """Prints an answer, whole or piece by piece, fit for what stdout is."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stdout.isatty()
+        self._last = "\n"
+
+    def whole(self, text: str) -> None:
+        """All of it, and the end of the line."""
+        self._write(text)
+        self.end()
+
+    def piece(self, event: ChatEvent) -> None:
+        """What the event adds to the answer, if anything."""
+        if isinstance(event, AnswerDelta):
+            self._write(event.text + event.refusal)
+
+    def end(self) -> None:
+        """The end of the line, where the answer lacks it."""
+        if self._last != "\n":
+            self._write("\n")
+
+    def _write(self, text: str) -> None:
+        if not text:
+            return
+        self._last = text[-1]
+        shown = safe_text(text, _MOST, newlines=True) if self._terminal else text
+        with data_on_stdout():
+            sys.stdout.write(shown)
+
+
+def show_chat(answer: ChatAnswer, facts: TryFacts, *, as_json: bool) -> int:
+    """The figures of an answer that was printed, or all of it as JSON; returns the exit code."""
+    reckoned = reckoned_chat(facts, answer, SYSTEM_CLOCK.now())
+    if as_json:
+        print_json(chat_json(answer, reckoned))
+    else:
+        narrate_lines(_chat_lines(answer, reckoned))
+    if answer.error is None:
+        return exits.OK
+    if not as_json:
+        _tell(answer.error)
+    return refusal_code(answer.error)
+
+
+def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -> int:
+    """The vectors and what they took; returns the exit code."""
+    result = answer.result
+    usage = result.usage or EmbeddingUsage()
+    reckoned = reckoned_embedding(facts, answer, SYSTEM_CLOCK.now())
+    if as_json:
+        print_json(_embedding_json(answer, reckoned))
+        return exits.OK
+    vectors = result.data or []
+    print_table([("input", "length", "begins"), *map(_vector_row, range(len(vectors)), vectors)])
+    narrate_lines(
+        [
+            f"{result.model or 'unknown model'}, {answer.generation_id or 'no id told'}",
+            f"{grouped(usage.prompt_tokens)} tokens, {answer.elapsed_ms:.0f} ms",
+            _cost_line(usage.cost, reckoned),
+        ]
+    )
+    return exits.OK
+
+
+def show_refusal(error: GatewayError, *, as_json: bool) -> None:
+    """Why nothing was answered, and what to do."""
+    if as_json:
+        print_json({"error": error_json(error)})
+    else:
+        _tell(error)
+
+
+def show_plan(plan: TryPlan, problem: str | None, *, as_json: bool) -> int:
+    """What would happen; 1 where the request would be refused, here or there."""
+    if as_json:
+        print_json(_plan_json(plan, problem))
+    else:
+        rows = [("endpoint", "model", "key", "may cost up to")]
+        rows += [
+            (_endpoint(each), each.attempt.model.id or "", _own_key(each), usd(each.most_cost))
+            for each in plan.order
+        ]
+        print_table(rows)
+        narrate_lines(_plan_lines(plan, problem))
+    return exits.OK if plan.order and problem is None else exits.FAILED
+
+
+def refusal_code(error: GatewayError) -> int:
+    """The exit code of a try that failed so."""
+    if refusal_kind(error) == "blocked by a guardrail":
+        return exits.BLOCKED
+    if isinstance(error, NoAnswerError | UnreadableAnswerError):
+        return exits.UNKNOWN
+    return exits.FAILED
+
+
+def chat_json(answer: ChatAnswer, reckoned: RequestCost | None) -> dict[str, Any]:
+    """Everything about an answer, for programs."""
+    verdict = verdict_of(answer.metadata)
+    return {
+        "text": answer.text,
+        "reasoning": answer.reasoning or None,
+        "refusal": answer.refusal or None,
+        "tool_calls": [
+            {"id": call.id, "name": call.name, "arguments": call.arguments} for call in answer.tools
+        ],
+        "generation_id": answer.generation_id,
+        "model": answer.model,
+        "provider": answer.provider,
+        "service_tier": answer.service_tier,
+        "finish_reason": answer.finish_reason,
+        "native_finish_reason": answer.native_finish_reason,
+        "usage": masked(answer.usage.raw) if answer.usage else None,
+        "cost_usd": answer.cost,
+        "reckoned_cost_usd": reckoned.cost if reckoned else None,
+        "cost_rule": reckoned.rule if reckoned else None,
+        "first_token_ms": _rounded(answer.first_token_ms),
+        "elapsed_ms": _rounded(answer.elapsed_ms),
+        "tokens_per_second": _rounded(answer.tokens_per_second),
+        "guardrail": verdict.outcome if verdict else None,
+        "service_metadata": masked(answer.metadata.raw) if answer.metadata else None,
+        "unreadable_pieces": answer.unreadable,
+        "error": error_json(answer.error) if answer.error else None,
+    }
+
+
+def error_json(error: GatewayError) -> dict[str, Any]:
+    """A refusal, for programs."""
+    return {
+        "kind": refusal_kind(error),
+        "status": error.status,
+        "message": error.message,
+        "details": list(refusal_details(error)),
+        "remedy": refusal_remedy(error),
+        "request_id": error.request_id,
+    }
+
+
+def _embedding_json(answer: EmbeddingAnswer, reckoned: RequestCost | None) -> dict[str, Any]:
+    usage = answer.result.usage
+    return {
+        "data": [masked(vector.raw) for vector in answer.result.data or ()],
+        "generation_id": answer.generation_id,
+        "model": answer.result.model,
+        "provider": answer.result.provider,
+        "usage": masked(usage.raw) if usage else None,
+        "cost_usd": usage.cost if usage else None,
+        "reckoned_cost_usd": reckoned.cost if reckoned else None,
+        "cost_rule": reckoned.rule if reckoned else None,
+        "elapsed_ms": _rounded(answer.elapsed_ms),
+    }
+
+
+def _plan_json(plan: TryPlan, problem: str | None) -> dict[str, Any]:
+    return {
+        "left": [
+            {
+                "endpoint": each.attempt.endpoint.tag,
+                "provider": each.attempt.endpoint.provider_name,
+                "model": each.attempt.model.id,
+                "own_key": each.attempt.credential.id if each.attempt.credential else None,
+                "most_usd": each.most_cost,
+                "cost_rule": each.most.rule if each.most else None,
+            }
+            for each in plan.order
+        ],
+        "excluded": [
+            {
+                "endpoint": each.endpoint.tag,
+                "provider": each.endpoint.provider_name,
+                "model": each.model.id,
+                "reasons": list(why_excluded(each)),
+            }
+            for each in plan.excluded
+        ],
+        "most_usd": plan.most_cost,
+        "not_read": list(plan.not_read),
+        "refused": problem,
+    }
+
+
+def _plan_lines(plan: TryPlan, problem: str | None) -> Iterator[str]:
+    if not plan.order:
+        yield f"nothing left of {plan.total} endpoints: the gateway would refuse it"
+    for each in plan.excluded:
+        name = each.endpoint.tag or each.endpoint.provider_name or "an endpoint"
+        yield f"not {name}: {', '.join(why_excluded(each))}"
+    for gap in plan.not_read:
+        yield f"not known: {gap}"
+    yield f"it may cost up to {usd(plan.most_cost)}"
+    if problem is not None:
+        yield f"it would not be sent: {problem}"
+
+
+def _chat_lines(answer: ChatAnswer, reckoned: RequestCost | None) -> Iterator[str]:
+    yield ", ".join(
+        [
+            answer.model or "unknown model",
+            f"at {answer.provider or 'an unknown provider'}",
+            answer.generation_id or "no id told",
+            f"finished: {answer.finish_reason or 'not told'}",
+        ]
+    )
+    yield ", ".join(_speed(answer))
+    yield _cost_line(answer.cost, reckoned)
+    if answer.usage is not None and answer.usage.is_byok:
+        details = answer.usage.cost_details
+        listed = details.upstream_inference_cost if details else None
+        yield f"own provider key: the provider asks {usd(listed)} of its owner"
+    for call in answer.tools:
+        yield f"calls {call.name}({call.arguments})"
+    verdict = verdict_of(answer.metadata)
+    if verdict is not None:
+        yield f"guardrails: {verdict.outcome}"
+        for stage in verdict.stages:
+            did = stage.summary or " and ".join(actions_of(stage)) or "nothing"
+            yield f"  {stage.guardrail_id or stage.name}: {did}"
+    if answer.unreadable:
+        yield f"{answer.unreadable} pieces could not be read: the answer may lack them"
+
+
+def _speed(answer: ChatAnswer) -> Iterator[str]:
+    usage = answer.usage or TokenUsage()
+    yield f"{grouped(usage.prompt_tokens)} + {grouped(usage.completion_tokens)} tokens"
+    if answer.first_token_ms is not None:
+        yield f"first token after {answer.first_token_ms:.0f} ms"
+    if answer.elapsed_ms is not None:
+        yield f"{answer.elapsed_ms:.0f} ms"
+    if answer.tokens_per_second is not None:
+        yield f"{answer.tokens_per_second:.0f} tokens/s"
+
+
+def _cost_line(told: Decimal | None, reckoned: RequestCost | None) -> str:
+    cost = "cost: not told" if told is None else f"cost: {usd(told)}"
+    if reckoned is None or reckoned.cost is None:
+        return cost
+    if told is not None and told != reckoned.cost:
+        return f"{cost}, where the prices give {usd(reckoned.cost)} ({reckoned.rule})"
+    return f"{cost} ({reckoned.rule})"
+
+
+def _tell(error: GatewayError) -> None:
+    narrate(f"{refusal_kind(error)}: {error.message}")
+    narrate_lines(f"  {line}" for line in refusal_details(error))
+    narrate(refusal_remedy(error))
+
+
+def _vector_row(index: int, vector: Any) -> tuple[str, str, str]:
+    numbers = vector.embedding
+    if not isinstance(numbers, list):
+        return str(index), "unknown", "base64" if isinstance(numbers, str) else "unreadable"
+    return str(index), str(len(numbers)), ", ".join(f"{number:.4f}" for number in numbers[:4])
+
+
+def _endpoint(planned: PlannedTry) -> str:
+    endpoint = planned.attempt.endpoint
+    return endpoint.tag or endpoint.provider_name or "unknown"
+
+
+def _own_key(planned: PlannedTry) -> str:
+    credential = planned.attempt.credential
+    return "the service's" if credential is None else credential.name or credential.id or "own"
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, 1)

@@ -1,0 +1,214 @@
+"""Why a request to a model was refused, in kinds, details and what to do about it.
+
+Inference contract section 5. Statuses alone do not tell: a 403 is a spent limit, a spent budget, a
+guardrail that did its work, or a provider's moderation. Texts here quote the service and are
+hostile until ``safe_line``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from gwtui.client.errors import (
+    BadRequestError,
+    ConnectFailedError,
+    ForbiddenError,
+    GatewayError,
+    NoAnswerError,
+    NotFoundError,
+    PaymentRequiredError,
+    RateLimitedError,
+    ReadOnlyError,
+    ServerError,
+    StatusError,
+    TooLargeError,
+    UnauthorizedError,
+)
+from gwtui.contract.errors import (
+    FILTER_BY_GUARDRAIL,
+    FILTER_BY_PARAMETERS,
+    FILTER_BY_PROVIDERS,
+    Availability,
+    ErrorMetadata,
+)
+
+RefusalKind = Literal[
+    "blocked by a guardrail",
+    "no endpoint left",
+    "key limit used up",
+    "budget used up",
+    "credits needed",
+    "key not usable",
+    "unknown model",
+    "wrong operation",
+    "prompt too long",
+    "refused by moderation",
+    "too many requests",
+    "provider failed",
+    "read-only",
+    "not connected",
+    "answer lost",
+    "refused",
+]
+
+_BLOCKED = re.compile(r"request blocked\b|blocked pii detected\b", re.IGNORECASE)
+_KEY_LIMIT = re.compile(r"key limit exceeded", re.IGNORECASE)
+_BUDGET = re.compile(r"budget\b.*\b(exceeded|limit)|budget limit", re.IGNORECASE)
+_NO_MODEL = re.compile(r"not a valid model|model\b.*\b(not found|does not exist)", re.IGNORECASE)
+_OTHER_WORK = re.compile(r"does not (serve|support) this|wrong endpoint", re.IGNORECASE)
+_TOO_LONG = re.compile(r"context[ _]length|maximum context|too many tokens", re.IGNORECASE)
+_ENDPOINTS = re.compile(r"\bendpoints?\b", re.IGNORECASE)
+
+
+def metadata_of(error: GatewayError) -> ErrorMetadata:
+    """What the refusal tells besides its message; empty for what tells nothing."""
+    told = error.metadata if isinstance(error, StatusError) else {}
+    return ErrorMetadata.model_validate(dict(told))
+
+
+def refusal_kind(error: GatewayError) -> RefusalKind:
+    """What kind of refusal it is."""
+    if isinstance(error, ForbiddenError):
+        return _forbidden(error)
+    if isinstance(error, BadRequestError | TooLargeError):
+        return _bad_request(error)
+    if isinstance(error, NotFoundError):
+        return _not_found(error)
+    return next((kind for types, kind in _KINDS if isinstance(error, types)), "refused")
+
+
+_KINDS: tuple[tuple[type[GatewayError], RefusalKind], ...] = (
+    (UnauthorizedError, "key not usable"),
+    (PaymentRequiredError, "credits needed"),
+    (RateLimitedError, "too many requests"),
+    (ServerError, "provider failed"),
+    (ReadOnlyError, "read-only"),
+    (ConnectFailedError, "not connected"),
+    (NoAnswerError, "answer lost"),
+)
+
+
+def _forbidden(error: ForbiddenError) -> RefusalKind:
+    told = metadata_of(error)
+    if _BLOCKED.search(error.message) or told.patterns:
+        return "blocked by a guardrail"
+    if _KEY_LIMIT.search(error.message):
+        return "key limit used up"
+    if _BUDGET.search(error.message):
+        return "budget used up"
+    if told.reasons or told.flagged_input:
+        return "refused by moderation"
+    return "refused"
+
+
+def _bad_request(error: StatusError) -> RefusalKind:
+    told = metadata_of(error)
+    available = Availability.model_validate(dict(error.availability))
+    if available.code == "model_not_found" or _NO_MODEL.search(error.message):
+        return "unknown model"
+    if available.code == "wrong_endpoint" or _OTHER_WORK.search(error.message):
+        return "wrong operation"
+    if told.error_type == "context_length_exceeded" or _TOO_LONG.search(error.message):
+        return "prompt too long"
+    return "refused"
+
+
+def _not_found(error: NotFoundError) -> RefusalKind:
+    told = metadata_of(error)
+    routed = told.failed_routing_step or told.ineligibility_reasons or told.input_endpoint_count
+    if routed or error.availability or _ENDPOINTS.search(error.message):
+        return "no endpoint left"
+    return "unknown model"
+
+
+def refusal_details(error: GatewayError) -> tuple[str, ...]:
+    """What the refusal tells besides its message, a line each: reasons, steps, patterns, limits."""
+    told = metadata_of(error)
+    return (*_routing(told), *_content(told), *_limits(told), *_others(error))
+
+
+def _routing(told: ErrorMetadata) -> Iterator[str]:
+    for found in told.ineligibility_reasons or ():
+        count = "?" if found.endpoint_count is None else found.endpoint_count
+        where = f", set at {found.configure_url}" if found.configure_url else ""
+        yield f"{count} endpoints: {found.reason or 'no reason given'}{where}"
+    for step in told.routing_funnel or ():
+        yield f"after {step.step or 'a step'}: {step.endpoint_count} endpoints left"
+    if told.failed_routing_step:
+        yield f"nothing left at the step {told.failed_routing_step}"
+    if told.requested_providers:
+        yield f"asked for: {', '.join(told.requested_providers)}"
+    if told.available_providers:
+        yield f"there are: {', '.join(told.available_providers)}"
+
+
+def _content(told: ErrorMetadata) -> Iterator[str]:
+    if told.patterns:
+        yield f"patterns found: {', '.join(told.patterns)}"
+    if told.reasons:
+        yield f"moderation: {', '.join(told.reasons)}"
+    if told.provider_name:
+        yield f"provider: {told.provider_name}"
+    if told.provider_words:
+        yield f"the provider's words: {told.provider_words}"
+
+
+def _limits(told: ErrorMetadata) -> Iterator[str]:
+    if told.limit_source:
+        yield f"limit of: {told.limit_source}"
+    for name, value in (told.headers or {}).items():
+        yield f"{name}: {value}"
+    for prior in told.previous_errors or ():
+        yield f"tried before: {prior.provider_name or 'a provider'}: {prior.code} {prior.message}"
+
+
+def _others(error: GatewayError) -> Iterator[str]:
+    available = error.availability if isinstance(error, StatusError) else {}
+    if available and (models := Availability.model_validate(dict(available)).fallback_models):
+        yield f"models that could serve it: {', '.join(models)}"
+
+
+_STEPS: Mapping[str, str] = {
+    FILTER_BY_GUARDRAIL: "a guardrail or data policy leaves no endpoint: gwtui model-guardrails "
+    "list --model MODEL says which one, or choose another model",
+    FILTER_BY_PROVIDERS: "none of the providers that were asked for serves this model: leave out "
+    "--provider, or see gwtui endpoints list --model MODEL",
+    FILTER_BY_PARAMETERS: "no endpoint supports every parameter of the request: leave some out",
+}
+
+_REMEDIES: Mapping[RefusalKind, str] = {
+    "blocked by a guardrail": "the guardrail did its work: nothing was sent to a model",
+    "no endpoint left": "see gwtui endpoints list --model MODEL, and the key's guardrails",
+    "key limit used up": "raise the key's limit or wait until it resets: gwtui keys get KEY",
+    "budget used up": "raise the budget or wait until it resets: gwtui budgets list",
+    "credits needed": "buy credits, or ask for fewer tokens with --max-tokens",
+    "key not usable": "use an inference key that exists, is enabled and has not expired; a "
+    "management key cannot send requests to models",
+    "unknown model": "check its name, author/slug: gwtui models list --filter WORD",
+    "wrong operation": "the model does something else: gwtui try chat needs one that answers in "
+    "text, gwtui try embed one that gives vectors",
+    "prompt too long": "shorten the prompt, or choose a model with a larger context",
+    "refused by moderation": "the provider refused the content: reword it or choose another model",
+    "too many requests": "wait and try again",
+    "provider failed": "try again, or choose another provider with --provider",
+    "read-only": "nothing was sent; --allow-tries sends it all the same, and costs money",
+    "not connected": "nothing was sent: check the address and the network",
+    "answer lost": "it may be billed all the same: look at the key's usage before trying again",
+    "refused": "change what the message names, and try again",
+}
+
+
+def refusal_remedy(error: GatewayError) -> str:
+    """What to do, in one sentence."""
+    told = metadata_of(error)
+    if told.remedy_hint:
+        return told.remedy_hint
+    kind = refusal_kind(error)
+    if kind == "no endpoint left" and (step := _STEPS.get(told.failed_routing_step or "")):
+        return step
+    wait = getattr(error, "retry_after", None)
+    if kind == "too many requests" and wait:
+        return f"wait {wait:g} s and try again"
+    return _REMEDIES[kind]

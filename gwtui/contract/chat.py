@@ -1,0 +1,280 @@
+"""What POST /chat/completions takes: inference contract section 2.
+
+The answers are in completion.py, the provider object in routing.py.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Literal, NotRequired, Self
+
+from pydantic import ConfigDict, Field, JsonValue, model_validator
+from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
+
+from gwtui.contract.request import RequestModel
+from gwtui.contract.routing import ProviderPreferences
+from gwtui.contract.scalars import AnyNumber, NumberBounds
+
+JsonObject = dict[str, JsonValue]
+Text = Annotated[str, Field(min_length=1)]
+ShortName = Annotated[str, Field(min_length=1, max_length=64)]
+SessionId = Annotated[str, Field(max_length=256)]
+TokenCount = Annotated[int, Field(ge=1)]
+Temperature = Annotated[Decimal, NumberBounds(0, 2)]
+Share = Annotated[Decimal, NumberBounds(0, 1)]
+Penalty = Annotated[Decimal, NumberBounds(-2, 2)]
+LabelKey = Annotated[str, Field(max_length=64)]
+LabelValue = Annotated[str, Field(max_length=512)]
+
+Role = Literal["system", "user", "assistant", "developer", "tool"]
+ServiceTier = Literal["auto", "default", "fast", "flex", "priority", "scale", "ultrafast"]
+ReasoningEffort = Literal["max", "xhigh", "high", "medium", "low", "minimal", "none"]
+
+MODEL_SUFFIXES = (":free", ":nitro", ":floor", ":exacto", ":extended", ":thinking")
+"""What may follow a model's author/slug, and changes how it is routed or which variant serves."""
+
+
+class TextPart(RequestModel):
+    """A text among the parts of a message."""
+
+    type: Literal["text"] = Field(description="kind of part")
+    text: str = Field(description="the text", repr=False)
+
+
+class MediaPart(RequestModel):
+    """An image, sound, file or video among the parts of a message."""
+
+    type: Literal["image_url", "input_audio", "file", "video_url"] = Field(
+        description="kind of part; the object stands in the field of this name"
+    )
+    image_url: JsonObject = Field(default_factory=dict, description="url, detail", repr=False)
+    input_audio: JsonObject = Field(default_factory=dict, description="data, format", repr=False)
+    file: JsonObject = Field(
+        default_factory=dict, description="filename, file_data or file_id", repr=False
+    )
+    video_url: JsonObject = Field(default_factory=dict, description="url", repr=False)
+
+    @model_validator(mode="after")
+    def _holds_its_kind(self) -> Self:
+        if self.type not in self.model_fields_set:
+            raise PydanticCustomError(
+                "part_empty", "a part of type {type} needs a field {type}", {"type": self.type}
+            )
+        return self
+
+
+Part = Annotated[TextPart | MediaPart, Field(discriminator="type")]
+
+
+class CalledFunction(RequestModel):
+    """The function that the model called; ``arguments`` is JSON as text."""
+
+    name: str = Field(description="which function")
+    arguments: str = Field(description="its arguments, JSON as text", repr=False)
+
+
+class PriorToolCall(RequestModel):
+    """A call that an earlier answer of the model made."""
+
+    id: str = Field(description="identifier of the call")
+    type: Literal["function"] = Field(description="kind of tool")
+    function: CalledFunction = Field(description="what was called")
+
+
+class Message(RequestModel):
+    """One message of the conversation."""
+
+    role: Role = Field(description="who says it")
+    content: str | list[Part] | None = Field(None, description="text, or parts", repr=False)
+    name: str | None = Field(None, description="name of the participant")
+    tool_call_id: str | None = Field(None, description="the call that a tool message answers")
+    tool_calls: list[PriorToolCall] | None = Field(None, description="calls that the model made")
+    refusal: str | None = Field(None, description="why the model did not answer", repr=False)
+    reasoning: str | None = Field(None, description="the model's thoughts", repr=False)
+    reasoning_details: list[JsonObject] | None = Field(
+        None, description="the model's thoughts in parts", repr=False
+    )
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.role == "tool" and not self.tool_call_id:
+            raise PydanticCustomError("tool_call_id", "a tool message needs a tool_call_id")
+        if self.content is None and self.role != "assistant":
+            raise PydanticCustomError("content", "a message needs content")
+        return self
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Every text of the content, in order."""
+        if isinstance(self.content, str):
+            return (self.content,)
+        return tuple(part.text for part in self.content or () if isinstance(part, TextPart))
+
+
+class SchemaFormat(TypedDict):
+    """The schema that an answer is to keep."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[misc]
+
+    name: ShortName
+    schema: NotRequired[JsonObject | None]
+    strict: NotRequired[bool | None]
+    description: NotRequired[str | None]
+
+
+class ResponseFormat(RequestModel):
+    """The form that an answer is to have."""
+
+    type: Literal["text", "json_object", "json_schema", "grammar", "python"] = Field(
+        description="kind of answer"
+    )
+    json_schema: SchemaFormat | None = Field(None, description="schema of a json_schema answer")
+    grammar: str | None = Field(None, description="grammar of a grammar answer")
+
+    @model_validator(mode="after")
+    def _has_its_schema(self) -> Self:
+        if self.type == "json_schema" and self.json_schema is None:
+            raise PydanticCustomError("json_schema", "type json_schema needs a json_schema")
+        return self
+
+
+class FunctionRequest(RequestModel):
+    """A function that the model may call."""
+
+    name: ShortName = Field(description="name of the function")
+    description: str | None = Field(None, description="what it does")
+    parameters: JsonObject | None = Field(None, description="JSON schema of its arguments")
+    strict: bool | None = Field(None, description="keep the schema exactly")
+
+
+class ToolRequest(RequestModel):
+    """A function, or a tool that the service itself runs (``service:`` and its name)."""
+
+    type: Text = Field(description="function, or the name of a server tool")
+    function: FunctionRequest | None = Field(None, description="the function")
+    parameters: JsonObject | None = Field(None, description="settings of a server tool")
+
+    @model_validator(mode="after")
+    def _has_its_function(self) -> Self:
+        if self.type == "function" and self.function is None:
+            raise PydanticCustomError("function", "a tool of type function needs a function")
+        return self
+
+
+class ChosenFunction(RequestModel):
+    """The name of a function."""
+
+    name: Text = Field(description="name of the function")
+
+
+class ChosenTool(RequestModel):
+    """The one tool that the model must call."""
+
+    type: Literal["function"] = Field(description="kind of tool")
+    function: ChosenFunction = Field(description="the function")
+
+
+class ReasoningRequest(RequestModel):
+    """How much a model thinks before it answers."""
+
+    effort: ReasoningEffort | None = Field(None, description="how much")
+    summary: Literal["auto", "concise", "detailed"] | None = Field(
+        None, description="how its thoughts are summed up"
+    )
+    max_tokens: TokenCount | None = Field(
+        None,
+        description="at most so many tokens of thoughts",
+        json_schema_extra={"x-unit": "tokens"},
+    )
+    exclude: bool | None = Field(None, description="think, but do not show it")
+    enabled: bool | None = Field(None, description="whether to think at all")
+
+
+class DebugRequest(RequestModel):
+    """What a stream tells besides the answer."""
+
+    echo_upstream_body: bool | None = Field(
+        None, description="begin with the request as the provider gets it; streams only"
+    )
+
+
+class ChatRequest(RequestModel):
+    """Body of POST /chat/completions. Absent parameters are the endpoint's own."""
+
+    messages: Annotated[list[Message], Field(min_length=1)] = Field(
+        description="the conversation so far", repr=False
+    )
+    model: Text = Field("", description="author/slug; the account's default when not given")
+    models: list[Text] | None = Field(None, description="models tried next, in order")
+    provider: ProviderPreferences | None = Field(None, description="which endpoints may serve it")
+    service_tier: ServiceTier | None = Field(None, description="tier of the endpoint")
+    max_completion_tokens: TokenCount | None = Field(
+        None, description="at most so many tokens of answer", json_schema_extra={"x-unit": "tokens"}
+    )
+    max_tokens: TokenCount | None = Field(
+        None,
+        description="older name of max_completion_tokens",
+        json_schema_extra={"x-unit": "tokens", "deprecated": True},
+    )
+    temperature: Temperature | None = Field(None, description="how freely words are drawn, 0 to 2")
+    top_p: Share | None = Field(None, description="draw from this share of likely words, 0 to 1")
+    frequency_penalty: Penalty | None = Field(None, description="against frequent words, -2 to 2")
+    presence_penalty: Penalty | None = Field(None, description="against repeated words, -2 to 2")
+    seed: int | None = Field(None, description="the same seed gives the same answer")
+    stop: str | Annotated[list[str], Field(max_length=4)] | None = Field(
+        None, description="end before any of these texts"
+    )
+    stream: bool | None = Field(False, description="send the answer piece by piece")
+    stream_options: JsonObject | None = Field(None, description="no effect: usage always comes")
+    response_format: ResponseFormat | None = Field(None, description="form of the answer")
+    tools: list[ToolRequest] | None = Field(None, description="what the model may call")
+    tool_choice: Literal["none", "auto", "required"] | ChosenTool | None = Field(
+        None, description="whether the model calls a tool"
+    )
+    parallel_tool_calls: bool | None = Field(None, description="several calls at once")
+    reasoning: ReasoningRequest | None = Field(None, description="thoughts before the answer")
+    reasoning_effort: ReasoningEffort | None = Field(None, description="how much thought")
+    user: str | None = Field(None, description="your own identifier of the user")
+    session_id: SessionId | None = Field(None, description="what belongs together")
+    metadata: Annotated[dict[LabelKey, LabelValue], Field(max_length=16)] | None = Field(
+        None, description="your own labels"
+    )
+    trace: JsonObject | None = Field(None, description="where the request belongs in a trace")
+    debug: DebugRequest | None = Field(None, description="what to tell besides the answer")
+    cache_control: JsonObject | None = Field(None, description="what to cache")
+    deferred_tools: JsonValue = Field(None, description="tools that are loaded when needed")
+    image_config: JsonObject | None = Field(None, description="form of images")
+    prediction: JsonObject | None = Field(None, description="what the answer is likely to be")
+    prompt_cache_options: JsonObject | None = Field(None, description="how to cache")
+    prompt_cache_key: str | None = Field(None, description="what is cached together")
+    logit_bias: dict[str, AnyNumber] | None = Field(None, description="token -> bias")
+    logprobs: bool | None = Field(None, description="tell probabilities")
+    top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = Field(
+        None, description="so many probabilities for each token, 0 to 20"
+    )
+    min_p: AnyNumber | None = Field(None, description="least probability of a word")
+    top_a: AnyNumber | None = Field(None, description="draw from words about as likely")
+    top_k: int | None = Field(None, description="draw from so many words")
+    repetition_penalty: AnyNumber | None = Field(None, description="against repetition")
+    modalities: list[Literal["text", "image", "audio"]] | None = Field(
+        None, description="kinds of output"
+    )
+    plugins: list[JsonObject] | None = Field(None, description="plugins, each with an id")
+    stop_server_tools_when: list[JsonObject] | None = Field(
+        None, description="when server tools end"
+    )
+
+    @model_validator(mode="after")
+    def _one_effort(self) -> Self:
+        asked = self.reasoning.effort if self.reasoning else None
+        if asked and self.reasoning_effort and asked != self.reasoning_effort:
+            raise PydanticCustomError(
+                "reasoning_effort", "reasoning.effort and reasoning_effort differ: give one"
+            )
+        return self
+
+    @property
+    def output_limit(self) -> int | None:
+        """At most so many tokens of answer; None when the request does not say."""
+        return self.max_completion_tokens or self.max_tokens

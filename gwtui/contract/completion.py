@@ -1,0 +1,228 @@
+"""What POST /chat/completions answers, whole and piece by piece: inference contract section 4."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gwtui.contract.errors import ErrorDetail
+from gwtui.contract.response import ResponseModel, wire
+from gwtui.contract.scalars import Number
+
+FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter", "error")
+STRATEGIES = ("direct", "fallback", "alias", "auto", "free")
+STREAM_END = "[DONE]"
+"""The data of the event that ends a stream; it may be missing."""
+GENERATION_ID = "X-Generation-Id"
+"""The header of an answer that names the generation; on every served request to a model."""
+
+
+class FunctionCall(ResponseModel):
+    """A function that the model calls. In a stream each piece may lack either part."""
+
+    name: str | None = wire("which function", optional=True)
+    arguments: str | None = wire("its arguments, JSON as text", optional=True)
+
+
+class ToolCall(ResponseModel):
+    """A call of a tool. ``index`` says in a stream which call a piece belongs to."""
+
+    index: int | None = wire("which call", optional=True)
+    id: str | None = wire("identifier of the call", optional=True)
+    type: str | None = wire("kind of tool", optional=True, known=("function",))
+    function: FunctionCall | None = wire("what is called", optional=True)
+
+
+class ChatMessage(ResponseModel):
+    """What the model says, whole."""
+
+    role: str | None = wire("who says it", known=("assistant",))
+    content: str | list[Any] | None = wire("the answer", nullable=True, optional=True)
+    refusal: str | None = wire("why there is no answer", nullable=True, optional=True)
+    reasoning: str | None = wire("the thoughts before it", nullable=True, optional=True)
+    reasoning_details: list[Any] | None = wire(
+        "the thoughts in parts", nullable=True, optional=True
+    )
+    tool_calls: list[ToolCall] | None = wire("calls of tools", nullable=True, optional=True)
+    images: list[Any] | None = wire("images", nullable=True, optional=True)
+    audio: dict[str, Any] | None = wire("sound", nullable=True, optional=True)
+
+
+class ChatDelta(ResponseModel):
+    """What a chunk adds to the message; every field may be absent."""
+
+    role: str | None = wire("who says it", nullable=True, optional=True)
+    content: str | None = wire("the next piece of the answer", nullable=True, optional=True)
+    refusal: str | None = wire("the next piece of a refusal", nullable=True, optional=True)
+    reasoning: str | None = wire("the next piece of the thoughts", nullable=True, optional=True)
+    reasoning_details: list[Any] | None = wire(
+        "the thoughts in parts", nullable=True, optional=True
+    )
+    tool_calls: list[ToolCall] | None = wire("pieces of calls", nullable=True, optional=True)
+    audio: dict[str, Any] | None = wire("the next piece of sound", nullable=True, optional=True)
+
+
+class ChatChoice(ResponseModel):
+    """One answer of a result."""
+
+    index: int | None = wire("which answer")
+    finish_reason: str | None = wire("why it ended", nullable=True, known=FINISH_REASONS)
+    native_finish_reason: str | None = wire(
+        "the provider's word for it", nullable=True, optional=True
+    )
+    message: ChatMessage | None = wire("what the model says")
+    logprobs: dict[str, Any] | None = wire("probabilities", nullable=True, optional=True)
+    error: ErrorDetail | None = wire("why it broke off", nullable=True, optional=True)
+
+
+class ChunkChoice(ResponseModel):
+    """The next piece of one answer of a stream."""
+
+    index: int | None = wire("which answer")
+    delta: ChatDelta | None = wire("what it adds")
+    finish_reason: str | None = wire(
+        "why it ended, null until then", nullable=True, known=FINISH_REASONS
+    )
+    native_finish_reason: str | None = wire(
+        "the provider's word for it", nullable=True, optional=True
+    )
+    logprobs: dict[str, Any] | None = wire("probabilities", nullable=True, optional=True)
+
+
+class CostDetails(ResponseModel):
+    """What the provider asks. Amounts are USD."""
+
+    upstream_inference_cost: Number | None = wire(
+        "list price on an own provider key", unit="USD", nullable=True, optional=True
+    )
+    upstream_inference_prompt_cost: Number | None = wire("of the prompt", unit="USD")
+    upstream_inference_completions_cost: Number | None = wire("of the answer", unit="USD")
+    server_tool_cost: Number | None = wire(
+        "of server tools", unit="USD", nullable=True, optional=True
+    )
+
+
+class PromptTokensDetails(ResponseModel):
+    """Parts of the prompt tokens."""
+
+    cached_tokens: int | None = wire("read from a cache", nullable=True, optional=True)
+    cache_write_tokens: int | None = wire("written to a cache", nullable=True, optional=True)
+    audio_tokens: int | None = wire("of sound", nullable=True, optional=True)
+    video_tokens: int | None = wire("of video", nullable=True, optional=True)
+
+
+class CompletionTokensDetails(ResponseModel):
+    """Parts of the completion tokens."""
+
+    reasoning_tokens: int | None = wire("of thoughts", nullable=True, optional=True)
+    audio_tokens: int | None = wire("of sound", nullable=True, optional=True)
+
+
+class TokenUsage(ResponseModel):
+    """What a request used, in the provider's own tokens, and what it cost."""
+
+    prompt_tokens: int | None = wire("of the prompt", unit="tokens")
+    completion_tokens: int | None = wire("of the answer, thoughts included", unit="tokens")
+    total_tokens: int | None = wire("both", unit="tokens")
+    cost: Number | None = wire("spent credits", unit="USD", nullable=True, optional=True)
+    is_byok: bool | None = wire("whether an own provider key was used", optional=True)
+    cost_details: CostDetails | None = wire("what the provider asks", nullable=True, optional=True)
+    prompt_tokens_details: PromptTokensDetails | None = wire(
+        "parts of the prompt", nullable=True, optional=True
+    )
+    completion_tokens_details: CompletionTokensDetails | None = wire(
+        "parts of the answer", nullable=True, optional=True
+    )
+    server_tool_use_details: dict[str, Any] | None = wire(
+        "server tools that ran", nullable=True, optional=True
+    )
+
+
+class AvailableEndpoint(ResponseModel):
+    """An endpoint that was left after all filters."""
+
+    provider: str | None = wire("display name of the provider")
+    model: str | None = wire("model identifier")
+    selected: bool | None = wire("whether it served the request")
+
+
+class AvailableEndpoints(ResponseModel):
+    """The endpoints that could have served the request."""
+
+    total: int | None = wire("how many there are")
+    available: list[AvailableEndpoint] | None = wire("those that were left")
+
+
+class EndpointAttempt(ResponseModel):
+    """One endpoint that was asked."""
+
+    provider: str | None = wire("display name of the provider")
+    model: str | None = wire("model identifier")
+    status: int | None = wire("what it answered", nullable=True)
+
+
+class PipelineStage(ResponseModel):
+    """What one step before the model did, such as a guardrail."""
+
+    type: str | None = wire("kind of step", known=("guardrail",))
+    name: str | None = wire("name of the step")
+    summary: str | None = wire("what it did, in words", nullable=True, optional=True)
+    data: dict[str, Any] | None = wire("what it found", nullable=True, optional=True)
+    guardrail_id: str | None = wire("uuid of the guardrail", nullable=True, optional=True)
+    guardrail_scope: str | None = wire("what it is assigned to", nullable=True, optional=True)
+
+
+class ServiceMetadata(ResponseModel):
+    """How the service handled a request; only for whom asks, in a stream with the last chunk."""
+
+    requested: str | None = wire("the model that was asked for")
+    strategy: str | None = wire("how the model was found", known=STRATEGIES)
+    region: str | None = wire("where it was processed", nullable=True)
+    summary: str | None = wire("what happened, in words", nullable=True)
+    attempt: int | None = wire("which attempt answered, 0 when no provider was reached")
+    is_byok: bool | None = wire("whether an own provider key was used")
+    endpoints: AvailableEndpoints | None = wire("what could have served it")
+    attempts: list[EndpointAttempt] | None = wire("what was asked", nullable=True, optional=True)
+    generation_time: Number | None = wire(
+        "time of generation", unit="ms", nullable=True, optional=True
+    )
+    pipeline: list[PipelineStage] | None = wire(
+        "what happened before the model", nullable=True, optional=True
+    )
+
+
+class ChatResult(ResponseModel):
+    """A whole answer."""
+
+    id: str | None = wire("generation id")
+    object: str | None = wire("kind of answer", known=("chat.completion",))
+    created: int | None = wire("Unix timestamp, seconds")
+    model: str | None = wire("the model that answered")
+    provider: str | None = wire("display name of the provider", nullable=True, optional=True)
+    choices: list[ChatChoice] | None = wire("the answers")
+    system_fingerprint: str | None = wire("the provider's version", nullable=True)
+    service_tier: str | None = wire("tier that served it", nullable=True, optional=True)
+    usage: TokenUsage | None = wire("what it used", optional=True)
+    service_metadata: ServiceMetadata | None = wire(
+        "how it was handled", nullable=True, optional=True
+    )
+
+
+class ChatChunk(ResponseModel):
+    """One event of a stream. Usage comes once, with or without a choice beside it."""
+
+    id: str | None = wire("generation id")
+    object: str | None = wire("kind of answer", known=("chat.completion.chunk",))
+    created: int | None = wire("Unix timestamp, seconds")
+    model: str | None = wire("the model that answers")
+    provider: str | None = wire("display name of the provider", nullable=True, optional=True)
+    choices: list[ChunkChoice] | None = wire("the next pieces")
+    system_fingerprint: str | None = wire("the provider's version", nullable=True, optional=True)
+    service_tier: str | None = wire("tier that serves it", nullable=True, optional=True)
+    usage: TokenUsage | None = wire("what it used", nullable=True, optional=True)
+    error: ErrorDetail | None = wire(
+        "why the stream ends; its status stays 200", nullable=True, optional=True
+    )
+    service_metadata: ServiceMetadata | None = wire(
+        "how it was handled", nullable=True, optional=True
+    )
+    debug: dict[str, Any] | None = wire("what was asked to be told", nullable=True, optional=True)

@@ -1,0 +1,129 @@
+"""Sample prompts of a guardrail, each with what should happen to it: a file of the person's own.
+
+    [[samples]]
+    name = "mail address"
+    prompt = "Write to ana@example.com"
+    expect = "redact"               # pass, flag, redact, block or no endpoint
+    model = "northwind/atlas-large" # may be left out
+
+The same as JSON is ``{"samples": [{"name": ..., "prompt": ..., "expect": ...}]}``. Those that are
+kept for a guardrail are in a private file for each profile and guardrail: prompts may be personal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+from pydantic import Field, ValidationError
+
+from gwtui.contract.request import RequestModel, problems
+from gwtui.domain.guardrail_verdict import Outcome
+from gwtui.domain.safe_text import safe_line
+from gwtui.local.jsonl import replace_file
+from gwtui.local.paths import PrivateDirectoryError, ensure_private
+from gwtui.local.user_file import not_toml
+
+MOST_SAMPLES = 200
+_MAX_BYTES = 1024 * 1024
+_DIRECTORY = "guardrail-samples"
+_FIELD = re.compile(r"samples\.(\d+)\.?(.*)")
+
+
+class SampleFileError(Exception):
+    """The samples cannot be read or written; the message names the file, the sample, the fault."""
+
+
+class GuardrailSample(RequestModel):
+    """One prompt and what should happen to it. ``model`` where another is meant than for all."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)] = Field(description="what it shows")
+    prompt: Annotated[str, Field(min_length=1, max_length=100_000)] = Field(
+        description="what is sent", repr=False
+    )
+    expect: Outcome = Field(description="what should happen")
+    model: Annotated[str, Field(min_length=1)] | None = Field(None, description="author/slug")
+
+
+class _SampleBook(RequestModel):
+    samples: Annotated[list[GuardrailSample], Field(min_length=1, max_length=MOST_SAMPLES)]
+
+
+def samples_path(config: Path, profile: str, guardrail_id: str) -> Path:
+    """Where the samples of a guardrail are kept for a profile, whether there are any or not."""
+    name = "@".join(quote(part, safe="") for part in (guardrail_id, profile or "none"))
+    return config / _DIRECTORY / f"{name}.toml"
+
+
+def load_samples(path: Path) -> tuple[GuardrailSample, ...]:
+    """The samples of a file, TOML or (``.json``) JSON. Raises SampleFileError."""
+    text = _text(path)
+    try:
+        body = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        problem = not_toml(path, text, error)
+    except (ValueError, RecursionError):
+        problem = f"{path}: is not valid JSON"
+    else:
+        return tuple(_checked(path, body).samples)
+    raise SampleFileError(problem)
+
+
+def save_samples(path: Path, samples: Sequence[GuardrailSample]) -> None:
+    """Write the samples in the place of any earlier ones, readable by their owner only.
+
+    Raises SampleFileError.
+    """
+    import tomlkit  # noqa: PLC0415 - only for writing
+
+    document = tomlkit.document()
+    tables = tomlkit.aot()
+    for sample in samples:
+        tables.append(tomlkit.item(sample.body()))
+    document.append("samples", tables)
+    try:
+        ensure_private(path.parent)
+        replace_file(path, tomlkit.dumps(document).encode())
+    except PrivateDirectoryError as error:
+        problem = str(error)
+    except OSError as error:
+        problem = f"{path}: {error.strerror or 'cannot be written'}"
+    else:
+        return
+    raise SampleFileError(problem)
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MAX_BYTES + 1)
+        if len(content) <= _MAX_BYTES:
+            return content.decode()
+        problem = f"is larger than {_MAX_BYTES // 1024} KiB"
+    except OSError as error:
+        problem = (error.strerror or "cannot be read").lower()
+    except UnicodeDecodeError:
+        problem = "is not UTF-8 text"
+    raise SampleFileError(f"{path}: {problem}")
+
+
+def _checked(path: Path, body: object) -> _SampleBook:
+    try:
+        book = _SampleBook.model_validate(body)
+    except ValidationError as error:
+        told = problems(error)[0]
+        found = _FIELD.fullmatch(told.field)
+        where = f"sample {int(found[1]) + 1}: {found[2]}" if found else told.field
+        problem = f"{path}: {where}: {told.message}" if where else f"{path}: {told.message}"
+    else:
+        names = [sample.name for sample in book.samples]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is None:
+            return book
+        problem = f"{path}: two samples are called {safe_line(twice, 80)!r}"
+    raise SampleFileError(problem)

@@ -1,0 +1,138 @@
+"""Running the samples of a guardrail: what should happen to each, and what did."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from gwtui.client.chat_stream import ChatAnswer
+from gwtui.client.errors import GatewayError
+from gwtui.client.inference import Inference
+from gwtui.client.refusals import RefusalKind, refusal_kind, refusal_remedy
+from gwtui.contract.chat import ChatRequest
+from gwtui.contract.completion import PipelineStage
+from gwtui.domain.guardrail_verdict import OUTCOMES, Outcome, actions_of, verdict_of
+from gwtui.local.guardrail_samples import GuardrailSample
+
+SAMPLE_TOKENS = 16
+"""Tokens of answer that a sample asks for: the verdict is on the prompt, the answer only costs."""
+_STOPS: frozenset[RefusalKind] = frozenset(
+    {"key not usable", "credits needed", "not connected", "read-only"}
+)
+"""Refusals that all samples would meet: the first one ends the run."""
+
+CostCheck = Callable[[ChatRequest], Awaitable[str | None]]
+"""Why a request may not be sent, None when it may: the maximum cost of a try."""
+
+
+class NoModelError(Exception):
+    """A sample names no model, and none is given for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleResult:
+    """What became of a sample.
+
+    ``got`` is None when that is not known: it failed for another reason, was not sent, or the
+    service tells nothing of its guardrails; ``why`` says so, or what the guardrail did. ``cost`` is
+    USD, 0 for what was refused, None when it is not known.
+    """
+
+    sample: GuardrailSample
+    got: Outcome | None
+    why: str = ""
+    cost: Decimal | None = Decimal(0)
+    generation_id: str | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether what should happen did."""
+        return self.got == self.sample.expect
+
+
+async def run_samples(
+    models: Inference,
+    samples: Iterable[GuardrailSample],
+    guardrail_id: str,
+    *,
+    model: str | None = None,
+    check_cost: CostCheck | None = None,
+) -> AsyncIterator[SampleResult]:
+    """Send each sample once, one after the other, and tell what became of it.
+
+    ``model`` is for samples that name none. Raises GatewayError for what all of them would meet,
+    and NoModelError, before anything is sent, when a sample has no model.
+    """
+    listed = list(samples)
+    nameless = next((one.name for one in listed if not (one.model or model)), None)
+    if nameless is not None:
+        raise NoModelError(f"the sample {nameless} names no model, and none is given for all")
+    for sample in listed:
+        yield await _run(models, sample, guardrail_id, sample.model or model or "", check_cost)
+
+
+def total_cost(results: Sequence[SampleResult]) -> Decimal | None:
+    """What the run cost in USD; None when a part of it is not known."""
+    if any(result.cost is None for result in results):
+        return None
+    return sum((result.cost or Decimal(0) for result in results), Decimal(0))
+
+
+async def _run(
+    models: Inference,
+    sample: GuardrailSample,
+    guardrail_id: str,
+    model: str,
+    check_cost: CostCheck | None,
+) -> SampleResult:
+    request = ChatRequest.model_validate(
+        {
+            "model": model,
+            "messages": [{"role": "user", "content": sample.prompt}],
+            "max_tokens": SAMPLE_TOKENS,
+        }
+    )
+    problem = await check_cost(request) if check_cost is not None else None
+    if problem is not None:
+        return SampleResult(sample, None, f"not sent: {problem}")
+    try:
+        answer = await models.chat(request)
+    except GatewayError as error:
+        if refusal_kind(error) in _STOPS:
+            raise
+        return _refused(sample, error)
+    return _served(sample, answer, guardrail_id)
+
+
+def _refused(sample: GuardrailSample, error: GatewayError) -> SampleResult:
+    kind = refusal_kind(error)
+    got: Outcome | None = None
+    if kind == "blocked by a guardrail":
+        got = "block"
+    elif kind == "no endpoint left":
+        got = "no endpoint"
+    why = error.message if got else f"{kind}: {error.message}; {refusal_remedy(error)}"
+    return SampleResult(sample, got, why, Decimal(0) if error.effect == "none" else None)
+
+
+def _served(sample: GuardrailSample, answer: ChatAnswer, guardrail_id: str) -> SampleResult:
+    verdict = verdict_of(answer.metadata)
+    if verdict is None:
+        why = "the gateway tells nothing of its guardrails"
+        return SampleResult(sample, None, why, answer.cost, answer.generation_id)
+    own = [stage for stage in verdict.stages if _is_of(stage, guardrail_id)]
+    found = [action for stage in own for action in actions_of(stage)]
+    got: Outcome = max(found, key=OUTCOMES.index, default="pass")
+    told = [stage.summary or stage.name or "" for stage in own]
+    others = len(verdict.stages) - len(own)
+    if others:
+        told.append(f"{others} step(s) of other guardrails acted, too")
+    return SampleResult(
+        sample, got, "; ".join(filter(None, told)), answer.cost, answer.generation_id
+    )
+
+
+def _is_of(stage: PipelineStage, guardrail_id: str) -> bool:
+    """A stage that names no guardrail may be of this one."""
+    return stage.guardrail_id is None or stage.guardrail_id.lower() == guardrail_id.lower()

@@ -1,0 +1,161 @@
+"""What a request would meet before it is sent: endpoints left, why others are not, cost at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from gwtui.contract.chat import ChatRequest
+from gwtui.contract.embeddings import EmbeddingRequest
+from gwtui.contract.routing import ProviderPreferences
+from gwtui.contract.values import SUPPORTED_PARAMETERS
+from gwtui.domain.money import usd
+from gwtui.domain.request_cost import (
+    ByokUse,
+    RequestCost,
+    most_it_may_cost,
+    output_tokens_at_most,
+    prompt_tokens_at_most,
+)
+from gwtui.domain.route_order import Chance
+from gwtui.domain.routing import (
+    ExcludedEndpoint,
+    RouteAttempt,
+    RouteReason,
+    RouteRequest,
+    model_asked,
+)
+from gwtui.resources.tries.facts import TryFacts
+
+TryRequest = ChatRequest | EmbeddingRequest
+
+DEFAULT_MAX_COST = Decimal("0.05")
+"""USD that one try may cost unless somebody says otherwise."""
+_BYTES_PER_TOKEN = 4
+"""About, for an honest guess of a prompt's length; bounds are reckoned with 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTry:
+    """An endpoint that may serve the request; ``most`` is what that costs at most.
+
+    On an own provider key, what its provider asks counts, too.
+    """
+
+    attempt: RouteAttempt
+    most: RequestCost | None
+
+    @property
+    def most_cost(self) -> Decimal | None:
+        """In USD; None when a price or a length is not known."""
+        if self.most is None or self.most.cost is None:
+            return None
+        return self.most.cost + (self.most.upstream_cost or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class TryPlan:
+    """What would happen. ``order`` is that of trial, though the first is often drawn by chance.
+
+    ``not_read`` names what the plan does not know, in words.
+    """
+
+    order: tuple[PlannedTry, ...]
+    excluded: tuple[ExcludedEndpoint, ...]
+    unknown_models: tuple[str, ...]
+    not_read: tuple[str, ...]
+
+    @property
+    def most_cost(self) -> Decimal | None:
+        """The most that it may cost wherever it goes, in USD; None when that is not known."""
+        costs = [each.most_cost for each in self.order]
+        if not costs or any(cost is None for cost in costs):
+            return None
+        return max(cost for cost in costs if cost is not None)
+
+    @property
+    def total(self) -> int:
+        """Endpoints of the models, left or not."""
+        return len({id(each.attempt.endpoint) for each in self.order}) + len(self.excluded)
+
+
+def plan_try(request: TryRequest, facts: TryFacts, moment: datetime, chance: Chance) -> TryPlan:
+    """The plan of a request that is sent at ``moment``."""
+    prompt = prompt_tokens_at_most(request)
+    asked = _route_request(request, facts, moment, prompt)
+    route = facts.router.route(facts.offers, asked, chance)
+    planned = tuple(
+        PlannedTry(attempt, _most(request, attempt, prompt, moment)) for attempt in route.attempts
+    )
+    return TryPlan(
+        planned,
+        route.excluded,
+        facts.unknown,
+        (*facts.key.gaps, *(f"which endpoints fall under: {why}" for why in route.unknown)),
+    )
+
+
+def models_of(request: TryRequest) -> tuple[str, ...]:
+    """The models that a request names, in order."""
+    fallbacks = request.models if isinstance(request, ChatRequest) else None
+    return tuple(dict.fromkeys([*([request.model] if request.model else []), *(fallbacks or [])]))
+
+
+def cap_problem(plan: TryPlan, max_cost: Decimal | None) -> str | None:
+    """Why the request is not to be sent at this maximum in USD; None when it may be."""
+    if max_cost is None or (not plan.order and plan.total):
+        return None  # nothing left: the gateway refuses it, which costs nothing
+    most = plan.most_cost
+    if most is None:
+        return (
+            "what it may cost at most is not known: a price, or the longest answer, is missing; "
+            "--max-cost none sends it all the same"
+        )
+    if most > max_cost:
+        return (
+            f"it may cost up to {usd(most)}, more than the maximum of {usd(max_cost)}: lower "
+            "--max-tokens, shorten the prompt, or raise --max-cost"
+        )
+    return None
+
+
+def _route_request(
+    request: TryRequest, facts: TryFacts, moment: datetime, prompt: int | None
+) -> RouteRequest:
+    chat = request if isinstance(request, ChatRequest) else None
+    first = model_asked(request.model) if request.model else None
+    preferences = request.provider or ProviderPreferences()
+    given = request.model_fields_set & set(SUPPORTED_PARAMETERS)
+    return RouteRequest(
+        moment=moment,
+        preferences=preferences,
+        service_tier=(chat.service_tier if chat else None) or (first.tier if first else None),
+        parameters=frozenset(given),
+        prompt_tokens=(prompt or 0) // _BYTES_PER_TOKEN,
+        max_tokens=chat.output_limit if chat else None,
+        default_sort=(first.sort if first else None) or facts.key.default_sort,
+    )
+
+
+def _most(
+    request: TryRequest, attempt: RouteAttempt, prompt: int | None, moment: datetime
+) -> RequestCost | None:
+    endpoint = attempt.endpoint
+    chat = request if isinstance(request, ChatRequest) else None
+    output = output_tokens_at_most(chat.output_limit, endpoint) if chat else 0
+    if endpoint.pricing is None or prompt is None or output is None:
+        return None
+    return most_it_may_cost(
+        endpoint.pricing,
+        prompt,
+        output,
+        moment,
+        byok=ByokUse() if attempt.credential is not None else None,
+        writes_cache=chat is not None and chat.cache_control is not None,
+    )
+
+
+def why_excluded(excluded: ExcludedEndpoint) -> tuple[RouteReason, ...]:
+    """Every reason, once."""
+    return tuple(dict.fromkeys(each.reason for each in excluded.exclusions))

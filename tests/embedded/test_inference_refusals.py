@@ -1,0 +1,310 @@
+"""Who gets no answer: states of keys, limits, budgets, credits, quotas, and requests amiss.
+
+A refusal moves nothing: ``Caller.refused`` looks at every sum before and after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from inference_bench import MINI, Caller, Room, caller, exact, room
+
+LARGE = "northwind/atlas-large"
+DEAR = {"model": LARGE, "provider": {"only": ["northwind"]}, "max_tokens": 200}
+MORNING = datetime(2026, 11, 18, 7, 0, tzinfo=UTC)
+"""A Wednesday."""
+INTERVALS = ["daily", "weekly", "monthly"]
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Room]:
+    with room() as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def still(place: Room) -> None:
+    """The same moment, account and luck for each test."""
+    place.clock.moment = max(place.clock.moment, MORNING)
+    place.luck.next = ()
+    place.set_credits(1000)
+
+
+@pytest.fixture
+async def me(place: Room) -> AsyncIterator[Caller]:
+    async with caller(place) as found:
+        yield found
+
+
+async def refusal(me: Caller, status: int, **fields: Any) -> str:
+    """The message of a refusal for a key that cannot look at itself any more."""
+    response = await me.chat(**fields)
+    assert response.status_code == status, response.text
+    return str(response.json()["error"]["message"])
+
+
+# States of keys ---------------------------------------------------------------------------------
+
+
+async def test_a_disabled_key(me: Caller):
+    await me.gate.call("PATCH", f"/keys/{me.hash}", json={"disabled": True}, expect=200)
+    assert await refusal(me, 401) == "API key is disabled"
+    await me.gate.call("PATCH", f"/keys/{me.hash}", json={"disabled": False}, expect=200)
+    await me.said()
+
+
+async def test_a_deleted_key(me: Caller):
+    await me.gate.call("DELETE", f"/keys/{me.hash}", expect=200)
+    assert await refusal(me, 401) == "User not found."
+
+
+async def test_an_expired_key(place: Room):
+    soon = place.clock.moment.replace(microsecond=0)
+    text = soon.replace(hour=soon.hour + 1).strftime("%Y-%m-%dT%H:%M:%SZ")
+    async with caller(place, expires_at=text) as me:
+        await me.said()
+        place.clock.forward(hours=1)
+        assert await refusal(me, 401) == "User not found."
+
+
+async def test_a_management_key_is_refused(me: Caller):
+    me.token = me.gate.token
+    assert await refusal(me, 401) == "User not found."
+    body = {"model": "tessera/vector-3", "input": "a"}
+    await me.gate.refused(401, "POST", "/embeddings", json=body)
+
+
+async def test_no_key(me: Caller):
+    body = {"model": MINI, "messages": [{"role": "user", "content": "a"}]}
+    message = await me.gate.refused(401, "POST", "/chat/completions", token=None, json=body)
+    assert message == "Missing Authentication header"
+
+
+# Limits and budgets -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reset", "days"), [("daily", 1), ("weekly", 7), ("monthly", 31), (None, 0)]
+)
+async def test_the_limit_of_a_key_holds_and_starts_over(place: Room, reset: str | None, days: int):
+    async with caller(place) as me:
+        used = exact((await me.said())["usage"]["cost"])
+        body = {"limit": float(used), "limit_reset": reset}
+        await me.gate.call("PATCH", f"/keys/{me.hash}", json=body, expect=200)
+        error = await me.refused(403)
+        assert error["message"].startswith(f"Key limit exceeded ({reset or 'total'} limit)")
+        await me.refused(403, model=f"{MINI}:free")
+        if days:
+            place.clock.forward(days=days)
+            assert (await me.said(max_tokens=2))["usage"]["cost"] > 0
+        else:
+            await me.gate.call("PATCH", f"/keys/{me.hash}", json={"limit": 1}, expect=200)
+            await me.said()
+
+
+async def test_what_is_left_of_a_limit_must_pay_the_longest_answer(place: Room):
+    async with caller(place, limit=0.005) as me:
+        unlimited = {"model": LARGE, "provider": {"only": ["northwind"]}}
+        error = await me.refused(402, **unlimited)
+        assert "can only afford" in error["message"]
+        assert error["metadata"]["provider_name"] is None
+        afford = int(error["message"].split("can only afford ")[1].split(".")[0])
+        await me.refused(402, **{**unlimited, "max_tokens": afford + 1})
+        await me.said(**unlimited, max_tokens=afford)
+
+
+@pytest.mark.parametrize("interval", INTERVALS)
+@pytest.mark.parametrize("whose", ["key", "workspace", "member", "member of workspace"])
+async def test_the_cap_of_a_guardrail(place: Room, whose: str, interval: str):
+    async with caller(place) as me:
+        people = await me.gate.data("GET", "/organization/members")
+        cap = {"limit_usd": 0.000001, "reset_interval": interval}
+        if whose.startswith("member"):
+            # A person of its own for each case: what somebody spent counts everywhere.
+            user = people[2 * INTERVALS.index(interval) + (whose == "member")]["id"]
+            path = f"/workspaces/{me.workspace}/members/add"
+            await me.gate.call("POST", path, json={"user_ids": [user]}, expect=200)
+            made, me.token = await me.gate.create(workspace_id=me.workspace, creator_user_id=user)
+            me.hash = made["hash"]
+        else:
+            with place.gateway._database.write() as db:
+                db.execute("UPDATE api_keys SET creator_user_id = NULL WHERE hash = ?", (me.hash,))
+        guardrail = await _capped(me, whose, cap)
+        await me.said()
+        expected = "Budget limit exceeded"
+        if whose.startswith("member"):
+            expected = "Org member budget limit exceeded"
+        error = await me.refused(403)
+        assert error["message"] == f"{expected} ({interval} limit). Contact your org admin."
+        await me.gate.call("PATCH", guardrail, json={"limit_usd": 100}, expect=200)
+        await me.said()
+        await me.gate.call("DELETE", guardrail)
+
+
+async def _capped(me: Caller, whose: str, cap: dict[str, Any]) -> str:
+    """Put the cap where it binds the key; gives the path of its guardrail."""
+    if whose == "key":
+        return f"/guardrails/{await me.guard(**cap)}"
+    if whose == "member":
+        body = {"name": "member", "workspace_id": me.workspace, **cap}
+        made = await me.gate.data("POST", "/guardrails", json=body)
+        key = await me.gate.data("GET", f"/keys/{me.hash}")
+        body = {"member_user_ids": [key["creator_user_id"]]}
+        await me.gate.call("POST", f"/guardrails/{made['id']}/assignments/members", json=body)
+        return f"/guardrails/{made['id']}"
+    home = await me.gate.data("GET", f"/workspaces/{me.workspace}")
+    path = f"/guardrails/{home['default_guardrail_id']}"
+    await me.gate.call("PATCH", path, json=cap, expect=200)
+    return path
+
+
+@pytest.mark.parametrize("interval", ["daily", "weekly", "monthly", "lifetime"])
+async def test_a_budget_of_the_workspace_stops_every_key_of_it(me: Caller, interval: str):
+    path = f"/workspaces/{me.workspace}/budgets/{interval}"
+    await me.gate.call("PUT", path, json={"limit_usd": 0.000001}, expect=200)
+    await me.said()
+    error = await me.refused(403)
+    assert error["message"].startswith(f"Workspace {interval} budget of $0.00 exceeded")
+    data, token = await me.gate.create(workspace_id=me.workspace)
+    other = Caller(me.gate, me.workspace, data["hash"], token)
+    await other.refused(403)
+    await me.gate.call("PUT", path, json={"limit_usd": 500}, expect=200)
+    await other.said()
+
+
+async def test_the_broadest_exhausted_budget_is_named(me: Caller):
+    for interval, limit in (("monthly", 0.000002), ("daily", 0.000001)):
+        path = f"/workspaces/{me.workspace}/budgets/{interval}"
+        await me.gate.call("PUT", path, json={"limit_usd": limit}, expect=200)
+    await me.said()
+    assert "monthly" in (await me.refused(403))["message"]
+
+
+# Credits ----------------------------------------------------------------------------------------
+
+
+async def test_without_credits_only_what_is_free_or_own(me: Caller, place: Room):
+    place.set_credits(0)
+    error = await me.refused(402)
+    assert error["message"].startswith("Insufficient credits")
+    assert error["metadata"]["error_type"] == "payment_required"
+    await me.said(model=f"{MINI}:free")
+    await me.own_key("quasar")
+    assert (await me.said())["usage"]["is_byok"] is True
+
+
+async def test_a_negative_balance_stops_everything(me: Caller, place: Room):
+    place.set_credits("-0.01")
+    await me.own_key("quasar")
+    for model in (MINI, f"{MINI}:free"):
+        error = await me.refused(402, model=model)
+        assert error["message"].startswith("Insufficient credits")
+
+
+async def test_few_credits_pay_short_answers_only(me: Caller, place: Room):
+    place.set_credits("0.003")
+    await me.refused(402, **{**DEAR, "max_tokens": 4000})
+    await me.said(**DEAR)
+
+
+# Free variants ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("bought", "allowed"), [(0, 50), (10, 1000)])
+async def test_the_day_of_free_requests(place: Room, bought: int, allowed: int):
+    place.set_credits(bought)
+    async with caller(place) as me:
+        answer = await me.said(model=f"{MINI}:free")
+        place.clock.forward(minutes=2)
+        with place.gateway._database.write() as db:
+            db.execute(
+                "UPDATE activity_days SET requests = ? WHERE instr(endpoint_key, ':free|')",
+                (allowed,),
+            )
+        error = await me.refused(429, model=f"{MINI}:free")
+        assert error["message"].startswith("Rate limit exceeded: free-models-per-day")
+        shown = error["metadata"]["headers"]
+        midnight = place.clock.moment.replace(hour=0, minute=0, second=0).timestamp() + 86_400
+        assert shown == {
+            "X-RateLimit-Limit": str(allowed),
+            "X-RateLimit-Remaining": "0",
+            "X-RateLimit-Reset": str(round(midnight * 1000)),
+        }
+        me.gate.clock.forward(days=1)
+        assert (await me.said(model=f"{MINI}:free"))["model"] == answer["model"]
+        with place.gateway._database.write() as db:
+            db.execute("DELETE FROM activity_days")
+
+
+async def test_twenty_free_requests_a_minute(me: Caller, place: Room):
+    place.clock.forward(minutes=5)
+    for _ in range(20):
+        await me.said(model=f"{MINI}:free", max_tokens=1)
+    response = await me.chat(model=f"{MINI}:free")
+    assert response.status_code == 429
+    assert "per-min" in response.json()["error"]["message"]
+    assert int(response.headers["retry-after"]) == 60
+    place.clock.forward(seconds=61)
+    await me.said(model=f"{MINI}:free")
+
+
+# Requests amiss ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "fields", "message"),
+    [
+        (400, {"model": "no/such"}, "no/such is not a valid model ID"),
+        (400, {"models": ["no/such"]}, "no/such is not a valid model ID"),
+        (400, {"model": "tessera/vector-3"}, "does not serve this operation"),
+        (400, {"messages": []}, "messages: must have at least 1 entry"),
+        (400, {"temperature": 3}, "temperature"),
+        (400, {"max_tokens": 0}, "max_tokens"),
+        (400, {"messages": [{"role": "wizard", "content": "a"}]}, "role"),
+        (400, {"reasoning": {"effort": "low"}, "reasoning_effort": "high"}, "reasoning"),
+        (404, {"max_tokens": 10_000_000}, "cannot answer that long"),
+    ],
+)
+async def test_requests_amiss(me: Caller, status: int, fields: dict[str, Any], message: str):
+    assert message in (await me.refused(status, **fields))["message"]
+
+
+async def test_a_prompt_above_the_context(me: Caller):
+    small = "tessera/mosaic-8b-instruct"
+    offered = await me.gate.data("GET", f"/models/{small}/endpoints")
+    longest = max(each["context_length"] for each in offered["endpoints"])
+    error = await me.refused(400, "word " * longest, model=small)
+    assert error["metadata"]["error_type"] == "context_length_exceeded"
+    assert "maximum context length" in error["message"]
+
+
+async def test_an_input_that_the_model_does_not_take(me: Caller):
+    picture = {"type": "image_url", "image_url": {"url": "https://pictures.example/a.png"}}
+    body = {"messages": [{"role": "user", "content": [picture]}]}
+    error = await me.refused(404, **body)
+    assert "support image input" in error["message"]
+    answer = await me.said(model="meridian/lens-flash", **body)
+    assert answer["usage"]["prompt_tokens"] > 250
+
+
+async def test_embeddings_amiss(me: Caller):
+    for status, body in (
+        (404, {"model": "no/such", "input": "a"}),
+        (400, {"model": MINI, "input": "a"}),
+        (400, {"model": "tessera/vector-3", "input": []}),
+        (400, {"model": "tessera/vector-3", "input": "a", "dimensions": 100_000}),
+    ):
+        await me.gate.refused(status, "POST", "/embeddings", token=me.token, json=body)
+
+
+async def test_the_default_model_of_the_workspace(place: Room):
+    async with caller(place, workspace={"default_text_model": MINI}) as me:
+        body = {"messages": [{"role": "user", "content": "a"}]}
+        answer = await me.gate.call("POST", "/chat/completions", token=me.token, json=body)
+        assert answer.json()["model"] == MINI
+    async with caller(place) as me:
+        message = await me.gate.refused(400, "POST", "/chat/completions", token=me.token, json=body)
+        assert "no default model" in message

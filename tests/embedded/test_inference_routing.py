@@ -1,0 +1,353 @@
+"""Where real requests go: guardrails, preferences, tiers, own keys, and endpoints that fail."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from inference_bench import MINI, Caller, Room, caller, room
+
+from gwtui.contract.dialects import OPENROUTER
+
+LARGE = "northwind/atlas-large"
+LLAMA = "tessera/mosaic-70b-instruct"
+NAME = "Northwind: Atlas Mini"
+TOLD = {"X-Service-Metadata": "enabled"}
+FIRST_FAILS = (0.5, 0.0)
+"""Luck: the order of the endpoints, then the first one's failure."""
+FIRST_OF_ORDER_FAILS = (0.0,)
+"""The same where the request gives the order."""
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Room]:
+    with room() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def me(place: Room) -> AsyncIterator[Caller]:
+    place.luck.next, place.luck.even = (), 0.5
+    async with caller(place) as found:
+        yield found
+
+
+async def by(me: Caller, **fields: Any) -> str:
+    """Who answers, by name; the generation says the same."""
+    answer = await me.said(max_tokens=5, **fields)
+    shown = await me.generation(answer["id"])
+    assert shown["provider_name"] == answer["provider"]
+    return str(answer["provider"])
+
+
+# Guardrails -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason", "passes"),
+    [
+        ({"allowed_models": [LARGE]}, "model-ignored-by-guardrail", LARGE),
+        ({"ignored_models": [MINI]}, "model-ignored-by-guardrail", LARGE),
+        ({"allowed_providers": ["kestrel"]}, "provider-not-allowed-by-guardrail", LARGE),
+        (
+            {"ignored_providers": ["northwind", "quasar", "tidepool", "fjordcloud"]},
+            "provider-not-allowed-by-guardrail",
+            LLAMA,
+        ),
+    ],
+)
+async def test_what_a_guardrail_leaves(
+    me: Caller, fields: dict[str, Any], reason: str, passes: str
+):
+    await me.guard(**fields)
+    error = await me.refused(404, headers=TOLD)
+    metadata = error["metadata"]
+    assert "matching your guardrail restrictions and data policy" in error["message"]
+    assert metadata["failed_routing_step"] == "Filter by Guardrails"
+    assert metadata["input_endpoint_count"] == 4
+    assert metadata["ineligibility_reasons"] == [{"reason": reason, "endpoint_count": 4}]
+    assert metadata["routing_funnel"][0] == {"step": "Filter by Guardrails", "endpoint_count": 0}
+    assert (await me.said(model=passes, max_tokens=5))["model"] == passes
+
+
+async def test_a_guardrail_narrows_what_is_tried(me: Caller):
+    await me.guard(ignored_providers=["northwind", "quasar"])
+    answer = await me.said(headers=TOLD)
+    endpoints = answer["service_metadata"]["endpoints"]
+    assert endpoints["total"] == 4
+    assert {each["provider"] for each in endpoints["available"]} == {"Tidepool AI", "Fjordcloud"}
+    assert [each["provider"] for each in endpoints["available"] if each["selected"]] == [
+        answer["provider"]
+    ]
+
+
+async def test_zero_retention_of_a_guardrail_and_of_a_request(me: Caller):
+    preview = await me.gate.data("GET", "/endpoints/zdr")
+    left = {each["provider_name"] for each in preview if each["model_name"] == NAME}
+    answer = await me.said(headers=TOLD)
+    assert left < {each["provider"] for each in available(answer)}
+    asked = await me.said(headers=TOLD, provider={"zdr": True})
+    assert {each["provider"] for each in available(asked)} == left
+    await me.guard(enforce_zdr=True)
+    bound = await me.said(headers=TOLD)
+    assert {each["provider"] for each in available(bound)} == left
+    retain = {"tidepool", "fjordcloud", "quasar", "northwind"} - await slugs(me, left)
+    error = await me.refused(404, provider={"only": sorted(retain)})
+    reasons = {each["reason"] for each in error["metadata"]["ineligibility_reasons"]}
+    assert "zdr-violation-by-guardrail" in reasons
+
+
+async def slugs(me: Caller, names: set[str]) -> set[str]:
+    known = await me.gate.data("GET", "/providers")
+    return {each["slug"] for each in known if each["name"] in names}
+
+
+def available(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = answer["service_metadata"]["endpoints"]["available"]
+    return found
+
+
+async def test_who_may_train_is_left_out_on_request(me: Caller):
+    error = await me.refused(404, model=f"{MINI}:free", provider={"data_collection": "deny"})
+    (reason,) = error["metadata"]["ineligibility_reasons"]
+    assert reason["reason"] == "free-model-training-violation-by-request"
+
+
+async def test_who_may_train_is_left_out_by_a_guardrail_and_regions_hold():
+    with room(dialect=OPENROUTER) as place:
+        async with caller(place) as me:
+            guardrail = await me.guard(enable_free_model_training=False)
+            error = await me.refused(404, model=f"{MINI}:free")
+            (reason,) = error["metadata"]["ineligibility_reasons"]
+            assert reason["reason"] == "free-model-training-violation-by-guardrail"
+            body = {"allowed_data_regions": ["europe"]}
+            await me.gate.call("PATCH", f"/guardrails/{guardrail}", json=body, expect=200)
+            assert "europe" in (await me.refused(403))["message"]
+
+
+# Preferences ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("provider", "expected"),
+    [
+        ({"sort": "price"}, "Quasar Compute"),
+        ({"order": ["tidepool", "quasar"]}, "Tidepool AI"),
+        ({"only": ["fjordcloud"]}, "Fjordcloud"),
+        ({"ignore": ["quasar", "northwind", "fjordcloud"]}, "Tidepool AI"),
+        ({"max_price": {"prompt": "0.18", "completion": "0.72"}}, "Quasar Compute"),
+        ({"only": ["tidepool"], "allow_fallbacks": False}, "Tidepool AI"),
+    ],
+)
+async def test_preferences(me: Caller, provider: dict[str, Any], expected: str):
+    assert await by(me, provider=provider) == expected
+
+
+@pytest.mark.parametrize(
+    ("sort", "figure", "best"),
+    [("throughput", "throughput_last_30m", max), ("latency", "latency_last_30m", min)],
+)
+async def test_sorted_by_live_figures(me: Caller, sort: str, figure: str, best: Any):
+    me.gate.clock.forward(minutes=1)
+    offered = (await me.gate.data("GET", f"/models/{MINI}/endpoints"))["endpoints"]
+    known = [each for each in offered if each[figure] is not None]
+    expected = best(known, key=lambda each: each[figure]["p50"])["provider_name"]
+    assert (await me.said(provider={"sort": sort}))["provider"] == expected
+    preferred = {
+        "throughput": {"preferred_min_throughput": best(each[figure]["p50"] for each in known)},
+        "latency": {"preferred_max_latency": best(each[figure]["p50"] for each in known) / 1000},
+    }
+    assert (await me.said(provider=preferred[sort]))["provider"] == expected
+
+
+async def test_the_workspace_says_what_is_sorted_by(place: Room):
+    for sort in ("price", "latency"):
+        async with caller(place, workspace={"default_provider_sort": sort}) as me:
+            answer = await me.said(headers=TOLD)
+            asked = await me.said(headers=TOLD, provider={"sort": sort})
+            assert answer["provider"] == asked["provider"]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "tier", "provider"),
+    [(":floor", "flex", "Northwind"), (":nitro", "priority", "Northwind")],
+)
+async def test_shortcuts(me: Caller, suffix: str, tier: str, provider: str):
+    answer = await me.said(model=f"{LARGE}{suffix}", max_tokens=5)
+    assert (answer["model"], answer["provider"]) == (LARGE, provider)
+    assert answer["service_tier"] == tier
+
+
+@pytest.mark.parametrize(
+    ("provider", "fields", "failed"),
+    [
+        ({"only": ["kestrel"]}, {}, "Filter by Allowed Providers"),
+        ({"quantizations": ["fp4"]}, {}, "Filter by Parameters"),
+        ({"max_price": {"prompt": "0.01"}}, {}, "Filter by Parameters"),
+        ({"require_parameters": True}, {"top_k": 3}, "Filter by Parameters"),
+        ({"enforce_distillable_text": True}, {}, "Filter by Parameters"),
+    ],
+)
+async def test_preferences_that_leave_nothing(
+    me: Caller, provider: dict[str, Any], fields: dict[str, Any], failed: str
+):
+    error = await me.refused(404, provider=provider, **fields)
+    assert error["metadata"]["failed_routing_step"] == failed
+    if failed == "Filter by Allowed Providers":
+        assert error["metadata"]["requested_providers"] == ["kestrel"]
+        assert set(error["metadata"]["available_providers"]) == {
+            "northwind", "quasar", "tidepool", "fjordcloud",
+        }  # fmt: skip
+
+
+# Own provider keys ------------------------------------------------------------------------------
+
+
+async def test_an_own_key_comes_first_whatever_the_order_says(me: Caller):
+    await me.own_key("tidepool")
+    answer = await me.said(provider={"order": ["quasar"]})
+    assert (answer["provider"], answer["usage"]["is_byok"]) == ("Tidepool AI", True)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"disabled": True},
+        {"is_fallback": True},
+        {"allowed_models": [LARGE]},
+        {"allowed_user_ids": ["user_nobody"]},
+        {"allowed_api_key_hashes": None, "allowed_user_ids": []},
+    ],
+)
+async def test_a_credential_that_does_not_come_first(me: Caller, fields: dict[str, Any]):
+    await me.own_key("quasar", **fields)
+    answer = await me.said(provider={"only": ["quasar"]})
+    assert answer["usage"]["is_byok"] is False
+
+
+async def test_a_credential_for_this_key_alone(me: Caller):
+    await me.own_key("quasar", allowed_api_key_hashes=[me.hash])
+    assert (await me.said())["usage"]["is_byok"] is True
+    data, token = await me.gate.create(workspace_id=me.workspace)
+    other = Caller(me.gate, me.workspace, data["hash"], token)
+    assert (await other.said())["usage"]["is_byok"] is False
+
+
+async def test_a_fallback_is_used_when_all_else_failed(me: Caller, place: Room):
+    await me.own_key("quasar", is_fallback=True)
+    place.luck.next = FIRST_FAILS
+    answer = await me.said(provider={"only": ["quasar"]})
+    assert answer["usage"]["is_byok"] is True
+    tries = (await me.generation(answer["id"]))["provider_responses"]
+    assert [each["is_byok"] for each in tries] == [False, True]
+
+
+async def test_a_required_key_that_fails_has_no_shared_endpoint_behind_it(me: Caller, place: Room):
+    await me.own_key("quasar", is_required=True)
+    place.luck.next = FIRST_FAILS
+    response = await me.chat(provider={"only": ["quasar"]})
+    assert response.status_code in {429, 502, 503}
+    assert response.json()["error"]["metadata"]["is_byok"] is True
+    place.luck.next = FIRST_OF_ORDER_FAILS
+    answer = await me.said(provider={"order": ["quasar"]})
+    assert answer["provider"] != "Quasar Compute"
+
+
+async def test_only_own_keys_at_a_provider(me: Caller):
+    await me.own_key("quasar", is_byok_only=True, allowed_models=[LARGE])
+    assert (await me.said(provider={"order": ["quasar"]}))["provider"] != "Quasar Compute"
+    error = await me.refused(404, provider={"only": ["quasar"]})
+    assert "own provider key needed" in error["message"]
+    answer = await me.said(model=LARGE, provider={"only": ["quasar"]}, max_tokens=5)
+    assert answer["usage"]["is_byok"] is True
+
+
+async def test_policies_come_before_own_keys(me: Caller):
+    await me.own_key("quasar")
+    await me.guard(ignored_providers=["quasar"])
+    answer = await me.said()
+    assert (answer["usage"]["is_byok"], answer["provider"] != "Quasar Compute") == (False, True)
+
+
+# Endpoints that fail ----------------------------------------------------------------------------
+
+
+async def test_the_next_endpoint_is_tried_and_only_it_is_paid(me: Caller, place: Room):
+    place.luck.next = FIRST_OF_ORDER_FAILS
+    answer = await me.said(provider={"order": ["quasar", "tidepool"]}, headers=TOLD)
+    assert answer["provider"] == "Tidepool AI"
+    told = answer["service_metadata"]
+    assert told["attempt"] == 2
+    assert [each["provider"] for each in told["attempts"]] == ["Quasar Compute", "Tidepool AI"]
+    assert told["attempts"][0]["status"] in {429, 502, 503}
+    assert told["attempts"][1]["status"] == 200
+    tries = (await me.generation(answer["id"]))["provider_responses"]
+    assert [each["status"] for each in tries] == [each["status"] for each in told["attempts"]]
+
+
+async def test_the_next_model_is_tried(me: Caller):
+    # Nothing works at this endpoint.
+    fields = {"model": LLAMA, "models": [MINI], "provider": {"order": ["paperboat"]}}
+    answer = await me.said(**{**fields, "provider": {"only": ["paperboat", "quasar"]}})
+    assert answer["model"] == LLAMA
+    answer = await me.said(
+        model=LLAMA, models=[MINI], headers=TOLD,
+        provider={"ignore": ["bitforge", "quasar", "drumlin", "cobalt-row", "lumenworks"]},
+    )  # fmt: skip
+    assert answer["model"] == MINI
+    assert answer["service_metadata"]["strategy"] == "fallback"
+    assert answer["service_metadata"]["requested"] == LLAMA
+    tried = [
+        (each["model"], each["status"] == 200) for each in answer["service_metadata"]["attempts"]
+    ]
+    assert tried == [(LLAMA, False), (MINI, True)]
+
+
+async def test_when_every_endpoint_fails_the_last_error_is_told(me: Caller, place: Room):
+    place.luck.next = (0.0, 0.0)
+    before = await me.sheet()
+    response = await me.chat(
+        provider={"order": ["quasar", "tidepool"], "allow_fallbacks": False}, headers=TOLD
+    )
+    assert response.status_code in {429, 502, 503}
+    assert response.headers["x-generation-id"].startswith("gen-")
+    error = response.json()["error"]
+    assert error["message"] == "Provider returned error"
+    assert error["metadata"]["provider_name"] == "Tidepool AI"
+    assert error["metadata"]["raw"]
+    (previous,) = error["metadata"]["previous_errors"]
+    assert previous["provider_name"] == "Quasar Compute"
+    assert response.json()["service_metadata"]["summary"] == "no provider answered in 2 tries"
+    assert await me.sheet() == before
+
+
+async def test_who_is_down_is_asked_last(me: Caller):
+    answer = await me.said(model=LLAMA, headers=TOLD)
+    available = answer["service_metadata"]["endpoints"]["available"]
+    assert available[-1]["provider"] == "Paperboat"
+
+
+async def test_tools_and_forms(me: Caller):
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}}
+    tools = [{"type": "function", "function": {"name": "find_city", "parameters": schema}}]
+    for choice in ("required", {"type": "function", "function": {"name": "find_city"}}):
+        answer = await me.said(tools=tools, tool_choice=choice)
+        (found,) = answer["choices"]
+        assert found["finish_reason"] == "tool_calls"
+        assert found["message"]["tool_calls"][0]["function"]["name"] == "find_city"
+        assert answer["usage"]["completion_tokens"] > 0
+    plain = await me.said(tools=tools)
+    assert plain["choices"][0]["finish_reason"] == "stop"
+    form = {"type": "json_schema", "json_schema": {"name": "c", "schema": schema}}
+    answer = await me.said(response_format=form)
+    assert '"city"' in answer["choices"][0]["message"]["content"]
+
+
+async def test_lengths_and_stops(me: Caller):
+    cut = await me.said(max_tokens=4)
+    assert cut["choices"][0]["finish_reason"] == "length"
+    assert cut["usage"]["completion_tokens"] == 4
+    ended = await me.said(stop=["simulated"])
+    assert ended["choices"][0]["message"]["content"] == "This is a "
+    assert ended["choices"][0]["finish_reason"] == "stop"

@@ -1,0 +1,411 @@
+"""``gwtui try``: what is sent and what is not, what goes to stdout, what the exit code says."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gwtui.cli import exits
+from login_kit import Commands, ServedGateway, served_gateway
+from scripted_models import MODEL, ScriptedModels, result
+
+PROMPT = "PROMPT-SENTINEL what is a lighthouse?"
+CHAT = ("try", "chat", "--model", MODEL)
+VECTORS = "tessera/vector-3"
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[ServedGateway, ScriptedModels]]:
+    models = ScriptedModels()
+    with served_gateway("simulated", before=models.before) as gateway:
+        yield gateway, models
+
+
+@pytest.fixture
+def key(served: tuple[ServedGateway, ScriptedModels]) -> str:
+    return served[0].ordinary
+
+
+@pytest.fixture
+def models(
+    served: tuple[ServedGateway, ScriptedModels],
+    private_home: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    key: str,
+) -> ScriptedModels:
+    gateway, models = served
+    monkeypatch.setenv("GWTUI_BASE_URL", gateway.base_url)
+    monkeypatch.setenv("GWTUI_TRY_KEY", key)
+    models.status, models.body, models.stay = 200, result(), False
+    models.asked, models.keys, models.left = [], [], []
+    return models
+
+
+@pytest.fixture
+def gwtui(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Commands:
+    return Commands(monkeypatch, capsys)
+
+
+def again(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    """A command takes the key out of the environment."""
+    monkeypatch.setenv("GWTUI_TRY_KEY", key)
+
+
+def refusing(models: ScriptedModels, status: int, message: str, **metadata: Any) -> None:
+    models.status = status
+    models.body = {"error": {"code": status, "message": message, "metadata": metadata}}
+
+
+def chunk(content: str, **fields: Any) -> bytes:
+    body = {
+        "id": "gen-scripted",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": MODEL,
+        "provider": "Northwind",
+        "choices": [{"index": 0, "delta": {"content": content}, "finish_reason": None}],
+        **fields,
+    }
+    return f"data: {json.dumps(body)}\n\n".encode()
+
+
+STOP = [{"index": 0, "delta": {}, "finish_reason": "stop"}]
+
+
+# What is sent
+
+
+def test_the_answer_is_on_stdout_and_figures_are_on_stderr(
+    gwtui: Commands, models: ScriptedModels, key: str
+) -> None:
+    code, out, err = gwtui(*CHAT, "--prompt", PROMPT, "--system", "be brief")
+    assert (code, out) == (exits.OK, "A lighthouse.\n")
+    assert f"{MODEL}, at Northwind, gen-scripted, finished: stop" in err
+    assert "10 + 4 tokens" in err
+    assert "cost: $0.00012, where the prices give $0.000073 (base price)" in err
+    assert key not in out + err
+    assert models.asked == [
+        {
+            "model": MODEL,
+            "messages": [
+                {"role": "system", "content": "be brief"},
+                {"role": "user", "content": PROMPT},
+            ],
+            "max_tokens": 512,
+            "stream": False,
+        }
+    ]
+    assert models.keys == [f"Bearer {key}"]
+
+
+def test_the_prompt_may_come_from_a_file_or_on_stdin(
+    gwtui: Commands,
+    models: ScriptedModels,
+    tmp_path: Any,
+    key: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "prompt").write_text("from a file")
+    assert gwtui(*CHAT, "--file", str(tmp_path / "prompt"))[0] == exits.OK
+    again(monkeypatch, key)
+    assert gwtui(*CHAT, stdin="from stdin")[0] == exits.OK
+    assert [each["messages"][0]["content"] for each in models.asked] == [
+        "from a file",
+        "from stdin",
+    ]
+
+
+def test_the_key_may_come_on_stdin_or_from_a_command(
+    gwtui: Commands,
+    models: ScriptedModels,
+    tmp_path: Any,
+    key: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GWTUI_TRY_KEY", "gw-v1-another")
+    assert gwtui(*CHAT, "--prompt", "x", "--key-stdin", stdin=f"{key}\n")[0] == exits.OK
+    script = tmp_path / "key"
+    script.write_text(
+        f"#!{sys.executable}\nimport os\n"
+        f"inherited = {{'GWTUI_TOKEN', 'GWTUI_TRY_KEY'}} & set(os.environ)\n"
+        f"print('gw-v1-inherited' if inherited else '{key}')"
+    )
+    script.chmod(0o700)
+    monkeypatch.setenv("GWTUI_TRY_KEY", "gw-v1-another")
+    monkeypatch.setenv("GWTUI_TOKEN", "gw-mgmt-v1-x")
+    code, _, err = gwtui(*CHAT, "--prompt", "x", "--key-command", str(script))
+    assert code == exits.OK, err
+    assert models.keys == [f"Bearer {key}"] * 2
+
+
+def test_parameters_and_the_provider_are_sent(gwtui: Commands, models: ScriptedModels) -> None:
+    words = ("--provider", "northwind", "--temperature", "0.2", "--seed", "7", "--max-tokens", "9")
+    assert gwtui(*CHAT, "--prompt", "x", *words)[0] == exits.OK
+    sent = models.asked[0]
+    assert sent["provider"] == {"only": ["northwind"]}
+    assert (sent["temperature"], sent["seed"], sent["max_tokens"]) == (0.2, 7, 9)
+
+
+def test_a_stream_is_printed_as_it_comes(gwtui: Commands, models: ScriptedModels) -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14, "cost": 0.000073}
+    models.body = [
+        b": PROCESSING\n\n",
+        chunk("A light"),
+        chunk("house."),
+        chunk("", choices=STOP, usage=usage),
+        b"data: [DONE]\n\n",
+    ]
+    code, out, err = gwtui(*CHAT, "--prompt", "x", "--stream")
+    assert (code, out) == (exits.OK, "A lighthouse.\n")
+    assert "first token after" in err
+    assert "cost: $0.000073 (base price)" in err
+    assert models.asked[0]["stream"] is True
+
+
+def test_json_has_everything(gwtui: Commands, models: ScriptedModels) -> None:
+    stage = {"type": "guardrail", "name": "f", "data": {"matches": [{"action": "redact"}]}}
+    models.body = result(service_metadata={"strategy": "direct", "pipeline": [stage]})
+    code, out, err = gwtui(*CHAT, "--prompt", PROMPT, "--output", "json")
+    said = json.loads(out)
+    assert (code, err) == (exits.OK, "")
+    assert said["text"] == "A lighthouse."
+    assert (said["cost_usd"], said["reckoned_cost_usd"]) == (0.00012, 0.000073)
+    assert (said["generation_id"], said["finish_reason"]) == ("gen-scripted", "stop")
+    assert said["guardrail"] == "redact"
+    assert said["usage"]["prompt_tokens"] == 10
+    assert said["error"] is None
+
+
+def test_vectors_are_shown_and_given_whole_as_json(
+    gwtui: Commands, models: ScriptedModels, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models.body = {
+        "object": "list",
+        "model": VECTORS,
+        "data": [{"object": "embedding", "embedding": [0.25, -0.5], "index": 0}],
+        "usage": {"prompt_tokens": 2, "total_tokens": 2, "cost": 0.0000001},
+    }
+    words = ("try", "embed", "--model", VECTORS, "--prompt", "a", "--prompt", "b")
+    code, out, err = gwtui(*words, "--dimensions", "2")
+    assert code == exits.OK, err
+    assert "0.2500, -0.5000" in out
+    assert "2 tokens" in err
+    assert models.asked[0] == {"model": VECTORS, "input": ["a", "b"], "dimensions": 2}
+    again(monkeypatch, key)
+    code, out, _ = gwtui(*words, "--output", "json")
+    assert json.loads(out)["data"][0]["embedding"] == [0.25, -0.5]
+
+
+# What is not sent
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--prompt", " "), "the prompt is empty"),
+        (("--prompt", "x", "--file", "y"), "not both"),
+        (("--file", "missing"), "No such file"),
+        (("--prompt", "x", "--max-tokens", "-1"), "max_tokens: must be at least 1"),
+        (("--prompt", "x", "--temperature", "3"), "temperature: must be from 0 to 2"),
+        (("--prompt", "x", "--max-cost", "0.000001"), "it may cost up to"),
+        (("--prompt", "x", "--max-tokens", "0"), "it may cost up to $0.845"),
+        (("--prompt", "x", "--max-cost", "much"), "expected an amount in USD"),
+        (("--prompt", "x", "--key-command", "'"), "is not a command"),
+        (("--key-stdin",), "stdin is the key's"),
+    ],
+)
+def test_what_cannot_be_meant_is_not_sent(
+    gwtui: Commands, models: ScriptedModels, words: tuple[str, ...], why: str
+) -> None:
+    code, out, err = gwtui(*CHAT, *words)
+    assert code == exits.USAGE
+    assert why in err
+    assert out == ""
+    assert not models.asked
+
+
+def test_an_unknown_model_is_told_before_anything_is_sent(
+    gwtui: Commands, models: ScriptedModels
+) -> None:
+    words = ("try", "chat", "--model", "northwind/atlas-larg", "--prompt", "x")
+    code, _, err = gwtui(*words)
+    assert code == exits.USAGE
+    assert f"did you mean '{MODEL}'" in err
+    assert not models.asked
+
+
+def test_a_key_is_needed(
+    gwtui: Commands, models: ScriptedModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GWTUI_TRY_KEY")
+    code, _, err = gwtui(*CHAT, "--prompt", "x")
+    assert code == exits.USAGE
+    assert "GWTUI_TRY_KEY" in err
+    assert not models.asked
+
+
+def test_read_only_sends_nothing_unless_tries_are_allowed(
+    gwtui: Commands, models: ScriptedModels, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, _, err = gwtui(*CHAT, "--prompt", "x", "--read-only")
+    assert code == exits.FAILED
+    assert "--allow-tries" in err
+    assert not models.asked
+    again(monkeypatch, key)
+    assert gwtui(*CHAT, "--prompt", "x", "--read-only", "--allow-tries")[0] == exits.OK
+    assert len(models.asked) == 1
+
+
+def test_no_maximum_sends_what_may_be_dear(gwtui: Commands, models: ScriptedModels) -> None:
+    code, _, err = gwtui(*CHAT, "--prompt", "x", "--max-tokens", "0", "--max-cost", "none")
+    assert code == exits.OK, err
+    assert "max_tokens" not in models.asked[0]
+
+
+# The plan
+
+
+def test_a_plan_says_what_is_left_why_and_what_it_may_cost(
+    gwtui: Commands, models: ScriptedModels, key: str
+) -> None:
+    words = ("--prompt", "x", "--provider", "northwind", "--plan")
+    code, out, err = gwtui(*CHAT, *words)
+    assert code == exits.OK, err
+    assert "northwind" in out
+    assert "not quasar: provider not allowed" in err
+    assert "not northwind/flex: " in err
+    assert "not known: what restricts the key: that takes a management key" in err
+    assert "it may cost up to $0.00" in err
+    assert not models.asked
+
+
+def test_a_plan_as_json_and_one_that_would_be_refused(
+    gwtui: Commands, models: ScriptedModels, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, _ = gwtui(*CHAT, "--prompt", "x", "--plan", "--max-cost", "0", "--output", "json")
+    said = json.loads(out)
+    assert code == exits.FAILED
+    assert {each["endpoint"] for each in said["left"]} == {
+        "northwind",
+        "quasar",
+        "tidepool/eu",
+        "kestrel",
+    }
+    assert said["excluded"][0]["reasons"] == ["tier not asked for"]
+    assert said["most_usd"] == max(each["most_usd"] for each in said["left"])
+    assert "more than the maximum" in said["refused"]
+    again(monkeypatch, key)
+    code, _, err = gwtui(*CHAT, "--prompt", "x", "--plan", "--provider", "nobody")
+    assert code == exits.FAILED
+    assert "nothing left of 6 endpoints" in err
+
+
+def test_a_plan_with_a_management_key_knows_what_restricts_the_key(
+    gwtui: Commands,
+    models: ScriptedModels,
+    served: tuple[ServedGateway, ScriptedModels],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    management, words = served[0].management, ("--set", "name=planned", "--yes")
+    monkeypatch.setenv("GWTUI_TOKEN", management)
+    code, made, err = gwtui("keys", "create", *words)
+    assert code == exits.OK, err
+    monkeypatch.setenv("GWTUI_TOKEN", management)
+    only = ("--set", "name=Only-Kestrel", "--set", 'allowed_providers=["kestrel"]', "--yes")
+    assert gwtui("guardrails", "create", *only)[0] == exits.OK
+    monkeypatch.setenv("GWTUI_TOKEN", management)
+    assign = ("guardrails", "assign", "Only-Kestrel", "--key", "planned", "--yes")
+    assert gwtui(*assign)[0] == exits.OK
+    monkeypatch.setenv("GWTUI_TOKEN", management)
+    monkeypatch.setenv("GWTUI_TRY_KEY", made.strip())
+    code, out, err = gwtui(*CHAT, "--prompt", "x", "--plan", "--output", "json")
+    said = json.loads(out)
+    assert code == exits.OK, err
+    assert {each["endpoint"] for each in said["left"]} == {"kestrel"}
+    assert said["not_read"] == []
+    assert ["provider not allowed"] in [each["reasons"] for each in said["excluded"]]
+
+
+# What is refused, and what breaks
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "told"),
+    [
+        (403, "Request blocked by content filter: Email", (exits.BLOCKED, "blocked by", "did its")),
+        (402, "Insufficient credits", (exits.FAILED, "credits needed", "buy credits")),
+        (401, "User not found.", (exits.FAILED, "key not usable", "inference key")),
+        (400, "x is not a valid model ID", (exits.FAILED, "unknown model", "gwtui models list")),
+        (403, "Key limit exceeded (daily limit)", (exits.FAILED, "key limit used up", "raise")),
+        (502, "Provider returned error", (exits.FAILED, "provider failed", "another provider")),
+        (400, "maximum context length is 1", (exits.FAILED, "prompt too long", "shorten")),
+    ],
+)
+def test_each_refusal_says_what_to_do(
+    gwtui: Commands,
+    models: ScriptedModels,
+    status: int,
+    message: str,
+    told: tuple[int, str, str],
+) -> None:
+    code, kind, remedy = told
+    refusing(models, status, message)
+    found, out, err = gwtui(*CHAT, "--prompt", PROMPT)
+    assert (found, out) == (code, "")
+    assert f"gwtui: {kind}" in err
+    assert message in err
+    assert remedy in err
+    assert "PROMPT-SENTINEL" not in err
+    assert len(models.asked) == 1
+
+
+def test_a_refusal_as_json(gwtui: Commands, models: ScriptedModels) -> None:
+    refusing(models, 404, "0 endpoints", failed_routing_step="Filter by Guardrails")
+    code, out, _ = gwtui(*CHAT, "--prompt", "x", "--output", "json")
+    said = json.loads(out)["error"]
+    assert code == exits.FAILED
+    assert (said["kind"], said["status"]) == ("no endpoint left", 404)
+    assert said["details"] == ["nothing left at the step Filter by Guardrails"]
+
+
+def test_an_answer_that_breaks_off_keeps_what_had_come(
+    gwtui: Commands, models: ScriptedModels, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models.body = [chunk("half")]
+    code, out, err = gwtui(*CHAT, "--prompt", "x", "--stream")
+    assert (code, out) == (exits.UNKNOWN, "half\n")
+    assert "may be billed" in err
+    again(monkeypatch, key)
+    models.body = [chunk("half"), chunk("", choices=[], error={"code": 502, "message": "gone"})]
+    code, out, err = gwtui(*CHAT, "--prompt", "x", "--stream")
+    assert (code, out) == (exits.FAILED, "half\n")
+    assert "gone" in err
+
+
+def test_hostile_text_is_marked_on_a_terminal_and_passed_on_in_a_pipe(
+    gwtui: Commands, models: ScriptedModels, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    models.body = result("\x1b]0;owned\x07[bold]x")
+    assert gwtui(*CHAT, "--prompt", "x")[1] == "\x1b]0;owned\x07[bold]x\n"
+    again(monkeypatch, key)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    _, out, _ = gwtui(*CHAT, "--prompt", "x")
+    assert "\x1b" not in out
+    assert "[bold]x" in out
+    refusing(models, 403, "no \x1b[2J", reasons=["\x1b[2J"])
+    again(monkeypatch, key)
+    assert "\x1b" not in gwtui(*CHAT, "--prompt", "x")[2]
+
+
+def test_nothing_of_prompt_answer_or_key_reaches_the_disk(
+    gwtui: Commands, models: ScriptedModels, private_home: Any
+) -> None:
+    models.body = result("ANSWER-SENTINEL")
+    assert gwtui(*CHAT, "--prompt", PROMPT, "--log-level", "debug")[0] == exits.OK
+    found = [path.read_bytes() for path in private_home.rglob("*") if path.is_file()]
+    for secret in (key, "PROMPT-SENTINEL", "ANSWER-SENTINEL"):
+        assert not any(secret.encode() in content for content in found)

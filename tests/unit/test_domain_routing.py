@@ -1,0 +1,418 @@
+"""Where a request goes: who is tried, in which order, and why the others are not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+import pytest
+
+from gwtui.contract.byok import ByokCredential
+from gwtui.contract.dialects import GENERIC
+from gwtui.contract.models import Endpoint, Model
+from gwtui.contract.routing import ProviderPreferences
+from gwtui.domain.catalog_view import CatalogView, Offers, endpoint_key
+from gwtui.domain.guardrail_effect import Restrictions
+from gwtui.domain.routing import (
+    ModelAsked,
+    Route,
+    Router,
+    RouteRequest,
+    model_asked,
+    usable_credentials,
+)
+
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def endpoint(tag: str, price: str = "0.000002", **fields: Any) -> Endpoint:
+    given = {
+        "model_id": "acme/one-2026",
+        "tag": tag,
+        "provider_name": tag.partition("/")[0].title(),
+        "context_length": 1000,
+        "max_completion_tokens": 500,
+        "max_prompt_tokens": None,
+        "quantization": None,
+        "service_tier": None,
+        "status": 0,
+        "supported_parameters": ["temperature", "tools"],
+        "pricing": {"prompt": price, "completion": price},
+        "latency_last_30m": {"p50": 900, "p75": 1000, "p90": 1200, "p99": 2000},
+        "throughput_last_30m": {"p50": 50, "p75": 40, "p90": 30, "p99": 20},
+        "uptime_last_5m": 100,
+        "uptime_last_30m": 100,
+        "uptime_last_1d": 100,
+    }
+    return Endpoint.model_validate({**given, **fields})
+
+
+def model(name: str = "acme/one") -> Model:
+    return Model.model_validate({"id": name, "canonical_slug": f"{name}-2026"})
+
+
+def figures(p50: float) -> dict[str, float]:
+    return {"p50": p50, "p75": p50, "p90": p50, "p99": p50}
+
+
+CHEAP = endpoint("cheap", "0.000001")
+FAST = endpoint("fast", "0.000003", throughput_last_30m=figures(200))
+NEAR = endpoint("near", "0.000004", latency_last_30m=figures(100))
+PRIORITY = endpoint("fast/priority", "0.000009", service_tier="priority")
+FLEX = endpoint("cheap/flex", "0.0000005", service_tier="flex")
+PLAIN = (CHEAP, FAST, NEAR)
+
+
+def route(
+    *endpoints: Endpoint,
+    guardrails: tuple[Restrictions, ...] = (),
+    credentials: tuple[ByokCredential, ...] = (),
+    chance: float = 0.0,
+    view: dict[str, Any] | None = None,
+    request: dict[str, Any] | None = None,
+    **preferences: Any,
+) -> Route:
+    offers = Offers(model(), endpoints or PLAIN)
+    where = CatalogView((offers,), {}, **(view or {}))
+    asked = RouteRequest(
+        moment=NOON,
+        preferences=ProviderPreferences.model_validate(preferences, strict=False),
+        **(request or {}),
+    )
+    router = Router(where, GENERIC, guardrails, credentials)
+    return router.route([offers], asked, lambda: chance)
+
+
+def tags(found: Route) -> list[str | None]:
+    return [attempt.endpoint.tag for attempt in found.attempts]
+
+
+def tried(found: Route) -> list[str]:
+    """Tags, each with the credential that it is tried with."""
+    return [
+        f"{attempt.endpoint.tag}:{attempt.credential.id}"
+        if attempt.credential
+        else str(attempt.endpoint.tag)
+        for attempt in found.attempts
+    ]
+
+
+def reasons(found: Route) -> dict[str | None, list[tuple[str, str]]]:
+    return {
+        out.endpoint.tag: [(why.reason, why.rule) for why in out.exclusions]
+        for out in found.excluded
+    }
+
+
+def credential(name: str, provider: str, **fields: Any) -> ByokCredential:
+    given = {
+        "id": name,
+        "provider": provider,
+        "disabled": False,
+        "is_fallback": False,
+        "sort_order": 0,
+        "allowed_models": None,
+        "allowed_user_ids": None,
+        "allowed_api_key_hashes": None,
+        "is_byok_only": False,
+        "is_required": False,
+    }
+    return ByokCredential.model_validate({**given, **fields})
+
+
+# Order ------------------------------------------------------------------------------------------
+
+
+def test_the_first_is_drawn_by_price_and_the_rest_follow_by_price():
+    luck = Random(7)
+    firsts = Counter(tags(route(chance=luck.random()))[0] for _ in range(4000))
+    weights = {"cheap": 1.0, "fast": 1 / 9, "near": 1 / 16}
+    for tag, weight in weights.items():
+        assert firsts[tag] / 4000 == pytest.approx(weight / sum(weights.values()), abs=0.02)
+    assert tags(route(chance=0.999)) == ["near", "cheap", "fast"]
+
+
+def test_what_is_down_comes_last_unless_an_order_is_asked_for():
+    down = endpoint("down", "0", uptime_last_5m=0, uptime_last_30m=0, uptime_last_1d=0)
+    assert tags(route(down, *PLAIN)) == ["cheap", "fast", "near", "down"]
+    assert tags(route(down, *PLAIN, sort="price"))[0] == "down"
+    assert tags(route(down, *PLAIN, order=["down"]))[0] == "down"
+
+
+def test_a_free_endpoint_is_always_drawn():
+    free = endpoint("free", "0")
+    assert tags(route(*PLAIN, free, chance=0.99))[0] == "free"
+
+
+@pytest.mark.parametrize(
+    ("preferences", "expected"),
+    [
+        ({"sort": "price"}, ["cheap", "fast", "near"]),
+        ({"sort": "throughput"}, ["fast", "cheap", "near"]),
+        ({"sort": "latency"}, ["near", "cheap", "fast"]),
+        ({"sort": {"by": "latency"}}, ["near", "cheap", "fast"]),
+        ({"order": ["near", "fast"]}, ["near", "fast", "cheap"]),
+        ({"order": ["near", "nobody"], "allow_fallbacks": False}, ["near"]),
+        ({"allow_fallbacks": False}, ["cheap"]),
+        ({"only": ["near", "fast"]}, ["fast", "near"]),
+        ({"ignore": ["cheap"]}, ["fast", "near"]),
+        ({"preferred_min_throughput": 100}, ["fast", "cheap", "near"]),
+        ({"preferred_min_throughput": {"p99": 100}}, ["fast", "cheap", "near"]),
+        ({"preferred_max_latency": 0.5}, ["near", "cheap", "fast"]),
+        ({"preferred_max_latency": {"p90": 0.5}}, ["near", "cheap", "fast"]),
+        ({"max_price": {"prompt": "3"}}, ["cheap", "fast"]),
+        ({"max_price": {"completion": "2.9"}}, ["cheap"]),
+        ({"max_price": {"image": "1"}}, ["cheap", "fast", "near"]),
+    ],
+)
+def test_preferences(preferences: dict[str, Any], expected: list[str]):
+    assert tags(route(**preferences)) == expected
+
+
+def test_the_workspace_s_sort_counts_where_the_request_has_none():
+    assert tags(route(request={"default_sort": "latency"}))[0] == "near"
+    assert tags(route(request={"default_sort": "latency"}, sort="throughput"))[0] == "fast"
+
+
+def test_exacto_begins_with_what_works_with_tools():
+    poor = endpoint("poor", "0.0000001", supported_parameters=[])
+    assert tags(route(poor, CHEAP, sort="exacto")) == ["cheap", "poor"]
+
+
+def test_one_order_over_all_models_only_on_request():
+    offers = [
+        Offers(model("acme/one"), (FAST,)),
+        Offers(model("acme/two"), (CHEAP,)),
+    ]
+    router = Router(CatalogView(tuple(offers), {}), GENERIC)
+    for partition, expected in (("model", ["fast", "cheap"]), ("none", ["cheap", "fast"])):
+        wanted = ProviderPreferences.model_validate(
+            {"sort": {"by": "price", "partition": partition}}
+        )
+        found = router.route(offers, RouteRequest(moment=NOON, preferences=wanted), lambda: 0.0)
+        assert tags(found) == expected
+
+
+def test_overrides_and_discounts_make_the_price():
+    night = endpoint(
+        "night",
+        "0.000009",
+        pricing={
+            "prompt": "0.000009",
+            "completion": "0.000009",
+            "discount": 0.5,
+            "overrides": [{"min_prompt_tokens": 10, "prompt": "0.0000001", "completion": "0"}],
+        },
+    )
+    assert tags(route(*PLAIN, night, sort="price"))[-1] == "night"
+    assert tags(route(*PLAIN, night, sort="price", request={"prompt_tokens": 11}))[0] == "night"
+    found = route(night, max_price={"prompt": "5"}, request={"prompt_tokens": 5})
+    assert tags(found) == ["night"]
+
+
+# What is left out -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"only": ["fast"]}, ("provider not allowed", "request")),
+        ({"ignore": ["cheap"]}, ("provider ignored", "request")),
+        ({"quantizations": ["fp8"]}, ("other quantization", "request")),
+        ({"max_price": {"prompt": "0.5"}}, ("price above the maximum", "request")),
+        (
+            {"require_parameters": True, "request": {"parameters": frozenset({"seed"})}},
+            ("parameter not supported", "request"),
+        ),
+        ({"request": {"prompt_tokens": 1000}}, ("prompt too long", "endpoint")),
+        ({"request": {"max_tokens": 501}}, ("cannot answer that long", "endpoint")),
+        (
+            {"request": {"max_tokens": 400, "prompt_tokens": 700}},
+            ("cannot answer that long", "endpoint"),
+        ),
+        (
+            {"guardrails": (Restrictions(allowed_providers=frozenset({"fast"})),)},
+            ("provider not allowed", "guardrail"),
+        ),
+        (
+            {"guardrails": (Restrictions(ignored_models=frozenset({"acme/one"})),)},
+            ("model ignored", "guardrail"),
+        ),
+        (
+            {
+                "guardrails": (Restrictions(zdr=frozenset({"enforce_zdr_other"})),),
+                "view": {"zdr": frozenset()},
+            },
+            ("no zero data retention", "guardrail"),
+        ),
+        ({"zdr": True, "view": {"zdr": frozenset()}}, ("no zero data retention", "request")),
+        (
+            {"data_collection": "deny", "view": {"training": frozenset({endpoint_key(CHEAP)})}},
+            ("may train on the data", "request"),
+        ),
+        (
+            {
+                "guardrails": (Restrictions(no_training=frozenset({"paid"})),),
+                "view": {"training": frozenset({endpoint_key(CHEAP)})},
+            },
+            ("may train on the data", "guardrail"),
+        ),
+        (
+            {"enforce_distillable_text": True, "view": {"distillable": frozenset()}},
+            ("text may not be distilled", "request"),
+        ),
+        (
+            {"credentials": (credential("c", "cheap", is_required=True, allowed_models=["x/y"]),)},
+            None,
+        ),
+        (
+            {"credentials": (credential("c", "cheap", is_byok_only=True, allowed_models=["x"]),)},
+            ("own provider key needed", "credential"),
+        ),
+    ],
+)
+def test_why_an_endpoint_is_not_tried(given: dict[str, Any], reason: tuple[str, str] | None):
+    found = route(CHEAP, **given)
+    assert reasons(found) == ({} if reason is None else {"cheap": [reason]})
+    assert tags(found) == (["cheap"] if reason is None else [])
+    assert found.total == 1
+
+
+def test_every_reason_of_an_endpoint_is_told():
+    found = route(
+        CHEAP,
+        guardrails=(Restrictions(ignored_providers=frozenset({"cheap"})),),
+        only=["fast"],
+        request={"max_tokens": 900},
+    )
+    assert reasons(found)["cheap"] == [
+        ("provider ignored", "guardrail"),
+        ("provider not allowed", "request"),
+        ("cannot answer that long", "endpoint"),
+    ]
+
+
+def test_a_rule_that_cannot_be_applied_is_told():
+    guardrails = (
+        Restrictions(zdr=frozenset({"enforce_zdr_other"}), no_training=frozenset({"free"})),
+    )
+    found = route(guardrails=guardrails, enforce_distillable_text=True)
+    assert len(found.attempts) == 3
+    assert set(found.unknown) == {
+        "no zero data retention",
+        "may train on the data",
+        "text may not be distilled",
+    }
+    assert route().unknown == ()
+
+
+def test_tools_are_a_preference_unless_every_parameter_is_required():
+    without = endpoint("without", "0.0000001", supported_parameters=["temperature"])
+    asked = {"parameters": frozenset({"tools"})}
+    assert tags(route(without, CHEAP, request=asked)) == ["cheap", "without"]
+    assert tags(route(without, CHEAP, request=asked, require_parameters=True)) == ["cheap"]
+
+
+# Tiers ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tier", "preferences", "expected"),
+    [
+        (None, {}, ["cheap", "fast", "near"]),
+        ("auto", {}, ["cheap", "fast", "near"]),
+        ("priority", {}, ["fast/priority", "cheap", "fast", "near"]),
+        ("fast", {}, ["fast/priority", "cheap", "fast", "near"]),
+        ("flex", {}, ["cheap/flex"]),
+        (None, {"only": ["fast"]}, ["fast"]),
+        ("priority", {"only": ["fast"]}, ["fast/priority", "fast"]),
+        (None, {"only": ["fast/priority"]}, ["fast/priority"]),
+        (None, {"order": ["fast/priority"]}, ["fast/priority", "cheap", "fast", "near"]),
+        ("priority", {"ignore": ["fast"]}, ["cheap", "near"]),
+    ],
+)
+def test_tiers_on_request_only(tier: str | None, preferences: dict[str, Any], expected: list[str]):
+    found = route(*PLAIN, PRIORITY, FLEX, request={"service_tier": tier}, **preferences)
+    assert tags(found) == expected
+
+
+def test_flex_falls_to_the_standard_where_there_is_none():
+    assert tags(route(*PLAIN, request={"service_tier": "flex"})) == ["cheap", "fast", "near"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a/b", ModelAsked("a/b")),
+        ("a/b:free", ModelAsked("a/b:free")),
+        ("a/b:nitro", ModelAsked("a/b", "throughput", "priority")),
+        ("a/b:floor", ModelAsked("a/b", "price", "flex")),
+        ("a/b:exacto", ModelAsked("a/b", "exacto")),
+    ],
+)
+def test_suffixes(name: str, expected: ModelAsked):
+    assert model_asked(name) == expected
+
+
+# Own provider keys ------------------------------------------------------------------------------
+
+
+def test_own_keys_first_then_shared_then_fallbacks():
+    credentials = usable_credentials(
+        [
+            credential("spare", "fast", is_fallback=True, sort_order=2),
+            credential("second", "fast", sort_order=1),
+            credential("first", "fast", sort_order=0),
+            credential("off", "cheap", disabled=True),
+            credential("other key", "cheap", allowed_api_key_hashes=["ff"]),
+            credential("other person", "cheap", allowed_user_ids=["user_2"]),
+            credential("nobody", "cheap", allowed_user_ids=[]),
+        ],
+        key_hash="aa",
+        user_id="user_1",
+    )
+    assert tried(route(credentials=credentials, order=["cheap"])) == [
+        "fast:first",
+        "fast:second",
+        "cheap",
+        "fast",
+        "near",
+        "fast:spare",
+    ]
+
+
+def test_credentials_of_the_caller_are_used():
+    given = [credential("mine", "near", allowed_api_key_hashes=["aa"], allowed_user_ids=["user_1"])]
+    credentials = usable_credentials(given, key_hash="aa", user_id="user_1")
+    assert tried(route(credentials=credentials))[0] == "near:mine"
+
+
+def test_a_required_key_drops_the_shared_endpoint_of_its_models():
+    credentials = (credential("own", "fast", is_required=True, allowed_models=["acme/one"]),)
+    assert tried(route(credentials=credentials)) == ["fast:own", "cheap", "near"]
+
+
+def test_a_required_fallback_is_tried_last_and_alone_at_its_provider():
+    credentials = (credential("own", "fast", is_required=True, is_fallback=True),)
+    assert tried(route(credentials=credentials)) == ["cheap", "near", "fast:own"]
+
+
+def test_policies_come_before_own_keys():
+    found = route(
+        credentials=(credential("own", "fast", declared_zdr=True),),
+        guardrails=(Restrictions(ignored_providers=frozenset({"fast"})),),
+    )
+    assert tried(found) == ["cheap", "near"]
+    assert reasons(found) == {"fast": [("provider ignored", "guardrail")]}
+
+
+def test_without_fallbacks_the_first_endpoint_keeps_all_of_its_keys():
+    found = route(credentials=(credential("own", "near"),), allow_fallbacks=False)
+    assert tried(found) == ["near:own", "near"]
+    assert reasons(found) == {
+        "cheap": [("no fallbacks allowed", "request")],
+        "fast": [("no fallbacks allowed", "request")],
+    }
+    assert found.total == 3
