@@ -19,7 +19,7 @@ from gwtui.ui.screens.generation import GenerationScreen
 from gwtui.ui.screens.try_answer import AnswerScreen
 from gwtui.ui.screens.try_request import TryScreen
 from gwtui.ui.widgets.growing_text import GrowingText
-from scripted_models import ScriptedModels
+from scripted_models import ScriptedModels, result
 from shell_kit import listing, until
 from try_desk import MODEL, try_desk
 
@@ -153,7 +153,9 @@ async def test_what_was_redacted_is_told_and_marked(tmp_path: Path) -> None:
         assert "flagged 1" in desk.figures()
         assert screen.tried is not None
         await until(desk.pilot, lambda: "own patterns" in desk.figures(), "the marks")
-        assert "«flag 2: lighthouse»" in desk.figures(), "what a pattern found stands out"
+        assert "«flag 2: lighthouse»" in " ".join(desk.figures().split()), (
+            "what a pattern found stands out"
+        )
         [label] = screen.tried.redactions
         assert label in desk.figures()
         lines = desk.app.screen.query_one(GrowingText)._lines
@@ -227,6 +229,19 @@ async def test_cancelling_hangs_up_and_says_that_it_may_be_billed(tmp_path: Path
         await desk.pilot.press("escape")
         await desk.wait_for(TryScreen)
         assert len(models.asked) == 1
+
+
+async def test_cancelling_a_whole_answer_hangs_up_too(tmp_path: Path) -> None:
+    models = ScriptedModels(body=result(), stay=True)
+    async with try_desk(tmp_path, models=models) as desk:
+        await desk.open()
+        await desk.send(stream=False)
+        await until(desk.pilot, lambda: models.asked, "the request")
+        assert "waiting for the answer" in desk.state()
+        await desk.pilot.press("escape")
+        await until(desk.pilot, lambda: models.left, "the end of the connection")
+        assert models.left == [True]
+        assert "may be billed" in desk.state()
 
 
 async def test_what_a_cancelled_request_cost_is_looked_up(tmp_path: Path) -> None:

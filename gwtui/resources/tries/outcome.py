@@ -33,6 +33,8 @@ from gwtui.resources.tries.reckoning import reckoned_chat
 
 _MESSAGE = 400
 _NAME = 60
+_PLACES = 5
+"""Of what is left of a limit: a request costs less than a cent."""
 _TONES: Mapping[str, Tone] = {
     "pass": "good",
     "flag": "accent",
@@ -47,6 +49,7 @@ _ON_SCREEN: Mapping[RefusalKind, str] = {
     "budget used up": "raise the budget, or wait until it resets",
     "credits needed": "buy credits, or ask for fewer tokens",
     "unknown model": "check its name: Ctrl+O in the form lists the models",
+    "wrong operation": "choose a model that answers in text: Ctrl+O in the form lists them",
     "provider failed": "try again, or choose another provider",
     "read-only": "nothing was sent; gwtui --allow-tries sends it all the same, and costs money",
 }
@@ -215,7 +218,8 @@ def _left(key: CurrentKey | None) -> tuple[Cell, str]:
     if cells.is_null(key, "limit"):
         return Cell("no limit on this key", "muted"), ""
     of = "" if key.limit is None else f"of {usd(key.limit)}"
-    return cells.usd(key.limit_remaining), f"{of} {safe_line(key.limit_reset or '', 20)}".strip()
+    left = usd(key.limit_remaining, places=_PLACES)
+    return Cell(left), f"{of} {safe_line(key.limit_reset or '', 20)}".strip()
 
 
 def _ms(value: float | None) -> Cell:

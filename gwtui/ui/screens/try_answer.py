@@ -45,7 +45,7 @@ from gwtui.ui.widgets.one_line import OneLine
 
 PAINTING = 0.1
 """Seconds between two paints of an answer that comes in pieces: fewer than 15 a second."""
-BESIDE = 100
+BESIDE = 110
 """Columns from which on the figures stand beside the answer, not below it."""
 _EVERY = 1.0
 _ASKED_AGAIN = 6
