@@ -96,6 +96,8 @@ def test_try(
         screen = app.screen
         assert isinstance(screen, AnswerScreen)
         await until(pilot, lambda: screen.tried and screen.tried.key, "its end")
+        if screen.tried and screen.tried.guarded:
+            await until(pilot, lambda: screen._marked.plain, "the marks")
         await settled(pilot)
         _still(screen)
 
