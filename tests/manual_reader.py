@@ -348,7 +348,11 @@ def _is_dashboard(words: Sequence[str]) -> bool:
 def _asks(words: Sequence[str]) -> bool:
     """Whether it changes something and nobody agreed on the command line."""
     operands = [words[place] for place in positionals(words)]
-    changes = len(operands) > 1 and operands[0] in RESOURCES and operands[1] not in {"list", "get", "test"}
+    changes = (
+        len(operands) > 1
+        and operands[0] in RESOURCES
+        and operands[1] not in {"list", "get", "test"}
+    )
     return changes and not {"--yes", "--plan", "--help"}.intersection(words)
 
 

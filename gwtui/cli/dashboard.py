@@ -14,11 +14,12 @@ from gwtui.cli import exits
 from gwtui.cli.faults import list_faults, wants_list
 from gwtui.cli.output import narrate
 from gwtui.cli.process import keep_report
-from gwtui.cli.target import Connect, NoTargetError, reach
+from gwtui.cli.target import Connect, NoTargetError, find_probing, reach
 from gwtui.domain.suggestions import among
 
 if TYPE_CHECKING:
     from gwtui.local.paths import Paths
+    from gwtui.local.probe_key import Probing
 
 _log = logging.getLogger(__name__)
 
@@ -43,10 +44,11 @@ def run(arguments: argparse.Namespace) -> int:
         return _usage("the dashboard needs a terminal on stdin and stdout")
     paths = Paths.of_user()
     try:
+        probing = find_probing(arguments, paths)
         connect = reach(arguments, paths, may_ask=True)
     except NoTargetError as error:
         return _usage(str(error), error.code)
-    return _show(connect, route, arguments, paths)
+    return _show(connect, route, arguments, paths, probing)
 
 
 def run_board(arguments: argparse.Namespace) -> int:
@@ -55,11 +57,22 @@ def run_board(arguments: argparse.Namespace) -> int:
     return run(argparse.Namespace(**{**vars(arguments), **given}))
 
 
-def _show(connect: Connect, route: str, arguments: argparse.Namespace, paths: Paths) -> int:
+def _show(
+    connect: Connect,
+    route: str,
+    arguments: argparse.Namespace,
+    paths: Paths,
+    probing: Probing | None,
+) -> int:
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 
     app = GwtuiApp(
-        connect, start=route, theme=arguments.theme, data=paths.data, config=paths.config
+        connect,
+        start=route,
+        theme=arguments.theme,
+        data=paths.data,
+        config=paths.config,
+        probing=probing,
     )
     app.garbage.begin()
     _log.info("begins: gwtui %s, Python %s", __version__, platform.python_version())

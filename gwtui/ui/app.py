@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from gwtui.crud.executor import WriteExecutor
     from gwtui.crud.resource import Cell
     from gwtui.local.journal import Journal
+    from gwtui.local.probe_key import Probing
     from gwtui.ui.alert_notices import AlertNotices
     from gwtui.watch.hub import FeedHub
 
@@ -55,7 +56,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     ``connect`` is entered after the first paint and left at the end; while it fails, the reason is
     shown and it is tried again. ``start`` is a route such as "keys" or "models/author/slug". What
     is watched is recorded below the directory ``data``; None records nothing. The rules of alerts
-    stand in the directory ``config``; None watches by none.
+    stand in the directory ``config``; None watches by none. ``probing`` says how endpoints are
+    probed; None probes nothing.
     """
 
     TITLE = "gwtui"
@@ -74,6 +76,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         journal: Journal | None = None,
         data: Path | None = None,
         config: Path | None = None,
+        probing: Probing | None = None,
     ) -> None:
         super().__init__(css_path=frame_sheet())
         self.clock = clock
@@ -88,7 +91,9 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self._counting: Session | None = None
         self.notices: AlertNotices | None = None
         self._title = TerminalTitle()
-        self._connecting = Connecting(connect, journal, clock, self._link_changed, data, config)
+        self._connecting = Connecting(
+            connect, journal, clock, self._link_changed, data=data, config=config, probing=probing
+        )
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
             lambda: give_back(driver_of(self), self._title.last_words()),
@@ -223,6 +228,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
             self.notices.close()
         self.notices = AlertNotices(self, session)
         self.notices.open()
+        if session.probes is not None:
+            session.probes.listen(lambda text: self.call_later(self.say, text))
 
     def entitle(self, text: str) -> None:
         """Say something in the terminal's title; an empty text gives it back."""
