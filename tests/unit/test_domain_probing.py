@@ -72,7 +72,8 @@ def test_what_a_day_costs_at_the_most() -> None:
     assert free.most(NOW) == 0
     priced = target(pricing={"prompt": "0.000001", "completion": "0.00001"})
     most = priced.most(NOW)
-    assert most is not None and most >= Decimal("0.00005"), "five tokens of answer, and a prompt"
+    assert most is not None
+    assert most >= Decimal("0.00005"), "five tokens of answer, and a prompt"
     assert target(pricing={"prompt": "-1", "completion": "0"}).most(NOW) is None
     every = timedelta(minutes=10)
     assert probes_a_day(every) == 145

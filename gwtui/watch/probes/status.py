@@ -50,7 +50,9 @@ class ProbeStatus:
             f"probes every {span(self.every)}",
             f"today {usd(self.spent.at_most)} of {self.cost_a_day} at most",
         ]
-        if self.full:
+        if self.full and not self.spent.at_most:
+            parts.append(f"the maximum of {usd(self.cap)} is less than what one probe may cost")
+        elif self.full:
             parts.append("the day's maximum is reached, they go on at 00:00 UTC")
         if self.problem:
             parts.append(self.problem)

@@ -101,6 +101,15 @@ async def probing(
 
 
 @pytest.fixture
+def world() -> World:
+    """Its endpoint costs the same at all hours."""
+    found = World()
+    prices = {"prompt": "0.000001", "completion": "0.00001"}
+    found.endpoints = model_endpoints(endpoint_body(pricing=prices))
+    return found
+
+
+@pytest.fixture
 async def bench(
     recorder: Recorder, time: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Bench]:
@@ -171,7 +180,7 @@ async def test_the_days_maximum_stops_them_until_the_next_day(
 ) -> None:
     time.suspended = timedelta(hours=15).total_seconds()
     async with probing(recorder, time, monkeypatch) as bench:
-        await time.advance(60)
+        await time.advance(70)
         most = bench.sent[0].most(time.now())
         assert most is not None
     cap = str(most + 2 * COST)
@@ -186,7 +195,7 @@ async def test_the_days_maximum_stops_them_until_the_next_day(
         assert bench.prober is not None
         assert bench.prober.status.full
         assert len([each for each in bench.said if "stop for today" in each]) == 1
-        await time.advance(EVERY * 6)
+        await time.advance(EVERY * 8)
         assert len(bench.sent) > 2, "it is the next day"
 
 
@@ -289,3 +298,12 @@ async def test_a_key_that_cannot_be_found_is_told_once(
         assert bench.sent == []
         assert bench.said[1:] == ["Probes: there is no key for probes"]
         assert (await bench.spent()) == ProbeSpending()
+
+
+async def test_a_maximum_below_a_single_probe_is_told(
+    recorder: Recorder, time: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with probing(recorder, time, monkeypatch, cap="0.000001") as bench:
+        await time.advance(EVERY)
+        assert bench.sent == []
+        assert "less than what one probe may cost" in bench.said[-1]
