@@ -50,7 +50,7 @@ def add_probe_options(parser: argparse._ActionsContainer) -> None:
         "money",
     )
     parser.add_argument(
-        "--allow-tries", action="store_true", help="probe although the profile is read-only"
+        "--allow-tries", action="store_true", help="probe, and try requests, although read-only"
     )
 
 

@@ -26,7 +26,8 @@ class Action:
     ``id`` is scope and verb ("keys.delete"); user interfaces attach a handler to it. ``keys`` are
     Textual key names, the first is the one shown. ``scope`` is APP, LIST or a resource id.
     ``target`` means that it acts on the selected resource, ``marked`` says what it does while rows
-    are marked. ``footer`` asks for a place there.
+    are marked. ``footer`` asks for a place there. ``bills`` means that it sends a request to a
+    model, which costs money.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Action:
     target: bool = False
     marked: OnMarked = "refuse"
     footer: bool = False
+    bills: bool = False
 
 
 def create_action(resource: str, title: str, help: str) -> Action:
@@ -64,3 +66,10 @@ def on_selected(id: str, title: str, help: str, *keys: str) -> Action:
     """Something that changes the selected resource; its scope is the first part of ``id``."""
     scope = id.partition(".")[0]
     return Action(id, title, help, scope, keys, mutates=True, target=True, footer=True)
+
+
+def try_action(resource: str, help: str) -> Action:
+    """Send a request to a model, begun from the selected one: ``T``."""
+    return Action(
+        f"{resource}.try", "Try a request", help, resource, ("T",), target=True, bills=True
+    )

@@ -45,7 +45,7 @@ class Probing:
         if profile.probe is None:
             return None
         given = SecretStr(text) if text else None
-        return cls(profile.probe, profile.name, allow_tries or profile.allow_tries, given)
+        return cls(profile.probe, profile.name, allow_tries or profile.probe.while_read_only, given)
 
     @property
     def keyring_name(self) -> str:

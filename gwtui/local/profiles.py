@@ -99,6 +99,9 @@ class ProbeSettings(BaseModel):
     key_command: tuple[str, ...] | None = Field(
         None, min_length=1, description="program and arguments that print the key; no shell"
     )
+    while_read_only: bool = Field(
+        False, strict=True, description="they cost money: send them though the profile is read-only"
+    )
 
 
 FILE_NAME = "profiles.toml"
@@ -127,9 +130,6 @@ class Profile(BaseModel):
         None, min_length=1, description="program and arguments that print the token; no shell"
     )
     token_file: Path | None = Field(None, description="file of mode 0600 that holds the token")
-    allow_tries: bool = Field(
-        False, strict=True, description="requests to models cost money: send them though read-only"
-    )
     probe: ProbeSettings | None = Field(None, description="probes of endpoints; none without it")
     check: CheckThresholds = Field(
         CheckThresholds(), description="when gwtui check warns, see check_thresholds"

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_text
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.contract.keys import CurrentKey
@@ -48,6 +50,34 @@ class Session:
     """What is told of what is watched; None where nothing is recorded."""
     probes: Probes | None = None
     """Requests to watched endpoints that measure them; None unless the profile wants them."""
+
+
+@dataclass(slots=True)
+class TryMemory:
+    """What requests to models are tried with in this run; in memory only, and forgotten with it.
+
+    ``allowed`` lets them be sent while read-only. ``given`` is the key of the environment,
+    ``typed`` the one that a person typed last. ``draft`` is what stood in the form when it was
+    left, by field.
+    """
+
+    allowed: bool = False
+    given: SecretStr | None = None
+    typed: SecretStr | None = None
+    draft: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def held(self, connection: Connection) -> str | None:
+        """Why no request is sent to a model, to end a sentence with; None when it may be."""
+        from gwtui.client.gate import READ_ONLY_PROFILE  # noqa: PLC0415 - once connected
+
+        if not connection.read_only or self.allowed:
+            return None
+        return f"{READ_ONLY_PROFILE}, and a try costs money; gwtui --allow-tries allows it"
+
+    def forget(self) -> None:
+        """The run ends."""
+        self.given = self.typed = None
+        self.draft = {}
 
 
 @dataclass(frozen=True, slots=True)

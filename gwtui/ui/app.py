@@ -15,7 +15,7 @@ from textual.worker import Worker, WorkerState
 
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.resources.session import Link, Session
+from gwtui.resources.session import Link, Session, TryMemory
 from gwtui.ui import in_doubt
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.actions.handlers import BACKGROUND, handler
@@ -56,7 +56,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     ``connect`` is entered after the first paint and left at the end; while it fails, the reason is
     shown and it is tried again. ``start`` is a route such as "keys" or "models/author/slug". What
     is watched is recorded below the directory ``data``; None records nothing. The rules of alerts
-    stand in the directory ``config``; None watches by none. ``probing`` says how endpoints are
+    stand in the directory ``config``; None watches by none. ``tries`` says what requests to models
+    are tried with; without it none is sent while read-only. ``probing`` says how endpoints are
     probed; None probes nothing.
     """
 
@@ -76,6 +77,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         journal: Journal | None = None,
         data: Path | None = None,
         config: Path | None = None,
+        tries: TryMemory | None = None,
         probing: Probing | None = None,
     ) -> None:
         super().__init__(css_path=frame_sheet())
@@ -85,6 +87,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.scope_name: str | None = None
         """Name of the workspace that lists are narrowed to, None for all of them."""
         self.health = ConnectionHealth()
+        self.tries = tries or TryMemory()
         self.navigation = Navigation(self)
         self._start = start
         self._offered = False
@@ -199,6 +202,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         if self.notices is not None:
             self.notices.close()
         self.entitle("")
+        self.tries.forget()
         await self._connecting.stop(lambda: self.shutdown.status is not None)
         self.shutdown.unwatch()
 
@@ -307,15 +311,21 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
 
     def refusal(self, action: Action, context: ActionContext) -> str | None:
         """Why an action cannot be done now, None when it can."""
-        if action.mutates and self.session is None:
+        if (action.mutates or action.bills) and self.session is None:
             return f"{action.title}: there is no connection yet"
-        if action.mutates and self.read_only:
-            return f"{action.title} is not possible: {self.held}"
+        if (why := self.holds_back(action)) is not None:
+            return f"{action.title} is not possible: {why}"
         if action.target and context.target is None:
             return f"{action.title}: nothing is selected"
         if action.target and action.marked == "refuse" and context.marks.count:
             return _one_row_only(action, context.marks)
         return None
+
+    def holds_back(self, action: Action) -> str | None:
+        """Why an action is not possible while read-only, None when it is."""
+        if action.bills and self.session is not None:
+            return self.tries.held(self.connection)
+        return self.held if action.mutates else None
 
     def would_be_lost(self) -> str | None:
         """What quitting now would lose, None when nothing.
@@ -334,7 +344,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         return [
             action
             for action in offered(scopes)
-            if action.footer and not (action.mutates and self.read_only)
+            if action.footer and self.holds_back(action) is None
         ]
 
     @on(Worker.StateChanged)

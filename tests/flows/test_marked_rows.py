@@ -35,7 +35,7 @@ ROUTES = (
 
 def refusal(action: Action, marks: Marks) -> str | None:
     """What the app says to an action on a selected row while rows are marked."""
-    app = SimpleNamespace(session=object(), read_only=False, held=None)
+    app = SimpleNamespace(session=object(), holds_back=lambda _action: None)
     context = ActionContext(cast("Any", app), None, object(), "row", cast("Any", None), marks)
     return GwtuiApp.refusal(cast("GwtuiApp", app), action, context)
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from gwtui.cli import exits
@@ -28,6 +26,7 @@ from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.tries.facts import TryFacts
 from gwtui.resources.tries.plan import PlannedTry, TryPlan, reckoned_cost, why_excluded
+from gwtui.resources.tries.reckoning import cost_words, reckoned_answer
 
 _MOST = 20_000_000
 """Characters of an answer that are printed: more than the client reads."""
@@ -66,7 +65,7 @@ class AnswerPrinter:
 
 def show_chat(answer: ChatAnswer, facts: TryFacts, *, as_json: bool) -> int:
     """The figures of an answer that was printed, or all of it as JSON; returns the exit code."""
-    reckoned = _reckoned(answer.usage, answer, facts)
+    reckoned = reckoned_answer(answer, facts, SYSTEM_CLOCK.now())
     if as_json:
         print_json(chat_json(answer, reckoned))
     else:
@@ -99,7 +98,7 @@ def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -
         [
             f"{result.model or 'unknown model'}, {answer.generation_id or 'no id told'}",
             f"{grouped(usage.prompt_tokens)} tokens, {answer.elapsed_ms:.0f} ms",
-            _cost_line(usage.cost, reckoned),
+            cost_words(usage.cost, reckoned),
         ]
     )
     return exits.OK
@@ -245,7 +244,7 @@ def _chat_lines(answer: ChatAnswer, reckoned: RequestCost | None) -> Iterator[st
         ]
     )
     yield ", ".join(_speed(answer))
-    yield _cost_line(answer.cost, reckoned)
+    yield cost_words(answer.cost, reckoned)
     if answer.usage is not None and answer.usage.is_byok:
         details = answer.usage.cost_details
         listed = details.upstream_inference_cost if details else None
@@ -271,42 +270,6 @@ def _speed(answer: ChatAnswer) -> Iterator[str]:
         yield f"{answer.elapsed_ms:.0f} ms"
     if answer.tokens_per_second is not None:
         yield f"{answer.tokens_per_second:.0f} tokens/s"
-
-
-def _cost_line(told: Decimal | None, reckoned: RequestCost | None) -> str:
-    cost = "cost: not told" if told is None else f"cost: {usd(told)}"
-    if reckoned is None or reckoned.cost is None:
-        return cost
-    if told is not None and told != reckoned.cost:
-        return f"{cost}, where the prices give {usd(reckoned.cost)} ({reckoned.rule})"
-    return f"{cost} ({reckoned.rule})"
-
-
-def _reckoned(usage: TokenUsage | None, answer: ChatAnswer, facts: TryFacts) -> RequestCost | None:
-    if usage is None or usage.prompt_tokens is None or usage.completion_tokens is None:
-        return None
-    if usage.is_byok:
-        return None  # the list price of own keys this month is not known here
-    return reckoned_cost(
-        facts,
-        _usage(usage, SYSTEM_CLOCK.now()),
-        model=answer.model,
-        provider=answer.provider,
-        tier=answer.service_tier,
-        told=answer.cost,
-    )
-
-
-def _usage(told: TokenUsage, moment: datetime) -> Usage:
-    prompt, completion = told.prompt_tokens_details, told.completion_tokens_details
-    return Usage(
-        prompt_tokens=told.prompt_tokens or 0,
-        completion_tokens=told.completion_tokens or 0,
-        moment=moment,
-        cached_tokens=(prompt.cached_tokens if prompt else None) or 0,
-        cache_write_tokens=(prompt.cache_write_tokens if prompt else None) or 0,
-        reasoning_tokens=(completion.reasoning_tokens if completion else None) or 0,
-    )
 
 
 def _tell(error: GatewayError) -> None:

@@ -8,6 +8,7 @@ from gwtui.crud.action import (
     edit_action,
     on_selected,
     switch_action,
+    try_action,
 )
 
 ACTIONS = (
@@ -20,5 +21,6 @@ ACTIONS = (
         "R",
     ),
     switch_action("byok", "Leave the selected credential out of routing, or use it again"),
+    try_action("byok", "Send a request to the provider of the selected credential only"),
     delete_action("byok", "Delete the selected credential and wipe its key"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gwtui.crud.action import Action
+from gwtui.crud.action import Action, try_action
 
 RESOURCE = "guardrails"
 
@@ -65,6 +65,7 @@ ACTIONS: tuple[Action, ...] = (
         marked="cursor",
         footer=True,
     ),
+    try_action(RESOURCE, "Send a request to a model, and see what the guardrail does to it"),
     Action(
         "guardrails.all_assigned",
         "All assignments",

@@ -8,6 +8,7 @@ from gwtui.crud.action import (
     delete_action,
     edit_action,
     switch_action,
+    try_action,
 )
 
 ACTIONS = (
@@ -33,5 +34,6 @@ ACTIONS = (
         target=True,
         marked="all",
     ),
+    try_action("keys", "Send a request to a model with the selected key, and see what happens"),
     delete_action("keys", "Delete the selected key for good"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gwtui.crud.action import Action
+from gwtui.crud.action import Action, try_action
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -24,6 +24,7 @@ ACTIONS: tuple[Action, ...] = (
         target=True,
         marked="cursor",
     ),
+    try_action("models", "Send a request to the selected model"),
     Action(
         "model-guardrails.go",
         "Guardrail",
@@ -44,6 +45,7 @@ ACTIONS: tuple[Action, ...] = (
         marked="cursor",
         footer=True,
     ),
+    try_action("endpoints", "Send a request to the selected endpoint only"),
     Action(
         "endpoints.model",
         "About the model",

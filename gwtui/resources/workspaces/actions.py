@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from gwtui.crud.action import Action, create_action, delete_action, edit_action
+from gwtui.crud.action import (
+    Action,
+    create_action,
+    delete_action,
+    edit_action,
+    try_action,
+)
 
 RESOURCE = "workspaces"
 
@@ -10,6 +16,7 @@ ACTIONS: tuple[Action, ...] = (
     create_action(RESOURCE, "New workspace", "Create a workspace"),
     edit_action(RESOURCE, "Change name, slug, defaults and logging of the selected workspace"),
     delete_action(RESOURCE, "Delete the selected workspace with its budgets and guardrails"),
+    try_action(RESOURCE, "Send a request as one of the selected workspace's keys"),
     Action(
         "workspaces.members",
         "Members",

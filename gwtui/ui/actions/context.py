@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gwtui.crud.executor import WriteExecutor
     from gwtui.crud.resource import Cell, ResourceSpec
     from gwtui.domain.clock import Clock
-    from gwtui.resources.session import Link, Session
+    from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.health import ConnectionHealth
     from gwtui.watch.hub import FeedHub, Scope
 
@@ -115,6 +115,7 @@ class DashboardApp(Protocol):
     scope: Scope
     scope_name: str | None
     health: ConnectionHealth
+    tries: TryMemory
 
     # What it is connected to
 
@@ -164,6 +165,9 @@ class DashboardApp(Protocol):
 
     def refusal(self, action: Action, context: ActionContext) -> str | None:
         """Why an action cannot be done now, None when it can."""
+
+    def holds_back(self, action: Action) -> str | None:
+        """Why an action is not possible while read-only, None when it is."""
 
     def hints(self, scopes: Sequence[str]) -> Sequence[Action]:
         """The actions that the footer may hint at."""

@@ -67,6 +67,7 @@ def patient() -> Mapping[str, Handler]:
         models,
         recovery,
         sealed_keys,
+        tries,
         undo,
         workspaces,
     )
@@ -88,6 +89,7 @@ def patient() -> Mapping[str, Handler]:
         **crud.handlers("byok", "create", "edit", "rotate", "toggle", "delete"),
         **sealed_keys.HANDLERS,
         **generations.HANDLERS,
+        **tries.HANDLERS,
         **undo.HANDLERS,
     }
 

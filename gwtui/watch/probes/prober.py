@@ -119,7 +119,7 @@ class Prober:
     async def _look(self) -> None:
         if self._connection.read_only and not self._probing.allowed:
             self._trouble(
-                "probes cost money and the profile is read-only; allow_tries = true sends them"
+                "probes cost money and the profile is read-only; while_read_only = true sends them"
             )
             return
         if not self._recorder.status.recording:
