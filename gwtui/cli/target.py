@@ -161,7 +161,9 @@ def reach_without_key(arguments: argparse.Namespace, paths: Paths, *, management
     profile = find_profile(arguments, paths)
     token, source = None, "none"
     try:
-        if management:
+        if not management:
+            take_token(os.environ)  # not used: taken out so that no child process inherits it
+        else:
             found = asyncio.run(find_token(profile))
             token, source = found.token, found.source
         connection = profile.connection(token, source)

@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self
 from pydantic import SecretStr
 
 from gwtui.client.answers import error_of, parse_json, redacted
-from gwtui.client.errors import GatewayError, NoAnswerError
+from gwtui.client.errors import GatewayError, NoAnswerError, UnreadableAnswerError
 from gwtui.contract.completion import (
     STREAM_END,
     ChatChunk,
@@ -267,7 +267,7 @@ def whole_answer(
     )
     choice = result.choices[0] if result.choices else None
     if choice is None:
-        answer.error = NoAnswerError("the answer has no choice that can be read")
+        answer.error = UnreadableAnswerError("the answer has no choice that can be read")
         return answer
     answer.finish_reason = choice.finish_reason
     answer.native_finish_reason = choice.native_finish_reason

@@ -32,11 +32,18 @@ from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 if TYPE_CHECKING:
     from gwtui.client.event_stream import StreamingTransport
 
-SILENCE = 60.0
-"""Seconds without a byte after which an answer that comes in pieces counts as lost."""
-LONGEST = 600.0
-"""Seconds that an answer may take from begin to end."""
 _MS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLimits:
+    """How long an answer may take, in seconds.
+
+    One that comes in pieces counts as lost after ``silence`` without a byte, each after ``whole``.
+    """
+
+    silence: float = 60.0
+    whole: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +72,14 @@ class Inference:
         *,
         allow_tries: bool = False,
         clock: Clock = SYSTEM_CLOCK,
-        silence: float = SILENCE,
+        limits: AnswerLimits = AnswerLimits(),
         transport: StreamingTransport | None = None,
     ) -> None:
         read_only = connection.read_only and not allow_tries
         self.connection = replace(connection, token=key, read_only=read_only)
         self._key = key
         self._clock = clock
-        self._silence = silence
+        self._limits = limits
         self._transport = transport
         self._building = asyncio.Lock()
         self._closed = False
@@ -114,7 +121,7 @@ class Inference:
         transport = await self._ready()
         started = self._clock.monotonic()
         call = Call("POST", "/chat/completions", body=body, headers=self._told())
-        pieces = await transport.open(call, self._silence)
+        pieces = await transport.open(call, self._limits.silence)
         stream = ChatStream(pieces, self.connection.dialect, self._key, self._clock, started)
         try:
             yield stream
@@ -128,6 +135,8 @@ class Inference:
         if not isinstance(answer.json, dict):
             raise UnreadableAnswerError("the answer is not what the API describes")
         result = EmbeddingsResult.model_validate(answer.json)
+        if result.data is None:
+            raise UnreadableAnswerError("the answer has no vectors that can be read")
         return EmbeddingAnswer(result, answer.generation_id or result.id, elapsed)
 
     async def key(self) -> CurrentKey:
@@ -157,7 +166,7 @@ class Inference:
         async with self._building:
             if self._transport is None and not self._closed:
                 self._transport = await asyncio.to_thread(
-                    _new_transport, self.connection, self._clock
+                    _new_transport, self.connection, self._clock, self._limits.whole
                 )
             if self._transport is None or self._closed:
                 if self._transport is not None:
@@ -166,11 +175,9 @@ class Inference:
             return self._transport
 
 
-def _new_transport(connection: Connection, clock: Clock) -> StreamingTransport:
+def _new_transport(connection: Connection, clock: Clock, whole: float) -> StreamingTransport:
     spare_http_command()
     from gwtui.client.event_stream import StreamingTransport  # noqa: PLC0415 - see Inference._ready
     from gwtui.client.transport import Patience  # noqa: PLC0415
 
-    return StreamingTransport(
-        connection, clock=clock, patience=Patience(read=LONGEST, whole=LONGEST)
-    )
+    return StreamingTransport(connection, clock=clock, patience=Patience(read=whole, whole=whole))

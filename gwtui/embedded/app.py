@@ -29,7 +29,7 @@ from gwtui.embedded.auth import admit
 from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.operations import Continued, Operation, OperationRequest, Principal, Site
 from gwtui.embedded.queries import read_query
-from gwtui.embedded.responses import Refusal, error_body
+from gwtui.embedded.responses import Refusal, error_body, loaded
 from gwtui.embedded.store.database import BUSY_SECONDS, Database
 from gwtui.embedded.store.ledger import Ledger
 
@@ -138,7 +138,7 @@ class _Endpoints:
             return None
         raw = await bodies.collect(request.stream())
         content_type = request.headers.get("content-type")
-        return bodies.parse(raw, content_type, operation.body, self._site.dialect)
+        return bodies.parse(raw, content_type, loaded(operation.body), self._site.dialect)
 
     async def carry_out(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do something in a transaction that writes; see ``Desk``."""
@@ -147,7 +147,10 @@ class _Endpoints:
             with self._database.write(patience=0) as db:
                 return work(db)
 
-        task = asyncio.ensure_future(self._when_free(run))
+        try:
+            return run()
+        except DatabaseBusyError:
+            task = asyncio.ensure_future(self._when_free(run))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
         return await asyncio.shield(task)

@@ -26,6 +26,7 @@ from gwtui.contract.response import ResponseModel
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.operations import Access, Operation
+from gwtui.embedded.responses import loaded
 from gwtui.embedded.routes import OPERATIONS
 
 BASE_URL = "http://gateway.test/api/v1"
@@ -100,7 +101,7 @@ class Bench:
         assert faults(body, schema, self.document) == []
         if response.is_success and operation.answer.models:
             whole = operation.access is Access.INFERENCE
-            _no_gaps(operation.answer.models[0], body if whole else body.get("data", body))
+            _no_gaps(loaded(operation.answer.models[0]), body if whole else body.get("data", body))
 
 
 class HandClock:

@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
+from gateway_bench import HandClock, bench
 from inference_bench import (
     MINI,
     VECTORS,
@@ -21,6 +23,8 @@ from inference_bench import (
     moved,
     room,
 )
+
+from gwtui.embedded.recent import recent_generations
 
 QUASAR = {"provider": {"only": ["quasar"]}}
 USAGES = ("usage", "usage_daily", "usage_weekly", "usage_monthly")
@@ -113,6 +117,22 @@ async def test_a_generation_is_written_a_second_later(me: Caller):
     assert asked_by_key.json()["data"]["id"] == name
     body = {"generation_id": name, "category": "latency"}
     await me.gate.call("POST", "/generation/feedback", json=body, expect=200)
+
+
+async def test_what_was_served_is_listed_for_who_looks_for_it(tmp_path: Path):
+    database, hand = tmp_path / "gateway.sqlite3", HandClock()
+    async with bench(database, content="empty", clock=hand) as gate:
+        with gate.gateway._database.write() as db:
+            db.execute("UPDATE account SET credits_usd = '1'")
+        _, token = await gate.create(name="listed")
+        body = {"model": MINI, "messages": [{"role": "user", "content": "a"}]}
+        answer = await gate.call("POST", "/chat/completions", token=token, json=body, expect=200)
+        hand.forward(minutes=1)
+        (found,) = recent_generations(database, clock=hand.clock)
+    assert (found.id, found.model, found.key_name) == (answer.json()["id"], MINI, "listed")
+    async with bench(database, clock=hand) as gate:
+        again = await gate.data("GET", "/generation", params={"id": found.id})
+        assert again["usage"] == answer.json()["usage"]["cost"]
 
 
 async def test_today_is_no_activity_yet(me: Caller):
@@ -290,6 +310,37 @@ async def test_what_is_logged_can_be_read(place: Room):
             name = (await me.said("What is kept?"))["id"]
             await me.generation(name)
             await me.gate.refused(404, "GET", "/generation/content", params={"id": name})
+
+
+async def test_what_is_said_is_on_the_disk_only_where_it_is_logged(tmp_path: Path):
+    database = tmp_path / "gateway" / "gateway.sqlite3"
+    database.parent.mkdir()
+
+    def holds(text: bytes) -> bool:
+        return any(text in part.read_bytes() for part in database.parent.iterdir())
+
+    async with bench(database, content="empty") as gate:
+        with gate.gateway._database.write() as db:
+            db.execute("UPDATE account SET credits_usd = '1'")
+        for logged in (False, True):
+            text = f"unmistakable-{logged}"
+            body = {"name": text, "slug": text.lower(), "io_logging_sampling_rate": 1}
+            body["is_observability_io_logging_enabled"] = logged
+            home = (await gate.data("POST", "/workspaces", json=body))["id"]
+            data, token = await gate.create(workspace_id=home)
+            asked = {"model": MINI, "messages": [{"role": "user", "content": f"{text}-words"}]}
+            sent = await gate.call("POST", "/chat/completions", token=token, json=asked)
+            said = sent.json()["choices"][0]["message"]["content"].encode()
+            for secret in (f"{text}-words".encode(), said):
+                assert holds(secret) is logged
+            assert not holds(token.encode())
+        gate.clock.forward(minutes=1)
+        params = {"id": sent.json()["id"]}
+        await gate.call("GET", "/generation/content", params=params, expect=200)
+        await gate.call("DELETE", f"/keys/{data['hash']}", expect=200)
+        await gate.call("DELETE", f"/workspaces/{home}", expect=200)
+        await gate.refused(404, "GET", "/generation/content", params=params)
+        await gate.call("GET", "/generation", params=params, expect=200)
 
 
 async def test_a_deleted_key_is_still_booked_to_the_account(me: Caller, place: Room):

@@ -13,7 +13,7 @@ from service_kit import TOKEN, Play, ScriptedServer, request_head, serving
 
 from gwtui.client.chat_stream import ChatAnswer, ChatEvent
 from gwtui.client.connection import Connection
-from gwtui.client.inference import Inference
+from gwtui.client.inference import AnswerLimits, Inference
 from gwtui.contract.chat import ChatRequest
 
 KEY = "gw-v1-TRYKEY-0123456789abcdef"
@@ -83,9 +83,10 @@ def streams(*parts: bytes, stay: bool = False, heard: asyncio.Event | None = Non
 async def models(*plays: Play, **options: Any) -> AsyncIterator[tuple[Inference, ScriptedServer]]:
     """Inference at a raw server that does what the plays say."""
     read_only = options.pop("read_only", False)
+    limits = AnswerLimits(silence=options.pop("silence", 60.0))
     async with serving(*plays) as server:
         where = Connection(server.base_url, token=SecretStr(TOKEN), read_only=read_only)
-        async with Inference(where, SecretStr(KEY), **options) as inference:
+        async with Inference(where, SecretStr(KEY), limits=limits, **options) as inference:
             yield inference, server
 
 

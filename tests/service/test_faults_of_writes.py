@@ -151,9 +151,11 @@ async def test_every_fault_ends_in_one_true_outcome(
 
 
 def test_nothing_is_left_out() -> None:
-    """Every write operation of the API and every kind of fault."""
-    assert set(PLANS) == {one.operation_id for one in OPERATIONS if one.writes}
-    assert {row.fault.partition("=")[0] for row in ROWS} - {""} == set(KINDS)
+    """Every write operation of the API and every kind of fault, but those of requests to models."""
+    writes = {one.operation_id for one in OPERATIONS if one.writes}
+    assert set(PLANS) == writes - {"createChatCompletion", "createEmbeddings"}
+    kinds = {kind for kind in KINDS if not kind.startswith("stream-")}
+    assert {row.fault.partition("=")[0] for row in ROWS} - {""} == kinds
     print(f"{len(PLANS)} writes x {len(ROWS)} rows = {len(PLANS) * len(ROWS)} outcomes")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 from gwtui.cli import exits
@@ -21,12 +22,11 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.exact_json import masked
 from gwtui.domain.guardrail_verdict import actions_of, verdict_of
 from gwtui.domain.money import grouped, usd
-from gwtui.domain.pricing import Usage
 from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.tries.facts import TryFacts
-from gwtui.resources.tries.plan import PlannedTry, TryPlan, reckoned_cost, why_excluded
-from gwtui.resources.tries.reckoning import cost_words, reckoned_answer
+from gwtui.resources.tries.plan import PlannedTry, TryPlan, why_excluded
+from gwtui.resources.tries.reckoning import reckoned_chat, reckoned_embedding
 
 _MOST = 20_000_000
 """Characters of an answer that are printed: more than the client reads."""
@@ -65,7 +65,7 @@ class AnswerPrinter:
 
 def show_chat(answer: ChatAnswer, facts: TryFacts, *, as_json: bool) -> int:
     """The figures of an answer that was printed, or all of it as JSON; returns the exit code."""
-    reckoned = reckoned_answer(answer, facts, SYSTEM_CLOCK.now())
+    reckoned = reckoned_chat(facts, answer, SYSTEM_CLOCK.now())
     if as_json:
         print_json(chat_json(answer, reckoned))
     else:
@@ -81,14 +81,7 @@ def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -
     """The vectors and what they took; returns the exit code."""
     result = answer.result
     usage = result.usage or EmbeddingUsage()
-    reckoned = None
-    if usage.prompt_tokens is not None and not usage.is_byok:
-        used = Usage(
-            prompt_tokens=usage.prompt_tokens, completion_tokens=0, moment=SYSTEM_CLOCK.now()
-        )
-        reckoned = reckoned_cost(
-            facts, used, model=result.model, provider=result.provider, told=usage.cost
-        )
+    reckoned = reckoned_embedding(facts, answer, SYSTEM_CLOCK.now())
     if as_json:
         print_json(_embedding_json(answer, reckoned))
         return exits.OK
@@ -98,7 +91,7 @@ def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -
         [
             f"{result.model or 'unknown model'}, {answer.generation_id or 'no id told'}",
             f"{grouped(usage.prompt_tokens)} tokens, {answer.elapsed_ms:.0f} ms",
-            cost_words(usage.cost, reckoned),
+            _cost_line(usage.cost, reckoned),
         ]
     )
     return exits.OK
@@ -244,7 +237,7 @@ def _chat_lines(answer: ChatAnswer, reckoned: RequestCost | None) -> Iterator[st
         ]
     )
     yield ", ".join(_speed(answer))
-    yield cost_words(answer.cost, reckoned)
+    yield _cost_line(answer.cost, reckoned)
     if answer.usage is not None and answer.usage.is_byok:
         details = answer.usage.cost_details
         listed = details.upstream_inference_cost if details else None
@@ -270,6 +263,15 @@ def _speed(answer: ChatAnswer) -> Iterator[str]:
         yield f"{answer.elapsed_ms:.0f} ms"
     if answer.tokens_per_second is not None:
         yield f"{answer.tokens_per_second:.0f} tokens/s"
+
+
+def _cost_line(told: Decimal | None, reckoned: RequestCost | None) -> str:
+    cost = "cost: not told" if told is None else f"cost: {usd(told)}"
+    if reckoned is None or reckoned.cost is None:
+        return cost
+    if told is not None and told != reckoned.cost:
+        return f"{cost}, where the prices give {usd(reckoned.cost)} ({reckoned.rule})"
+    return f"{cost} ({reckoned.rule})"
 
 
 def _tell(error: GatewayError) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 import struct
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import format_datetime
 from typing import Any, Protocol
@@ -18,6 +18,9 @@ from gwtui.embedded.protocol import ContractProtocol
 
 LINE = "gwtui.line"
 """Name of the ASGI extension that holds the ``RequestLine`` of a request."""
+
+
+_EVENTS = b"text/event-stream; charset=utf-8"
 
 
 class RequestLine(Protocol):
@@ -92,6 +95,34 @@ class Exchange:
         """Send another answer as the gateway itself would word it."""
         kind = {"Content-Type": "application/json", "Cache-Control": "no-store"}
         await self.answer(status, {**kind, **headers}, json.dumps(body).encode())
+
+    async def alter_stream(self, alter: Callable[[int, Message], Awaitable[None]]) -> None:
+        """Let the gateway answer; if that is a stream, its events go through ``alter``.
+
+        ``alter`` gets the number of the event, from 0, and sends what it likes with ``pass_on``.
+        Comments and every other answer pass as they are.
+        """
+        streams, events = False, 0
+
+        async def send(message: Message) -> None:
+            nonlocal streams, events
+            if message["type"] == "http.response.start":
+                streams = (b"content-type", _EVENTS) in message["headers"]
+            if streams and message.get("body", b"").startswith(b"data:"):
+                events += 1
+                await alter(events - 1, message)
+            else:
+                await self.pass_on(message)
+
+        await self._app(self._scope, self._receive, send)
+
+    async def pass_on(self, message: Message) -> None:
+        """Send one part of an answer."""
+        await self._send(message)
+
+    def break_off(self) -> None:
+        """Drop the connection in the middle of an answer. Raises as ``reset``."""
+        self._line().reset()
 
     async def hang(self) -> None:
         """Say nothing until the client has gone."""

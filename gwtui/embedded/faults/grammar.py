@@ -1,4 +1,4 @@
-"""Faults in words: ``KIND[=SECONDS][:WHERE] [xTIMES] [CHANCE%] [seed=N]``.
+"""Faults in words: ``KIND[=NUMBER][:WHERE] [xTIMES] [CHANCE%] [seed=N]``.
 
 ``reset-after:POST /keys x1``, ``latency=0.8:reads``, ``503=30:GET /keys x2``, ``429 25% seed=7``,
 ``clock-skew=-90``.
@@ -99,6 +99,9 @@ _FARTHEST = 10 * 366 * 86_400.0
 """Seconds of a clock's skew."""
 
 
+_MOST_EVENTS = 100_000
+
+
 def parse(text: str) -> Fault:
     """The fault that is described. Raises FaultSyntaxError."""
     try:
@@ -118,7 +121,19 @@ def _parse(text: str) -> Fault:
         if colon or times is not None or chance < 1:
             raise ValueError("a clock is wrong for every request, all the time")
         return Fault(kind, seconds=waits)
-    return Fault(kind, where(aim), waits, times, chance, seed)
+    return Fault(kind, _aimed(kind, where(aim)), waits, times, chance, seed)
+
+
+def _aimed(kind: FaultKind, meant: Where) -> Where:
+    """What is meant of the operations that the kind can strike."""
+    if not kind.streams:
+        return meant
+    streaming = frozenset(one.operation_id for one in OPERATIONS if one.streams is not None)
+    if meant.operations is None:
+        return Where(" ".join(sorted(streaming)), streaming)
+    if not meant.operations & streaming:
+        raise ValueError(f"{kind.name} is for streams, and nothing of {meant.text!r} streams")
+    return Where(meant.text, meant.operations & streaming)
 
 
 def _modifiers(words: list[str]) -> tuple[int | None, float, int]:
@@ -162,7 +177,12 @@ def _seconds(kind: FaultKind, text: str | None) -> float:
     try:
         seconds = float(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no number of seconds") from None
+        what = "events" if kind.counts else "seconds"
+        raise ValueError(f"{text!r} is no number of {what}") from None
+    if kind.counts:
+        if not (seconds.is_integer() and 0 <= seconds <= _MOST_EVENTS):
+            raise ValueError(f"{kind.name} takes a whole number of events, up to {_MOST_EVENTS}")
+        return seconds
     least, most = (-_FARTHEST, _FARTHEST) if kind is CLOCK_SKEW else (0.0, _LONGEST)
     if not (math.isfinite(seconds) and least <= seconds <= most):
         raise ValueError(f"{kind.name} takes seconds from {least:.0f} to {most:.0f}")
@@ -171,7 +191,7 @@ def _seconds(kind: FaultKind, text: str | None) -> float:
 
 def catalogue() -> Iterator[str]:
     """What can be asked for, line by line: how it is written, every kind, every operation."""
-    yield "KIND[=SECONDS][:WHERE] [xTIMES] [CHANCE%] [seed=N]"
+    yield "KIND[=NUMBER][:WHERE] [xTIMES] [CHANCE%] [seed=N]"
     yield ""
     yield "KIND"
     for kind in KINDS.values():
@@ -188,6 +208,7 @@ def catalogue() -> Iterator[str]:
         "503=30:GET /keys x2",
         "429 25% seed=7",
         "clock-skew=-90",
+        "stream-cut=5 x1",
     ):
         yield f"  --fault '{example}'"
 
@@ -195,4 +216,5 @@ def catalogue() -> Iterator[str]:
 def _written(kind: FaultKind) -> str:
     if not kind.takes_seconds:
         return kind.name
-    return f"{kind.name}=SECONDS" if kind.usual is None else f"{kind.name}[=SECONDS]"
+    number = "EVENTS" if kind.counts else "SECONDS"
+    return f"{kind.name}={number}" if kind.usual is None else f"{kind.name}[={number}]"

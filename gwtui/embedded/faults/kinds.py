@@ -8,6 +8,8 @@ from datetime import timedelta
 from email.utils import format_datetime
 from http import HTTPStatus
 
+from starlette.types import Message
+
 from gwtui.contract import errors
 from gwtui.embedded.faults.exchange import Exchange, Taken
 from gwtui.embedded.responses import error_body
@@ -26,6 +28,10 @@ class FaultKind:
     """Seconds when none are given, None when they must be."""
     delays: bool = False
     """Whether the request goes on afterwards, perhaps to another fault."""
+    streams: bool = False
+    """Whether it strikes operations that stream, and nothing else."""
+    counts: bool = False
+    """Whether its number is not of seconds but of events of the stream, whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +180,57 @@ def _server_errors() -> list[FaultKind]:
     return found
 
 
+async def _cut(exchange: Exchange, number: float) -> None:
+    async def alter(event: int, message: Message) -> None:
+        if event < number:
+            await exchange.pass_on(message)
+        elif event == number:
+            exchange.break_off()
+
+    await exchange.alter_stream(alter)
+
+
+async def _fall_silent(exchange: Exchange, number: float) -> None:
+    async def alter(event: int, message: Message) -> None:
+        if event < number:
+            await exchange.pass_on(message)
+        else:
+            await exchange.hang()
+
+    await exchange.alter_stream(alter)
+
+
+async def _talk_garbage(exchange: Exchange, number: float) -> None:
+    async def alter(event: int, message: Message) -> None:
+        if event == number:
+            await exchange.pass_on({**message, "body": b"data: {oops\n\n"})
+        await exchange.pass_on(message)
+
+    await exchange.alter_stream(alter)
+
+
+async def _keep_usage_back(exchange: Exchange, seconds: float) -> None:
+    async def alter(_event: int, message: Message) -> None:
+        if b'"usage":{' in message["body"]:
+            await exchange.clock.sleep(seconds)
+        await exchange.pass_on(message)
+
+    await exchange.alter_stream(alter)
+
+
+def _stream_faults() -> list[FaultKind]:
+    found: list[FaultKind] = []
+    for name, about, act in (
+        ("stream-cut", "the connection drops after so many events", _cut),
+        ("stream-silence", "nothing comes after so many events", _fall_silent),
+        ("stream-garbage", "an event that is not JSON comes after so many", _talk_garbage),
+    ):
+        found.append(FaultKind(name, about, act, True, 3.0, streams=True, counts=True))
+    late = "the stream's usage comes so much later"
+    found.append(FaultKind("stream-late", late, _keep_usage_back, True, 2.0, streams=True))
+    return found
+
+
 CLOCK_SKEW = FaultKind("clock-skew", "the gateway's clock is ahead by so much", takes_seconds=True)
 
 _ALL = (
@@ -208,6 +265,7 @@ _ALL = (
         "carried out; the answer says that it is a web page",
         _malformed(lambda body: body, "text/html"),
     ),
+    *_stream_faults(),
     CLOCK_SKEW,
 )
 

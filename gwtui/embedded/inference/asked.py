@@ -47,6 +47,7 @@ class Asked:
     models: tuple[str, ...]
     preferences: ProviderPreferences
     texts: tuple[InputText, ...]
+    text_tokens: int
     other_tokens: int
     """Tokens of the prompt beside its texts."""
     images: int = 0
@@ -64,7 +65,11 @@ class Asked:
     @property
     def prompt_tokens(self) -> int:
         """Tokens of the prompt."""
-        return self.other_tokens + sum(text_model.count(each.text) for each in self.texts)
+        return self.text_tokens + self.other_tokens
+
+
+def _tokens(texts: Iterable[InputText]) -> int:
+    return sum(text_model.count(each.text) for each in texts)
 
 
 def chat_asked(request: ChatRequest, default_model: str | None) -> Asked:
@@ -74,15 +79,17 @@ def chat_asked(request: ChatRequest, default_model: str | None) -> Asked:
     if not names:
         raise invalid([Problem("model", "is required: the workspace has no default model")])
     media = [part.type for message in request.messages for part in _media(message)]
+    texts = tuple(
+        InputText(text, message.role == "user")
+        for message in request.messages
+        for text in message.texts
+    )
     return Asked(
         api="completions",
         models=tuple(names),
         preferences=request.provider or ProviderPreferences(),
-        texts=tuple(
-            InputText(text, message.role == "user")
-            for message in request.messages
-            for text in message.texts
-        ),
+        texts=texts,
+        text_tokens=_tokens(texts),
         other_tokens=text_model.PROMPT_TOKENS
         + text_model.MESSAGE_TOKENS * len(request.messages)
         + sum(map(_MEDIA_TOKENS.__getitem__, media))
@@ -111,11 +118,13 @@ def embedding_asked(request: EmbeddingRequest) -> Asked:
         for part in item.content
         if part.type != "text"
     ]
+    texts = tuple(InputText(_input_text(item)) for item in given)
     return Asked(
         api="embeddings",
         models=(request.model,),
         preferences=request.provider or ProviderPreferences(),
-        texts=tuple(InputText(_input_text(item)) for item in given),
+        texts=texts,
+        text_tokens=_tokens(texts),
         other_tokens=sum(len(item) - 1 for item in given if isinstance(item, list))
         + sum(map(_MEDIA_TOKENS.__getitem__, kinds)),
         images=kinds.count("image_url"),
@@ -133,7 +142,7 @@ def with_texts(asked: Asked, texts: Sequence[str]) -> Asked:
     left = iter(texts)
     new = tuple(replace(each, text=text) for each, text in zip(asked.texts, texts, strict=True))
     logged = {name: _refilled(value, left) for name, value in asked.logged.items()}
-    return replace(asked, texts=new, logged=logged)
+    return replace(asked, texts=new, text_tokens=_tokens(new), logged=logged)
 
 
 def _refilled(value: JsonValue, texts: Iterator[str]) -> JsonValue:

@@ -106,7 +106,7 @@ def _offers(site: Site, model_id: str, asked: Asked, now: datetime) -> Offers:
     return _live_offers(site.catalog.seed, model_id, int(now.timestamp() // STEP))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def _live_offers(seed: int, model_id: str, step: int) -> Offers:
     """A model and its endpoints with the figures of a moment, in steps in which they stand still.
 

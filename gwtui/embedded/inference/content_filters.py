@@ -9,6 +9,7 @@ block or redact is refused, for what it was to keep back cannot be kept back.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -169,12 +170,15 @@ def _pattern_spans(pattern: str, texts: Sequence[str]) -> list[detectors.Spans] 
     """Where a custom pattern matches; None when it did not finish in time."""
     import regex  # type: ignore[import-untyped]  # noqa: PLC0415 - for custom patterns only
 
+    until = time.monotonic() + TIME_LIMIT
     try:
         compiled = regex.compile(pattern)
         return [
             [
                 match.span()
-                for match in compiled.finditer(text, timeout=TIME_LIMIT, concurrent=True)
+                for match in compiled.finditer(
+                    text, timeout=max(until - time.monotonic(), 0.001), concurrent=True
+                )
                 if match.end() > match.start()
             ]
             for text in texts

@@ -33,10 +33,9 @@ class EventStream(Response):
             for task in (gone, writing):
                 if not task.done():
                     task.cancel()
-            with suppress(asyncio.CancelledError):
-                await writing
-            with suppress(asyncio.CancelledError):
-                await gone
+            for task in (gone, writing):
+                with suppress(asyncio.CancelledError):
+                    await task
 
     async def _write(self, send: Send) -> None:
         await send(

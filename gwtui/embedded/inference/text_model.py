@@ -10,16 +10,16 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
 from pydantic import JsonValue
 
-from gwtui.embedded.simulator.chance import fraction, number, pick
+from gwtui.embedded.simulator.chance import fraction, hex_text, number, pick
 
 _PIECE = re.compile(r"\s*(?:\w{1,6}|[^\w\s])|\s+")
-_WORD = re.compile(r"[^\W\d_]{4,}")
+_WORD = re.compile(r"[^\W\d_]{4,24}")
 _SENTENCE_END = (".", "!", "?")
 _SHORTEST, _LONGEST = 30, 150
 """Tokens of an answer, as far as nobody asks for fewer."""
@@ -54,7 +54,7 @@ def count_inside(value: JsonValue) -> int:
     return count(value if isinstance(value, str) else str(value))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Question:
     """What the model is asked: the texts of the conversation, and what decides how it answers."""
 
@@ -69,10 +69,10 @@ class Question:
         """What was said last."""
         return self.texts[-1] if self.texts else ""
 
-    @property
+    @cached_property
     def parts(self) -> tuple[object, ...]:
         """What chance depends on."""
-        return (self.model, *self.texts)
+        return (hex_text(32, 0, self.model, *self.texts),)
 
     @property
     def luck(self) -> int:
@@ -114,15 +114,12 @@ def _opening(question: Question) -> str:
 
 def _chain(question: Question, purpose: str, tokens: int) -> str:
     """About so many tokens of text, to the end of a sentence."""
-    words, follow = _voice()
+    follow = _follow()
     first = _start(question, purpose)
     said = [*first]
     pair, spent, step = first, count(" ".join(first)), 0
     while spent < tokens or not said[-1].endswith(_SENTENCE_END):
-        following = follow.get(pair)
-        if following is None:
-            following, pair = [words[0]], (said[-1], words[0])
-        word = pick(following, question.luck, purpose, step, *question.parts)
+        word = pick(follow[pair], question.luck, purpose, step, *question.parts)
         said.append(word)
         spent += count(f" {word}")
         pair, step = (pair[1], word), step + 1
@@ -145,13 +142,15 @@ def _text() -> str:
 
 
 @cache
-def _voice() -> tuple[Sequence[str], Mapping[tuple[str, str], Sequence[str]]]:
-    """All words, and which words follow each pair."""
+def _follow() -> Mapping[tuple[str, str], Sequence[str]]:
+    """Which words follow each pair; after the last word comes the first."""
     words = _text().split()
     follow: dict[tuple[str, str], list[str]] = {}
-    for first, second, third in zip(words, words[1:], words[2:], strict=False):
+    for first, second, third in zip(
+        words, [*words[1:], words[0]], [*words[2:], *words[:2]], strict=True
+    ):
         follow.setdefault((first, second), []).append(third)
-    return words, follow
+    return follow
 
 
 @cache

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from gwtui.contract.chat import ChatRequest
-from gwtui.contract.completion import ChatChunk, ChatResult
-from gwtui.contract.embeddings import EmbeddingRequest, EmbeddingsResult
+from gwtui.contract.request import RequestModel
+from gwtui.contract.response import ResponseModel
 from gwtui.embedded.operations import Access, Continued, Operation, OperationRequest
-from gwtui.embedded.responses import ResponseSchema, reference
+from gwtui.embedded.responses import DeferredModel, ResponseSchema, reference
+
+CHAT_REQUEST: DeferredModel[RequestModel] = DeferredModel("gwtui.contract.chat", "ChatRequest")
+CHAT_RESULT: DeferredModel[ResponseModel] = DeferredModel("gwtui.contract.completion", "ChatResult")
+CHAT_CHUNK: DeferredModel[ResponseModel] = DeferredModel("gwtui.contract.completion", "ChatChunk")
+EMBEDDING_REQUEST: DeferredModel[RequestModel] = DeferredModel(
+    "gwtui.contract.embeddings", "EmbeddingRequest"
+)
+EMBEDDINGS_RESULT: DeferredModel[ResponseModel] = DeferredModel(
+    "gwtui.contract.embeddings", "EmbeddingsResult"
+)
 
 
 def _chat(call: OperationRequest) -> Continued:
@@ -30,9 +39,9 @@ OPERATIONS = (
         tag="Inference",
         access=Access.INFERENCE,
         handler=_chat,
-        answer=ResponseSchema("ChatResult", reference(ChatResult), (ChatResult, ChatChunk)),
-        streams=ChatChunk,
-        body=ChatRequest,
+        answer=ResponseSchema("ChatResult", reference(CHAT_RESULT), (CHAT_RESULT, CHAT_CHUNK)),
+        streams=CHAT_CHUNK,
+        body=CHAT_REQUEST,
         refusals=(402, 403, 404, 408, 413, 422, 429, 502, 503, 524, 529),
     ),
     Operation(
@@ -43,8 +52,10 @@ OPERATIONS = (
         tag="Inference",
         access=Access.INFERENCE,
         handler=_embed,
-        answer=ResponseSchema("EmbeddingsResult", reference(EmbeddingsResult), (EmbeddingsResult,)),
-        body=EmbeddingRequest,
+        answer=ResponseSchema(
+            "EmbeddingsResult", reference(EMBEDDINGS_RESULT), (EMBEDDINGS_RESULT,)
+        ),
+        body=EMBEDDING_REQUEST,
         refusals=(402, 403, 404, 408, 413, 429, 502, 503, 524, 529),
     ),
 )

@@ -81,6 +81,13 @@ def find(db: sqlite3.Connection, generation_id: str, now: datetime) -> ServedReq
     return SERVED.find(db, "id = ? AND shown_from <= ?", (generation_id, to_micros(now)))
 
 
+def latest(db: sqlite3.Connection, now: datetime, count: int) -> list[ServedRequest]:
+    """The last requests that can be looked up, newest first."""
+    return SERVED.select(
+        db, "shown_from <= ? ORDER BY created_at DESC, number DESC LIMIT ?", (to_micros(now), count)
+    )
+
+
 def count_of_variant(db: sqlite3.Connection, variant: str, since: datetime, *, byok: bool) -> int:
     """How many requests to models of a variant, such as ``free``, were made since a moment."""
     return SERVED.count(

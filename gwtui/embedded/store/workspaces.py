@@ -72,8 +72,10 @@ def count_byok_in_budgets(db: sqlite3.Connection, workspace_id: str, *, included
 def remove(db: sqlite3.Connection, workspace_id: str) -> None:
     """Delete a workspace with all that is in it: keys, members, budgets, guardrails, credentials.
 
-    What its keys used stays in the account's total. Whether it may go is for the caller to say.
+    What its keys used stays in the account's total, without what they read and wrote. Whether it
+    may go is for the caller to say.
     """
+    db.execute("UPDATE served_requests SET content = NULL WHERE workspace_id = ?", (workspace_id,))
     db.execute("DELETE FROM api_keys WHERE workspace_id = ?", (workspace_id,))
     db.execute("DELETE FROM workspaces WHERE id = ?", (workspace_id,))
 

@@ -29,7 +29,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.guardrails.effect import endpoint_title
 from gwtui.resources.tries.facts import TryFacts
 from gwtui.resources.tries.plan import TryPlan, why_excluded
-from gwtui.resources.tries.reckoning import reckoned_answer
+from gwtui.resources.tries.reckoning import reckoned_chat
 
 _MESSAGE = 400
 _NAME = 60
@@ -100,7 +100,7 @@ class Tried:
 
 def answered(plan: TryPlan, answer: ChatAnswer, facts: TryFacts, moment: datetime) -> Tried:
     """What came of a request that was answered, in part or as a whole."""
-    return Tried(plan, answer, reckoned_answer(answer, facts, moment), answer.error)
+    return Tried(plan, answer, reckoned_chat(facts, answer, moment), answer.error)
 
 
 def headline(tried: Tried) -> Cell:

@@ -11,14 +11,12 @@ from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.routing import ProviderPreferences
 from gwtui.contract.values import SUPPORTED_PARAMETERS
 from gwtui.domain.money import usd
-from gwtui.domain.pricing import Usage
 from gwtui.domain.request_cost import (
     ByokUse,
     RequestCost,
     most_it_may_cost,
     output_tokens_at_most,
     prompt_tokens_at_most,
-    request_cost,
 )
 from gwtui.domain.route_order import Chance
 from gwtui.domain.routing import (
@@ -53,7 +51,10 @@ _BYTES_PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class PlannedTry:
-    """An endpoint that may serve the request; ``most`` is what that costs at most."""
+    """An endpoint that may serve the request; ``most`` is what that costs at most.
+
+    On an own provider key, what its provider asks counts, too.
+    """
 
     attempt: RouteAttempt
     most: RequestCost | None
@@ -61,7 +62,9 @@ class PlannedTry:
     @property
     def most_cost(self) -> Decimal | None:
         """In USD; None when a price or a length is not known."""
-        return None if self.most is None else self.most.cost
+        if self.most is None or self.most.cost is None:
+            return None
+        return self.most.cost + (self.most.upstream_cost or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,40 +132,6 @@ def cap_problem(
             f"it may cost up to {usd(most)}, more than the maximum of {usd(max_cost)}: {ways.above}"
         )
     return None
-
-
-def reckoned_cost(
-    facts: TryFacts,
-    usage: Usage,
-    *,
-    model: str | None,
-    provider: str | None,
-    tier: str | None = None,
-    told: Decimal | None = None,
-) -> RequestCost | None:
-    """What a served request should have cost on the service's own key, with the rule that set it.
-
-    ``told`` is what the service says, in USD: whether the key's workspace logs for the data
-    discount is seen in it. None when the cost is not known: no endpoint of this provider, or
-    several with different prices.
-    """
-    found = [
-        endpoint.pricing
-        for offers in facts.offers
-        for endpoint in offers.endpoints or ()
-        if endpoint.provider_name == provider
-        and (endpoint.service_tier or None) == (tier if tier not in _STANDARD else None)
-        and (model is None or model in {offers.model.id, offers.model.canonical_slug})
-    ]
-    prices = [each for each in found if each is not None]
-    costs = [request_cost(each, usage) for each in prices]
-    if not costs or len({cost.cost for cost in costs}) > 1:
-        return None
-    logged = request_cost(prices[0], usage, data_discount=True)
-    return logged if told is not None and told == logged.cost else costs[0]
-
-
-_STANDARD = frozenset({None, "auto", "default", "standard"})
 
 
 def _route_request(

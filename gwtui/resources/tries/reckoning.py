@@ -1,43 +1,75 @@
-"""What an answer should have cost by the catalog's prices, beside what the service says of it."""
+"""What a served request should have cost by the catalog, to compare with what the service says.
+
+Inference contract section 6. A request on an own provider key is not reckoned: how much of the
+month's allowance is used nobody tells.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 
 from gwtui.client.chat_stream import ChatAnswer
+from gwtui.client.inference import EmbeddingAnswer
 from gwtui.contract.completion import TokenUsage
-from gwtui.domain.money import usd
+from gwtui.contract.pricing import Pricing
 from gwtui.domain.pricing import Usage
-from gwtui.domain.request_cost import RequestCost
+from gwtui.domain.request_cost import RequestCost, request_cost
 from gwtui.resources.tries.facts import TryFacts
-from gwtui.resources.tries.plan import reckoned_cost
+
+_STANDARD = frozenset({None, "auto", "default", "standard"})
+"""What names an endpoint without a tier."""
 
 
-def reckoned_answer(answer: ChatAnswer, facts: TryFacts, moment: datetime) -> RequestCost | None:
-    """What an answer of this moment should have cost; None when that cannot be told."""
-    usage = answer.usage
-    if usage is None or usage.prompt_tokens is None or usage.completion_tokens is None:
+def reckoned_chat(facts: TryFacts, answer: ChatAnswer, moment: datetime) -> RequestCost | None:
+    """The cost of an answer that came at ``moment``, with the rule that set it.
+
+    None when it cannot be known: usage is missing, no endpoint of the provider is in the catalog,
+    or several are with different prices.
+    """
+    told = answer.usage
+    if told is None or told.prompt_tokens is None or told.completion_tokens is None:
         return None
-    if usage.is_byok:
-        return None  # the list price of own keys this month is not known here
-    return reckoned_cost(
-        facts,
-        _used(usage, moment),
-        model=answer.model,
-        provider=answer.provider,
-        tier=answer.service_tier,
-    )
+    if told.is_byok:
+        return None
+    priced = _prices(facts, answer.model, answer.provider, answer.service_tier)
+    return _reckoned(priced, _used(told, moment), answer.cost)
 
 
-def cost_words(told: Decimal | None, reckoned: RequestCost | None) -> str:
-    """The cost as the service tells it, with the rule that set it."""
-    cost = "cost: not told" if told is None else f"cost: {usd(told)}"
-    if reckoned is None or reckoned.cost is None:
-        return cost
-    if told is not None and told != reckoned.cost:
-        return f"{cost}, where the prices give {usd(reckoned.cost)} ({reckoned.rule})"
-    return f"{cost} ({reckoned.rule})"
+def reckoned_embedding(
+    facts: TryFacts, answer: EmbeddingAnswer, moment: datetime
+) -> RequestCost | None:
+    """The same for vectors."""
+    told, result = answer.result.usage, answer.result
+    if told is None or told.prompt_tokens is None or told.is_byok:
+        return None
+    used = Usage(prompt_tokens=told.prompt_tokens, completion_tokens=0, moment=moment)
+    return _reckoned(_prices(facts, result.model, result.provider, None), used, told.cost)
+
+
+def _prices(
+    facts: TryFacts, model: str | None, provider: str | None, tier: str | None
+) -> list[Pricing]:
+    """Of each endpoint that may have served it; without a provider told, of all."""
+    return [
+        endpoint.pricing
+        for offers in facts.offers
+        for endpoint in offers.endpoints or ()
+        if endpoint.pricing is not None
+        and provider in {None, endpoint.provider_name}
+        and endpoint.service_tier == (None if tier in _STANDARD else tier)
+        and model in {None, offers.model.id, offers.model.canonical_slug}
+    ]
+
+
+def _reckoned(prices: Sequence[Pricing], used: Usage, told: Decimal | None) -> RequestCost | None:
+    """Whether the key's workspace logs for the data discount is seen in what the service says."""
+    costs = [request_cost(each, used) for each in prices]
+    if not costs or len({cost.cost for cost in costs}) > 1:
+        return None
+    logged = request_cost(prices[0], used, data_discount=True)
+    return logged if told is not None and told == logged.cost else costs[0]
 
 
 def _used(told: TokenUsage, moment: datetime) -> Usage:

@@ -1,0 +1,352 @@
+"""Other people's clients against the gateway on a socket: what they make of whole and streamed."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import struct
+from collections.abc import AsyncIterator, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import httpx
+import openai
+import pytest
+from httpx_sse import aconnect_sse
+from inference_bench import MINI, VECTORS, Caller, Room, caller, exact, list_price, moved, room
+
+from gwtui.domain.clock import Clock
+from gwtui.embedded.errors import FaultSyntaxError
+from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.hosting import host_on_socket
+
+BASE = "http://gateway.test/api/v1"
+ASKED: dict[str, Any] = {
+    "model": MINI,
+    "messages": [{"role": "user", "content": "Where is the report?"}],
+    "extra_body": {"provider": {"only": ["quasar"]}},
+}
+
+
+@pytest.fixture(scope="module")
+def faults() -> Switchboard:
+    return Switchboard()
+
+
+@pytest.fixture(scope="module")
+def place(faults: Switchboard) -> Iterator[Room]:
+    with room(faults=faults) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def socket(place: Room, faults: Switchboard, tmp_path: Path) -> AsyncIterator[str]:
+    faults.clear()
+    place.set_credits(1000)
+    folder = tmp_path / "gw"
+    async with host_on_socket(place.gateway, folder / "s"):
+        yield str(folder / "s")
+
+
+@pytest.fixture
+async def me(place: Room) -> AsyncIterator[Caller]:
+    async with caller(place) as found:
+        yield found
+
+
+@pytest.fixture
+async def client(me: Caller, socket: str) -> AsyncIterator[openai.AsyncOpenAI]:
+    transport = openai.DefaultAsyncHttpxClient(transport=_transport(socket))
+    async with openai.AsyncOpenAI(
+        api_key=me.token, base_url=BASE, http_client=transport, max_retries=0
+    ) as found:
+        yield found
+
+
+def _transport(path: str) -> Any:
+    """Over a socket, of whichever HTTP library the client is built on."""
+    library = openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0]
+    return __import__(library).AsyncHTTPTransport(uds=path)
+
+
+@pytest.fixture
+async def web(me: Caller, socket: str) -> AsyncIterator[httpx.AsyncClient]:
+    headers = {"Authorization": f"Bearer {me.token}"}
+    limits = httpx.Limits(max_connections=None)
+    transport = httpx.AsyncHTTPTransport(uds=socket, limits=limits)
+    async with httpx.AsyncClient(
+        transport=transport, base_url=BASE, headers=headers, timeout=20
+    ) as found:
+        yield found
+
+
+# The official client ----------------------------------------------------------------------------
+
+
+async def test_a_whole_answer(client: openai.AsyncOpenAI, me: Caller):
+    before = await me.sheet()
+    answer = await client.chat.completions.create(**ASKED)
+    assert answer.choices[0].message.content
+    assert answer.choices[0].finish_reason == "stop"
+    assert answer.usage is not None
+    cost = list_price(MINI, "quasar", answer.usage.model_dump())
+    assert moved(before, await me.sheet())["credits"] == cost
+
+
+async def test_a_stream(client: openai.AsyncOpenAI, me: Caller):
+    whole = await client.chat.completions.create(**ASKED)
+    before = await me.sheet()
+    said, usage, finish = [], None, None
+    async for chunk in await client.chat.completions.create(**ASKED, stream=True):
+        assert chunk.object == "chat.completion.chunk"
+        usage = chunk.usage or usage
+        for choice in chunk.choices:
+            said.append(choice.delta.content or "")
+            finish = choice.finish_reason or finish
+    assert "".join(said) == whole.choices[0].message.content
+    assert len(said) > 3
+    assert finish == "stop"
+    assert usage is not None
+    assert whole.usage is not None
+    assert usage.completion_tokens == whole.usage.completion_tokens
+    cost = list_price(MINI, "quasar", usage.model_dump())
+    assert moved(before, await me.sheet())["credits"] == cost
+
+
+async def test_tool_calls_in_a_stream(client: openai.AsyncOpenAI):
+    tools: Any = [{"type": "function", "function": {"name": "look_up", "parameters": {}}}]
+    async with client.chat.completions.stream(
+        model=MINI, messages=ASKED["messages"], tools=tools, tool_choice="required"
+    ) as stream:
+        answer = await stream.get_final_completion()
+    (call,) = answer.choices[0].message.tool_calls or ()
+    assert call.function.name == "look_up"
+    assert answer.choices[0].finish_reason == "tool_calls"
+
+
+async def test_embeddings(client: openai.AsyncOpenAI):
+    texts = ["a red car drives", "red cars are driving", "the quarterly tax report"]
+    answer = await client.embeddings.create(model=VECTORS, input=texts, dimensions=128)
+    one, two, other = (each.embedding for each in answer.data)
+    assert len(one) == 128
+    assert sum(x * x for x in one) == pytest.approx(1, abs=1e-5)
+    assert near(one, two) > near(one, other) + 0.2
+    plain = await client.embeddings.create(
+        model=VECTORS, input=texts[0], dimensions=128, encoding_format="float"
+    )
+    assert plain.data[0].embedding == pytest.approx(one, abs=1e-6)
+
+
+def near(one: list[float], other: list[float]) -> float:
+    return sum(x * y for x, y in zip(one, other, strict=True))
+
+
+async def test_floats_in_base64(me: Caller):
+    answer = (await me.embed("a b", encoding_format="base64", dimensions=16)).json()
+    raw = base64.b64decode(answer["data"][0]["embedding"])
+    plain = (await me.embed("a b", dimensions=16)).json()["data"][0]["embedding"]
+    assert struct.unpack("<16f", raw) == pytest.approx(plain, abs=1e-6)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_refusals_have_their_class(client: openai.AsyncOpenAI, me: Caller, stream: bool):
+    with pytest.raises(openai.BadRequestError, match="not a valid model ID"):
+        await client.chat.completions.create(**{**ASKED, "model": "no/such"}, stream=stream)
+    wrong = {"extra_body": {"provider": {"only": ["nobody"]}}}
+    with pytest.raises(openai.NotFoundError) as caught:
+        await client.chat.completions.create(**{**ASKED, **wrong}, stream=stream)
+    assert caught.value.body["metadata"]["failed_routing_step"] == "Filter by Allowed Providers"
+    client.api_key = me.gate.token
+    with pytest.raises(openai.AuthenticationError, match="User not found"):
+        await client.chat.completions.create(**ASKED, stream=stream)
+
+
+# Events -----------------------------------------------------------------------------------------
+
+
+def body(text: str = "Where is the report?", **fields: Any) -> dict[str, Any]:
+    return {
+        "model": MINI,
+        "messages": [{"role": "user", "content": text}],
+        "provider": {"only": ["quasar"]},
+        "stream": True,
+        **fields,
+    }
+
+
+async def stream(web: httpx.AsyncClient, **fields: Any) -> list[Any]:
+    """The data of the events up to the end of the stream, as another library reads them."""
+    found: list[str] = []
+    await read(web, found, **fields)
+    return [data if data == "[DONE]" else json.loads(data) for data in found]
+
+
+async def read(web: httpx.AsyncClient, found: list[str], **fields: Any) -> None:
+    """As ``stream``, adding to a list that is kept when the stream fails."""
+    async with aconnect_sse(web, "POST", "/chat/completions", json=body(**fields)) as source:
+        source.response.raise_for_status()
+        async for event in source.aiter_sse():
+            found.append(event.data)  # noqa: PERF401 - one by one, for it may end early
+
+
+async def test_events_as_another_library_reads_them(web: httpx.AsyncClient):
+    *chunks, usage, done = await stream(web)
+    assert done == "[DONE]"
+    assert usage["usage"]["cost"] > 0
+    assert usage["choices"] == []
+    assert chunks[0]["choices"][0]["delta"]["role"] == "assistant"
+    assert [chunk["choices"][0]["finish_reason"] for chunk in chunks][-2:] == [None, "stop"]
+
+
+async def test_comments_come_while_nothing_is_said(web: httpx.AsyncClient):
+    async with web.stream("POST", "/chat/completions", json=body(max_tokens=2)) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        lines = [line async for line in response.aiter_lines()]
+    assert lines[0] == ": PROCESSING"
+
+
+async def test_two_hundred_streams_over_the_socket(web: httpx.AsyncClient, me: Caller):
+    before = await me.sheet()
+    ends = await asyncio.gather(
+        *(stream(web, text=f"Question {number}", max_tokens=6) for number in range(200))
+    )
+    assert all(end[-1] == "[DONE]" for end in ends)
+    assert len({end[0]["id"] for end in ends}) == 200
+    total = sum((exact(end[-2]["usage"]["cost"]) for end in ends), Decimal(0))
+    after = moved(before, await me.sheet())
+    assert after["credits"] == after["usage"] == total > 0
+
+
+async def test_who_leaves_pays_for_what_was_written(
+    web: httpx.AsyncClient, me: Caller, place: Room
+):
+    """The client closes the connection after some tokens."""
+    before = await me.sheet()
+    clock = place.gateway._site.clock
+    paused = Clock(now=clock.now, sleep=_short_pause, chance=clock.chance)
+    with _sleeping(clock, paused.sleep):
+        async with aconnect_sse(web, "POST", "/chat/completions", json=body()) as source:
+            name, seen = "", 0
+            async for event in source.aiter_sse():
+                name = event.json()["id"]
+                seen += 1
+                if seen == 4:
+                    break
+        await until_moved(me, before)
+    shown = await me.generation(name)
+    assert shown["cancelled"] is True
+    assert shown["finish_reason"] is None
+    assert shown["native_tokens_completion"] > 0
+    usage = {
+        "prompt_tokens": shown["native_tokens_prompt"],
+        "completion_tokens": shown["native_tokens_completion"],
+        "prompt_tokens_details": {"cached_tokens": shown["native_tokens_cached"]},
+    }
+    cost = list_price(MINI, "quasar", usage)
+    assert exact(shown["usage"]) == cost
+    assert moved(before, await me.sheet())["credits"] == cost
+
+
+async def _short_pause(seconds: float) -> None:
+    await asyncio.sleep(min(seconds, 0.02))
+
+
+class _sleeping:  # noqa: N801 - reads as a statement
+    """The gateway's clock pauses otherwise for a while."""
+
+    def __init__(self, clock: Clock, sleep: Any) -> None:
+        self._clock, self._sleep, self._before = clock, sleep, clock.sleep
+
+    def __enter__(self) -> None:
+        object.__setattr__(self._clock, "sleep", self._sleep)
+
+    def __exit__(self, *_: object) -> None:
+        object.__setattr__(self._clock, "sleep", self._before)
+
+
+async def until_moved(me: Caller, before: dict[str, Decimal]) -> None:
+    """Wait until the gateway has noticed that the client is gone."""
+    for _ in range(500):
+        if await me.sheet() != before:
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail("nothing was booked")
+
+
+# Faults on streams ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("events", [0, 3])
+async def test_a_stream_that_is_cut(
+    web: httpx.AsyncClient, me: Caller, faults: Switchboard, events: int
+):
+    before = await me.sheet()
+    faults.arm(f"stream-cut={events} x1")
+    seen: list[str] = []
+    with pytest.raises(httpx.TransportError):
+        await read(web, seen)
+    assert len(seen) == events
+    assert not any('"usage"' in data for data in seen)
+    if events:
+        await until_moved(me, before)
+        assert (await me.generation(json.loads(seen[0])["id"]))["usage"] > 0
+    assert (await stream(web))[-1] == "[DONE]"
+
+
+async def test_a_stream_that_falls_silent(web: httpx.AsyncClient, faults: Switchboard):
+    faults.arm("stream-silence=2 x1")
+    web.timeout = httpx.Timeout(5, read=0.3)
+    seen: list[str] = []
+    with pytest.raises(httpx.ReadTimeout):
+        await read(web, seen)
+    assert len(seen) == 2
+    assert (await stream(web))[-1] == "[DONE]"
+
+
+async def test_garbage_in_a_stream(web: httpx.AsyncClient, faults: Switchboard):
+    faults.arm("stream-garbage=2 x1")
+    seen: list[str] = []
+    await read(web, seen)
+    assert seen[2] == "{oops"
+    assert seen[-1] == "[DONE]"
+    assert all(json.loads(data)["id"] for data in seen[:-1] if data != "{oops")
+    assert seen.count("{oops") == 1
+
+
+async def test_usage_that_comes_late(web: httpx.AsyncClient, place: Room, faults: Switchboard):
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    faults.arm("stream-late=7 x1")
+    with _sleeping(place.gateway._site.clock, sleep):
+        *_, usage, done = await stream(web)
+    assert (usage["usage"]["cost"] > 0, done) == (True, "[DONE]")
+    assert 7 in waits
+
+
+async def test_faults_of_streams_leave_whole_answers_alone(
+    web: httpx.AsyncClient, faults: Switchboard
+):
+    faults.arm("stream-cut=0")
+    answer = await web.post("/chat/completions", json=body(stream=False))
+    assert answer.json()["choices"][0]["finish_reason"] == "stop"
+    assert (await web.get("/key")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("stream-cut:GET /keys", "nothing of 'GET /keys' streams"),
+        ("stream-cut=1.5", "takes a whole number of events"),
+        ("stream-cut=-1", "takes a whole number of events"),
+        ("stream-garbage=soon", "'soon' is no number of events"),
+    ],
+)
+def test_faults_that_cannot_be(text: str, why: str):
+    with pytest.raises(FaultSyntaxError) as caught:
+        Switchboard([text])
+    assert why in caught.value.message

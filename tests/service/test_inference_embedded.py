@@ -1,0 +1,174 @@
+"""Requests to models through the client against the embedded gateway, over a real unix socket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from inference_place import MODEL, VECTORS, Place, asks, open_place
+from pydantic import SecretStr
+
+from gwtui.client.chat_stream import AnswerDelta, AnswerDone
+from gwtui.client.errors import GatewayError
+from gwtui.client.refusals import refusal_details, refusal_kind
+from gwtui.contract.chat import ChatRequest
+from gwtui.contract.dialects import GENERIC
+from gwtui.contract.embeddings import EmbeddingRequest
+from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
+from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.guardrail_verdict import verdict_of
+from gwtui.resources.tries.facts import key_hash, read_key_facts, read_try_facts
+from gwtui.resources.tries.plan import plan_try
+from gwtui.resources.tries.reckoning import reckoned_chat
+
+
+@pytest_asyncio.fixture
+async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
+    async with open_place(tmp_path, getattr(request, "param", "generic")) as found:
+        yield found
+
+
+@pytest.mark.parametrize("place", ["generic", "openrouter"], indirect=True)
+async def test_whole_and_streamed_answers_tell_the_same(place: Place) -> None:
+    async with place.models() as models:
+        whole = await models.chat(asks(seed=7))
+        async with models.stream(asks(seed=7)) as stream:
+            events = [each async for each in stream]
+    streamed = stream.answer
+    assert whole.error is None
+    assert whole.text
+    assert isinstance(events[-1], AnswerDone)
+    assert streamed.text == "".join(e.text for e in events if isinstance(e, AnswerDelta))
+    assert streamed.unreadable == 0
+    for answer in (whole, streamed):
+        assert answer.usage is not None
+        assert not answer.usage.gaps
+        assert answer.generation_id
+        assert answer.finish_reason in {"stop", "length"}
+        assert answer.metadata is not None
+        assert not answer.metadata.gaps
+        verdict = verdict_of(answer.metadata)
+        assert verdict is not None
+        assert verdict.outcome == "pass"
+    assert streamed.first_token_ms is not None
+
+
+async def test_what_it_costs_is_what_the_prices_say_and_what_is_kept_of_it(place: Place) -> None:
+    request = asks()
+    facts = await read_try_facts(
+        place.management,
+        [MODEL],
+        await read_key_facts(place.management, key_hash(place.key)),
+        GENERIC,
+    )
+    plan = plan_try(request, facts, SYSTEM_CLOCK.now(), lambda: 0.5)
+    async with place.models() as models:
+        answer = await models.chat(request)
+        place.time.ahead += timedelta(minutes=1)
+        kept = await models.generation(answer.generation_id or "")
+        left = await models.key()
+    reckoned = reckoned_chat(facts, answer, SYSTEM_CLOCK.now())
+    assert reckoned is not None
+    assert answer.cost == reckoned.cost == kept.total_cost == left.usage
+    assert plan.most_cost is not None
+    assert answer.cost is not None
+    assert 0 < answer.cost <= plan.most_cost
+    assert answer.metadata is not None
+    assert answer.metadata.endpoints is not None
+    available = {each.provider for each in answer.metadata.endpoints.available or ()}
+    assert available == {each.attempt.endpoint.provider_name for each in plan.order}
+
+
+async def test_leaving_a_stream_cancels_it(place: Place) -> None:
+    async with place.models() as models:
+        async with models.stream(asks("Tell me a long story.", max_tokens=4000)) as stream:
+            async for event in stream:
+                if isinstance(event, AnswerDelta):
+                    break
+        place.time.ahead += timedelta(minutes=1)
+        kept = None
+        for _ in range(200):
+            try:
+                kept = await models.generation(stream.answer.generation_id or "")
+                break
+            except GatewayError:
+                await asyncio.sleep(0.01)
+                place.time.ahead += timedelta(minutes=1)
+    assert kept is not None
+    assert kept.cancelled is True
+
+
+async def test_vectors(place: Place) -> None:
+    async with place.models() as models:
+        found = await models.embed(EmbeddingRequest(model=VECTORS, input=["a", "b"]))
+    assert found.result.data is not None
+    assert [vector.gaps for vector in found.result.data] == [{}, {}]
+    assert len(found.result.data) == 2
+    assert found.generation_id
+    assert found.result.usage is not None
+    assert found.result.usage.cost is not None
+
+
+@pytest.mark.parametrize(
+    ("fields", "text", "outcome"),
+    [
+        ({"content_filter_builtins": [{"slug": "email", "action": "redact"}]}, "a@b.example", "r"),
+        ({"content_filters": [{"pattern": "heron", "action": "flag"}]}, "heron", "flag"),
+        ({"content_filters": [{"pattern": "heron", "action": "flag"}]}, "crane", "pass"),
+    ],
+)
+async def test_the_verdict_of_a_guardrail(
+    place: Place, fields: dict[str, Any], text: str, outcome: str
+) -> None:
+    key = await place.guarded(**fields)
+    async with place.models(key) as models:
+        answer = await models.chat(asks(text))
+    verdict = verdict_of(answer.metadata)
+    assert verdict is not None
+    assert verdict.outcome.startswith(outcome)
+
+
+async def kind_of(place: Place, key: SecretStr, request: ChatRequest) -> tuple[str, GatewayError]:
+    async with place.models(key) as models:
+        with pytest.raises(GatewayError) as whole:
+            await models.chat(request)
+        with pytest.raises(GatewayError) as streamed:
+            async with models.stream(request) as stream:
+                await anext(stream)
+    assert refusal_kind(whole.value) == refusal_kind(streamed.value)
+    return refusal_kind(whole.value), whole.value
+
+
+async def test_each_refusal_of_the_gateway_has_its_kind(place: Place) -> None:
+    management = place.management
+    token = management.connection.token
+    assert token is not None
+    assert (await kind_of(place, token, asks()))[0] == "key not usable"
+    unknown = asks(model="nobody/nothing")
+    assert (await kind_of(place, place.key, unknown))[0] == "unknown model"
+    assert (await kind_of(place, place.key, asks(model=VECTORS)))[0] == "wrong operation"
+    pinned = asks(provider={"only": ["nobody"]})
+    kind, error = await kind_of(place, place.key, pinned)
+    assert kind == "no endpoint left"
+    assert any("Filter by Allowed Providers" in line for line in refusal_details(error))
+    long = asks("word " * 90_000, model="larkspur/petite-plume")
+    assert (await kind_of(place, place.key, long))[0] in {"prompt too long", "no endpoint left"}
+    blocking = await place.guarded(content_filters=[{"pattern": "heron", "action": "block"}])
+    assert (await kind_of(place, blocking, asks("heron")))[0] == "blocked by a guardrail"
+    elsewhere = await place.guarded(allowed_models=["meridian/lens-flash"])
+    kind, error = await kind_of(place, elsewhere, asks())
+    assert kind == "no endpoint left"
+    assert any("Filter by Guardrails" in line for line in refusal_details(error))
+    limited = await management.keys.create(CreateKeyRequest(name="limited", limit=Decimal(0)))
+    assert limited.key is not None
+    assert (await kind_of(place, limited.key, asks()))[0] == "key limit used up"
+    await management.keys.update(key_hash(limited.key), UpdateKeyRequest(disabled=True))
+    assert (await kind_of(place, limited.key, asks()))[0] == "key not usable"
+    place.set_credits(0)
+    assert (await kind_of(place, place.key, asks()))[0] == "credits needed"

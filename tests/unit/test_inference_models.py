@@ -1,0 +1,133 @@
+"""The text model and the embedding model of the embedded gateway: laws that hold for any text."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gwtui.contract.chat import ChatRequest
+from gwtui.contract.embeddings import EmbeddingRequest
+from gwtui.domain.request_cost import prompt_tokens_at_most
+from gwtui.embedded.inference import text_model
+from gwtui.embedded.inference.asked import chat_asked, embedding_asked, with_texts
+from gwtui.embedded.inference.text_model import Question
+from gwtui.embedded.inference.vectors import vector
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=200)
+
+
+@given(TEXTS)
+def test_the_tokens_of_a_text_are_the_text(text: str):
+    assert "".join(text_model.pieces(text)) == text
+    assert text_model.count(text) == len(text_model.pieces(text))
+    assert text_model.count(text) <= len(text.encode())
+
+
+@given(st.lists(TEXTS, max_size=4).map(tuple), st.integers(-5, 5))
+@settings(max_examples=40)
+def test_any_question_has_one_answer(texts: tuple[str, ...], seed: int):
+    question = Question("acme/one", texts, seed)
+    answer = text_model.answer(question)
+    assert answer == text_model.answer(question)
+    assert answer.startswith("This is a simulated answer")
+    assert answer.endswith((".", "!", "?"))
+    assert 10 < text_model.count(answer) < 400
+
+
+def test_other_questions_models_and_seeds_have_other_answers():
+    asked = [
+        Question("acme/one", ("Where is the report?",)),
+        Question("acme/two", ("Where is the report?",)),
+        Question("acme/one", ("Where is the invoice?",)),
+        Question("acme/one", ("Be brief.", "Where is the report?")),
+        Question("acme/one", ("Where is the report?",), seed=7),
+    ]
+    assert len({text_model.answer(question) for question in asked}) == len(asked)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"type": "object"},
+        {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "number"}}}},
+        {"type": ["string", "null"]},
+        {"enum": ["x", "y"]},
+        {"enum": "hostile", "properties": "hostile", "items": 3},
+        {"const": {"a": 1}},
+        {"type": {"not": "a type"}},
+    ],
+)
+def test_any_schema_gets_json(schema: dict[str, object]):
+    json.loads(text_model.answer(Question("acme/one", ("a",), schema=schema)))
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=4), st.booleans())
+@settings(max_examples=60)
+def test_no_prompt_has_more_tokens_than_its_bound(texts: list[str], tools: bool):
+    described = {"type": "object", "properties": {name: {"type": "string"} for name in texts}}
+    body = {
+        "model": "acme/one",
+        "messages": [{"role": "user", "content": text} for text in texts],
+        "tools": [{"type": "function", "function": {"name": "f", "parameters": described}}]
+        if tools
+        else None,
+    }
+    request = ChatRequest.model_validate(body)
+    most = prompt_tokens_at_most(request)
+    assert most is not None
+    assert chat_asked(request, None).prompt_tokens <= most
+
+
+def test_other_texts_take_the_place_of_the_first_everywhere():
+    body = {
+        "model": "acme/one",
+        "messages": [
+            {"role": "system", "content": "one"},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "two"},
+                    {"type": "image_url", "image_url": {"url": "u"}},
+                    {"type": "text", "text": "three"},
+                ],
+            },
+            {"role": "assistant", "content": None, "tool_calls": []},
+            {"role": "user", "content": "four"},
+        ],
+    }
+    asked = chat_asked(ChatRequest.model_validate(body), None)
+    other = with_texts(asked, ["1", "2", "3", "4"])
+    assert [each.text for each in other.texts] == ["1", "2", "3", "4"]
+    first, second, third, fourth = other.logged["messages"]
+    assert (first["content"], fourth["content"], third["content"]) == ("1", "4", None)
+    assert [part.get("text") for part in second["content"]] == ["2", None, "3"]
+    assert with_texts(asked, ["one", "two", "three", "four"]) is asked
+
+
+@pytest.mark.parametrize(
+    ("given_input", "texts", "tokens"),
+    [
+        ("one two", 1, 2),
+        (["one", "two three"], 2, 3),
+        ([1, 2, 3], 1, 3),
+        ([[1, 2], [3]], 2, 3),
+        ([{"content": [{"type": "text", "text": "one two"}]}], 1, 2),
+    ],
+)
+def test_inputs_of_embeddings(given_input: object, texts: int, tokens: int):
+    request = EmbeddingRequest.model_validate({"model": "acme/v", "input": given_input})
+    asked = embedding_asked(request)
+    assert (len(asked.texts), asked.prompt_tokens) == (texts, tokens)
+
+
+@given(TEXTS, st.integers(1, 64))
+@settings(max_examples=60)
+def test_every_vector_has_length_one(text: str, dimensions: int):
+    found = vector(text, dimensions)
+    assert len(found) == dimensions
+    assert math.isclose(sum(value * value for value in found), 1, abs_tol=1e-9)
