@@ -50,6 +50,11 @@ class Compared:
     error: GatewayError | None = None
 
     @property
+    def over(self) -> bool:
+        """Whether nothing more comes."""
+        return self.state not in {"waiting", "under way"}
+
+    @property
     def words(self) -> str:
         """The answer, or the refusal of the model, as it came: not fit to be shown."""
         return self.answer.text or self.answer.refusal
@@ -168,7 +173,7 @@ class Comparison:
             task.cancel()
             await asyncio.wait([task])
             for one in self.compared:
-                if one.state in {"waiting", "under way"}:
+                if not one.over:
                     one.state = "cancelled"
 
     async def _run(self) -> None:

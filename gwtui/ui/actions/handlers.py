@@ -58,6 +58,7 @@ def patient() -> Mapping[str, Handler]:
         assignments,
         board,
         budgets,
+        comparing,
         crud,
         generations,
         guardrails,
@@ -90,6 +91,7 @@ def patient() -> Mapping[str, Handler]:
         **sealed_keys.HANDLERS,
         **generations.HANDLERS,
         **tries.HANDLERS,
+        **comparing.HANDLERS,
         **undo.HANDLERS,
     }
 
