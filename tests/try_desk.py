@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest,
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.ui.app import GwtuiApp
+from gwtui.ui.forms.editors import ChoiceEditor, LinesEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.try_answer import AnswerScreen
@@ -88,30 +90,13 @@ class TryDesk:
         return form
 
     async def fill(self, **typed: Any) -> None:
-        """Type into the fields, whatever stands in them; True and False choose."""
-        form = self.app.screen
-        assert isinstance(form, FormScreen)
-        for name, text in typed.items():
-            row = form.query_one(f"#{form.state.fields[name].row_id}", FieldRow)
-            row.editor.focus()
-            await self.pilot.pause()
-            if isinstance(text, bool):
-                await self.pilot.press("right" if text else "left")
-                continue
-            if isinstance(text, SecretStr):
-                self.app.post_message(events.Paste(text.get_secret_value()))
-                await until(self.pilot, lambda name=name: form.state.typed(name), name)
-                continue
-            await self.pilot.press("ctrl+end", "ctrl+u", *_keys(text))
-            await until(
-                self.pilot, lambda name=name, text=text: form.state.typed(name) == text, name
-            )
+        """Fill fields in, whatever stands in them; True and False choose."""
+        await fill(self.pilot, **typed)
 
     async def send(self, prompt: str = "What is a key?", **typed: Any) -> AnswerScreen:
         """Fill in what was not typed before, send it, wait for the end of the answer."""
-        form = self.app.screen
-        if not isinstance(form, TryScreen):
-            form = await self.open()
+        if not isinstance(self.app.screen, TryScreen):
+            await self.open()
         begun = {"model": MODEL, "prompt": prompt, "key": self.value}
         await self.fill(**begun, **typed)
         await self.pilot.press("ctrl+s")
@@ -139,9 +124,25 @@ class TryDesk:
         return notices(self.app)
 
 
-def _keys(text: str) -> list[str]:
-    names = {" ": "space", "/": "slash", "-": "minus", ".": "full_stop", "?": "question_mark"}
-    return [names.get(sign, sign) for sign in text]
+async def fill(pilot: Pilot[Any], **typed: Any) -> None:
+    """Fill in fields of the form that is shown; a secret is pasted."""
+    form = pilot.app.screen
+    assert isinstance(form, FormScreen)
+    for name, wanted in typed.items():
+        editor = form.query_one(f"#{form.state.fields[name].row_id}", FieldRow).editor
+        match editor:
+            case TextEditor():
+                editor.value = wanted
+            case LinesEditor():
+                editor.text = wanted
+            case ChoiceEditor():
+                editor.follow(wanted)
+            case _:
+                editor.focus()
+                await pilot.pause()
+                pilot.app.post_message(events.Paste(wanted.get_secret_value()))
+                await until(pilot, partial(form.state.typed, name), name)
+        await pilot.pause()
 
 
 @asynccontextmanager

@@ -28,7 +28,7 @@ from gwtui.contract.completion import (
 )
 from gwtui.contract.dialects import Dialect
 from gwtui.domain.clock import Clock
-from gwtui.domain.known_secrets import hider, is_short
+from gwtui.domain.known_secrets import HIDDEN, hider, is_short
 
 _MS = 1000
 
@@ -266,6 +266,9 @@ def whole_answer(
         elapsed_ms=elapsed_ms,
     )
     choice = result.choices[0] if result.choices else None
+    if choice is None and body.get("error"):
+        answer.error = _refused(body, clock, str)
+        return answer
     if choice is None:
         answer.error = UnreadableAnswerError("the answer has no choice that can be read")
         return answer
@@ -334,9 +337,9 @@ class _Guard:
         return text[: len(text) - len(self._held)]
 
     def rest(self) -> str:
-        """What was held back, at the end."""
+        """What was held back, at the end; most of a key is not shown either."""
         held, self._held = self._held, ""
-        return held
+        return held if is_short(held) else HIDDEN
 
 
 def _begun(text: str, key: str) -> str:

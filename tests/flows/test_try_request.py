@@ -245,10 +245,13 @@ async def test_a_key_that_was_typed_can_be_used_again_in_this_run_only(tmp_path:
         tries = desk.app.tries
     assert tries.typed is None
     assert tries.draft == {}
-    for path in files(tmp_path):
-        content = path.read_bytes()
+    for path, content in _files(tmp_path).items():
         assert desk.value.get_secret_value().encode() not in content, path
         assert b"What is a key?" not in content, path
+
+
+def _files(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 async def test_an_answer_is_painted_at_most_15_times_a_second_and_only_where_it_grew(

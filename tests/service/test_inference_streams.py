@@ -403,6 +403,12 @@ async def test_a_key_that_the_service_repeats_is_hidden_however_it_is_torn(size:
     assert all("TRYKEY" not in text for text in texts(events))
 
 
+async def test_most_of_a_key_at_the_end_is_hidden_too() -> None:
+    async with models(streams(*answer_in_pieces("it is ", KEY[:-1]))) as (inference, _):
+        _, answer = await collected(inference)
+    assert answer.text == "it is [redacted]"
+
+
 def repeating_the_key() -> Play:
     body = {"error": {"code": 403, "message": f"key {KEY}", "metadata": {"raw": f"x {KEY}"}}}
     return sends(http_answer(json.dumps(body).encode(), status="403 Forbidden"))

@@ -89,6 +89,13 @@ async def test_an_answer_without_a_choice_is_said() -> None:
     assert (await inference.chat(hello())).error is not None
 
 
+async def test_an_error_under_a_status_of_success_is_an_error() -> None:
+    inference, _ = scripted(httpx.Response(200, json={"error": {"code": 503, "message": "busy"}}))
+    answer = await inference.chat(hello())
+    assert isinstance(answer.error, ServerError)
+    assert answer.error.message == "busy"
+
+
 async def test_an_answer_of_another_shape_is_said() -> None:
     inference, _ = scripted(httpx.Response(200, json=[1]))
     with pytest.raises(UnreadableAnswerError):

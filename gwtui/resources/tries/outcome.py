@@ -120,7 +120,8 @@ def _failure(tried: Tried, error: GatewayError) -> Cell:
         return Cell("✓ Blocked: the guardrail did its work, nothing was sent to a model", "good")
     if tried.answer.text or tried.answer.reasoning:
         return Cell(f"✗ The answer broke off: {_message(error)}", "bad")
-    return Cell(f"✗ {refusal_kind(error).capitalize()}: {_message(error)}", "bad")
+    sent = "nothing was sent to a model" if error.effect == "none" else "it may be billed"
+    return Cell(f"✗ {refusal_kind(error).capitalize()}: {sent}", "bad")
 
 
 def refusal_lines(error: GatewayError) -> Iterator[Cell]:
@@ -157,7 +158,7 @@ def _cancelled_cost(tried: Tried) -> str:
 
 def _figures(tried: Tried, _now: datetime) -> Sequence[DetailRow]:
     answer = tried.answer
-    rows = [
+    figures = [
         DetailRow("generation", cells.text(tried.generation_id), _look(tried)),
         DetailRow("first token", _ms(answer.first_token_ms)),
         DetailRow("whole answer", _ms(answer.elapsed_ms)),
@@ -168,6 +169,8 @@ def _figures(tried: Tried, _now: datetime) -> Sequence[DetailRow]:
         DetailRow("left of the limit", *_left(tried.key)),
         DetailRow("finished", cells.text(answer.finish_reason)),
     ]
+    never = tried.error is not None and tried.error.effect == "none"
+    rows = [row for row in figures if not (never and row.value == cells.NOTHING)]
     if answer.unreadable:
         note = "could not be read: the answer may lack them"
         rows.append(DetailRow("pieces", Cell(grouped(answer.unreadable), "warn"), note))
