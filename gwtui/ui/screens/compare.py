@@ -17,12 +17,13 @@ from textual.timer import Timer
 from textual.worker import Worker
 
 from gwtui.client.inference import Inference
+from gwtui.client.refusals import refusal_details, refusal_kind
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.money import grouped, usd
+from gwtui.domain.safe_text import safe_line
 from gwtui.resources.tries.comparison import Compared, Comparison, Update
 from gwtui.resources.tries.comparison_form import KEPT_TO_COMPARE
-from gwtui.resources.tries.outcome import refusal_lines
 from gwtui.resources.tries.plan import TryPlan
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.screens.try_request import TryScreen
@@ -35,6 +36,7 @@ PAINTING = 0.1
 ROOM = 38
 """Columns that an answer needs to stand beside another one."""
 _EVERY = 1.0
+_SAID = 400
 _STATES: dict[str, Cell] = {
     "waiting": Cell("waits", "muted"),
     "under way": Cell("under way", "accent"),
@@ -165,8 +167,11 @@ class CompareScreen(Modal[None]):
         if not self.is_attached:
             return
         for place, pieces in waiting.items():
-            if pieces:
-                self.query_one(f"#compare-answer-{place}", GrowingText).put(pieces)
+            one, view = self._compared[place], self.query_one(f"#compare-answer-{place}")
+            if pieces and isinstance(view, GrowingText):
+                view.put(pieces)
+                if one.error is not None and not one.words:
+                    view.scroll_to(y=0, animate=False)  # why, before the details
             self._show_one(place)
         self._show_state()
 
@@ -244,7 +249,10 @@ def _figures(one: Compared) -> Iterator[str]:
 
 def _refusal(one: Compared) -> list[tuple[str, Tone]]:
     """What failed and why, below what came of the answer."""
-    if one.error is None:
+    error = one.error
+    if error is None:
         return []
-    begun: list[tuple[str, Tone]] = [("\n", "plain")] if one.answer.text else []
-    return [*begun, *((f"{cell.text}\n", cell.tone) for cell in refusal_lines(one.error))]
+    begun: list[tuple[str, Tone]] = [("\n", "plain")] if one.words else []
+    said = safe_line(f"{refusal_kind(error)}: {error.message}", _SAID)
+    details = (safe_line(detail, _SAID) for detail in refusal_details(error))
+    return [*begun, (f"{said}\n", "bad"), *((f"{line}\n", "muted") for line in details)]
