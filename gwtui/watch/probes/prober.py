@@ -40,6 +40,10 @@ SPREAD = 60.0
 KEY_WAIT = 300.0
 """Seconds without probes after the state of their key refused one."""
 
+MUTE_WAIT = 6 * 3600.0
+"""Seconds after which an endpoint is probed again that a probe said nothing of: one of a model that
+does not answer in text, or that a guardrail keeps back, will say nothing tomorrow either."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -80,6 +84,9 @@ class Prober:
         self._said = ""
         self._due: dict[str, float] = {}
         self._under_way: dict[str, asyncio.Task[None]] = {}
+        self._mute: dict[str, str] = {}
+        """Endpoints of which the last probe said nothing, and why."""
+        self._new_mutes: dict[str, str] = {}
         self._gate = asyncio.Semaphore(AT_A_TIME)
         self._models: Inference | None = None
         self._left: list[Inference] = []
@@ -131,7 +138,8 @@ class Prober:
         spent = await self._recorder.archive.read(
             lambda history: spending.spending_of(history.connection, now.date())
         )
-        self._set(spent=spent, full=self._full_on == now.date())
+        self._set(spent=spent, full=self._full_on == now.date(), mute=len(self._mute))
+        self._tell_mutes()
         await self._close_left()
         identities = frozenset(target.identity for target in self._targets.probed)
         if not identities <= self._announced:
@@ -236,6 +244,7 @@ class Prober:
             self._listener.told(target, seen)
         match outcome.verdict:
             case "answered" | "failed":
+                self._mute.pop(target.identity, None)
                 self._set(problem="")
                 self._said = ""
             case "key":
@@ -244,7 +253,10 @@ class Prober:
                 self._trouble(f"their key was refused: {outcome.said}")
                 self._leave_key()
             case "nothing":
-                self._trouble(f"{target.name}: {outcome.said}")
+                self._due[target.identity] = self._clock.monotonic() + max(MUTE_WAIT, every)
+                if self._mute.get(target.identity) != outcome.said:
+                    self._new_mutes[target.name] = outcome.said
+                self._mute[target.identity] = outcome.said
 
     # The key ----------------------------------------------------------------------------------
 
@@ -272,6 +284,14 @@ class Prober:
             await self._left.pop().close()
 
     # What is said -----------------------------------------------------------------------------
+
+    def _tell_mutes(self) -> None:
+        """Endpoints of which probes say nothing, those of one look together."""
+        found, self._new_mutes = self._new_mutes, {}
+        if found:
+            name, why = next(iter(found.items()))
+            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+            self._listener.tell(f"Probes say nothing of {name}{more}: {why}")
 
     def _trouble(self, problem: str) -> None:
         """Told once until something else is wrong, or all is well in between."""

@@ -15,9 +15,9 @@ from gwtui.domain.quantities import span
 class ProbeStatus:
     """How probing stands. Amounts are USD.
 
-    ``endpoints`` are probed, ``left_out`` says of each other one why not. ``most`` is what a day
-    costs at the most by the prices, ``cap`` what it may. ``problem`` is why nothing is probed now,
-    or what the last probes met; empty while all is well.
+    ``endpoints`` are probed, ``mute`` of them in vain, ``left_out`` says of the others why not.
+    ``most`` is what a day costs at the most by the prices, ``cap`` what it may. ``problem`` is why
+    nothing is probed now, or what the last probes met; empty while all is well.
     """
 
     every: timedelta
@@ -26,6 +26,7 @@ class ProbeStatus:
     left_out: tuple[tuple[str, str], ...] = ()
     most: Decimal | None = None
     spent: ProbeSpending = NOTHING_SPENT
+    mute: int = 0
     problem: str = ""
     full: bool = False
     """Whether the day's maximum left no room for a probe."""
@@ -50,6 +51,8 @@ class ProbeStatus:
             f"probes every {span(self.every)}",
             f"today {usd(self.spent.at_most)} of {self.cost_a_day} at most",
         ]
+        if self.mute:
+            parts.append(f"{self.mute} say nothing")
         if self.full and not self.spent.at_most:
             parts.append(f"the maximum of {usd(self.cap)} is less than what one probe may cost")
         elif self.full:

@@ -24,7 +24,7 @@ from gwtui.watch.history.model import Observation, SeriesKey
 from gwtui.watch.history.recorder import Recorder
 from gwtui.watch.probes import prober as prober_module
 from gwtui.watch.probes.outcome import ProbeOutcome
-from gwtui.watch.probes.prober import KEY_WAIT, Prober
+from gwtui.watch.probes.prober import KEY_WAIT, MUTE_WAIT, Prober
 from gwtui.watch.probes.spending import spending_of
 from recorder_kit import ENDPOINT, instance
 from recording_world import World
@@ -307,3 +307,23 @@ async def test_a_maximum_below_a_single_probe_is_told(
         await time.advance(EVERY)
         assert bench.sent == []
         assert "less than what one probe may cost" in bench.said[-1]
+
+
+async def test_an_endpoint_of_which_a_probe_says_nothing_is_left_alone_for_hours(
+    bench: Bench,
+) -> None:
+    bench.answer = lambda: ProbeOutcome("nothing", None, Decimal(0), "no endpoint left: guardrail")
+    await bench.time.advance(EVERY * 3)
+    assert len(bench.sent) == 1
+    assert await bench.value(OK) is None
+    assert bench.said[1:] == [
+        "Probes say nothing of aurora/glass-2 at Northwind /fp8: no endpoint left: guardrail"
+    ]
+    assert bench.prober is not None
+    assert "1 say nothing" in bench.prober.status.line
+    bench.time.elapsed += MUTE_WAIT
+    bench.answer = lambda: ANSWERED
+    await bench.time.advance(30)
+    assert len(bench.sent) == 2
+    assert await bench.value(OK) == 1
+    assert bench.prober.status.mute == 0
