@@ -65,6 +65,15 @@ ACTIONS: tuple[Action, ...] = (
         marked="cursor",
         footer=True,
     ),
+    Action(
+        "guardrails.samples",
+        "Test with samples",
+        "Send sample prompts, and compare what the selected guardrail does with what it should",
+        RESOURCE,
+        ("p",),
+        target=True,
+        bills=True,
+    ),
     try_action(RESOURCE, "Send a request to a model, and see what the guardrail does to it"),
     Action(
         "guardrails.all_assigned",

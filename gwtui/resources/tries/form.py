@@ -106,28 +106,10 @@ def try_form(
     wanted: TriedKey | None = None,
 ) -> FormSpec:
     """The form; ``initial`` are values by field, ``wanted`` the key that is meant."""
-    known = {source.id: source for source in sources}
 
     def check(request: TryForm) -> Sequence[Problem]:
-        lacking = known[request.key_from].value is None and request.key is None
-        return [Problem("key", "type or paste the key to try")] if lacking else ()
+        return lacking_key(sources, request.key_from, request.key)
 
-    def about_source(value: str, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
-        source = known[value].value
-        return None if source is None else _whose(source, wanted)
-
-    def about_key(value: SecretStr, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
-        chosen = known[values.get("key_from", TYPED)]
-        if chosen.value is not None:
-            return Cell(f"not used: {chosen.label} is", "warn")
-        return _whose(value, wanted)
-
-    options = [(source.id, source.label) for source in sources]
-    key_fields: list[FormField] = [
-        SecretField("key", "Its value", placeholder="paste it here", preview=about_key)
-    ]
-    if len(options) > 1:
-        key_fields.insert(0, ChoiceField("key_from", "Key", options=options, preview=about_source))
     return FormSpec(
         title="Try a request",
         model=TryForm,
@@ -148,7 +130,7 @@ def try_form(
                     TextAreaField("system", "System text", placeholder="none"),
                 ),
             ),
-            FieldGroup("Key", key_fields),
+            FieldGroup("Key", key_fields(sources, wanted)),
             FieldGroup(
                 "Bounds",
                 (
@@ -169,6 +151,35 @@ def try_form(
         },
         check=check,
     )
+
+
+def key_fields(sources: Sequence[KeySource], wanted: TriedKey | None) -> Sequence[FormField]:
+    """The fields ``key_from``, where there is a choice, and ``key``."""
+    known = {source.id: source for source in sources}
+
+    def about_source(value: str, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+        source = known[value].value
+        return None if source is None else _whose(source, wanted)
+
+    def about_key(value: SecretStr, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+        chosen = known[values.get("key_from", TYPED)]
+        if chosen.value is not None:
+            return Cell(f"not used: {chosen.label} is", "warn")
+        return _whose(value, wanted)
+
+    value = SecretField("key", "Its value", placeholder="paste it here", preview=about_key)
+    options = [(source.id, source.label) for source in sources]
+    if len(options) == 1:
+        return (value,)
+    return (ChoiceField("key_from", "Key", options=options, preview=about_source), value)
+
+
+def lacking_key(
+    sources: Sequence[KeySource], key_from: str, key: SecretStr | None
+) -> list[Problem]:
+    """That a key must be typed, where none is at hand."""
+    at_hand = any(source.id == key_from and source.value is not None for source in sources)
+    return [] if at_hand or key is not None else [Problem("key", "type or paste the key to try")]
 
 
 def _whose(key: SecretStr, wanted: TriedKey | None) -> Cell | None:

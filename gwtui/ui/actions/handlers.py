@@ -61,6 +61,7 @@ def patient() -> Mapping[str, Handler]:
         comparing,
         crud,
         generations,
+        guardrail_samples,
         guardrails,
         keys,
         lists,
@@ -92,6 +93,7 @@ def patient() -> Mapping[str, Handler]:
         **generations.HANDLERS,
         **tries.HANDLERS,
         **comparing.HANDLERS,
+        **guardrail_samples.HANDLERS,
         **undo.HANDLERS,
     }
 

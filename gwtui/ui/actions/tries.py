@@ -22,7 +22,7 @@ from gwtui.resources.tries.facts import KeyFacts, key_hash, read_key_facts, read
 from gwtui.resources.tries.form import IN_FORM, TriedKey, TryForm, try_form
 from gwtui.resources.tries.keys import KeySource, begin_with, key_sources
 from gwtui.resources.tries.plan import cap_problem, models_of, plan_try
-from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.crud import form_context
 from gwtui.ui.actions.writing import covered, plain_facts, refresh
 from gwtui.ui.screens.try_answer import AnswerScreen, Trial
@@ -43,30 +43,27 @@ class Trying:
 
     def __init__(self, context: ActionContext, sources: Sequence[KeySource]) -> None:
         self._context = context
-        self._sources = {source.id: source for source in sources}
+        self._sources = sources
 
     async def submit(self, given: TryForm) -> Outcome[str] | None:
         """Plan it, send it once, show what happens; gives back a generation to be opened."""
+        app = self._context.app
+        key = chosen_key(app, self._sources, given.key_from, given.key)
         try:
-            trial = await self._trial(given)
-        except InvalidRequestError as error:
-            return Refused(error)
+            models = Inference(app.connection, key, allow_tries=app.tries.allowed, clock=app.clock)
+            trial = await self._trial(given, key)
+        except InvalidConnectionError as error:
+            trial = Problem("key", str(error))
         except GatewayError as error:
             return Refused(error)
         if isinstance(trial, Problem):
             return Refused(InvalidRequestError([trial]))
-        app = self._context.app
-        generation = await app.push_screen_wait(AnswerScreen(trial, app.clock))
+        generation = await app.push_screen_wait(AnswerScreen(trial, models, app.clock))
         return Applied(generation) if generation else None
 
-    async def _trial(self, given: TryForm) -> Trial | Problem:
+    async def _trial(self, given: TryForm, key: SecretStr) -> Trial | Problem:
         """What is ready to be sent, or why it is not sent. Raises GatewayError."""
         app = self._context.app
-        key = self._key(given)
-        try:
-            models = Inference(app.connection, key, allow_tries=app.tries.allowed, clock=app.clock)
-        except InvalidConnectionError as error:
-            return Problem("key", str(error))
         request = given.chat_request()
         of_key = await read_key_facts(app.gateway, key_hash(key))
         facts = await read_try_facts(
@@ -79,20 +76,23 @@ class Trying:
         problem = cap_problem(plan, given.max_cost, IN_FORM)
         if problem is not None:
             return Problem("max_cost", problem)
-        return Trial(models, request, given.stream, plan, facts, _called(of_key), self._moved)
-
-    def _key(self, given: TryForm) -> SecretStr:
-        """The key that was chosen or typed; a typed one is remembered for this run."""
-        chosen = self._sources[given.key_from].value
-        if chosen is not None:
-            return chosen
-        typed = given.key or SecretStr("")
-        remember(typed)
-        self._context.app.tries.typed = typed
-        return typed
+        return Trial(request, given.stream, plan, facts, _called(of_key), self._moved)
 
     async def _moved(self) -> None:
         await refresh(self._context, *MOVED)
+
+
+def chosen_key(
+    app: DashboardApp, sources: Sequence[KeySource], key_from: str, typed: SecretStr | None
+) -> SecretStr:
+    """The key that was chosen, else the typed one, which is remembered for this run."""
+    chosen = next((source.value for source in sources if source.id == key_from), None)
+    if chosen is not None:
+        return chosen
+    key = typed or SecretStr("")
+    remember(key)
+    app.tries.typed = key
+    return key
 
 
 def _called(facts: KeyFacts) -> str:

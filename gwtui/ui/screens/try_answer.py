@@ -58,7 +58,6 @@ class Trial:
     ``moved`` reads again what the request may have changed. ``key_name`` is fit to be shown.
     """
 
-    models: Inference
     request: ChatRequest
     stream: bool
     plan: TryPlan
@@ -80,9 +79,10 @@ class AnswerScreen(Modal[str]):
         Binding("shift+tab", "app.focus_previous", show=False),
     ]
 
-    def __init__(self, trial: Trial, clock: Clock) -> None:
+    def __init__(self, trial: Trial, models: Inference, clock: Clock) -> None:
         super().__init__()
         self._trial = trial
+        self._models: Inference | None = models
         self._clock = clock
         self._started = clock.monotonic()
         self._answer = ChatAnswer()
@@ -145,7 +145,8 @@ class AnswerScreen(Modal[str]):
     async def _ask(self) -> None:
         trial, error = self._trial, None
         try:
-            await (self._streamed() if trial.stream else self._whole())
+            if self._models is not None:
+                await (self._streamed if trial.stream else self._whole)(self._models)
         except GatewayError as refusal:
             error = refusal
         self._flush()
@@ -153,16 +154,16 @@ class AnswerScreen(Modal[str]):
         self._end(tried if error is None else replace(tried, error=error))
         await self._look_after()
 
-    async def _streamed(self) -> None:
-        async with self._trial.models.stream(self._trial.request) as stream:
+    async def _streamed(self, models: Inference) -> None:
+        async with models.stream(self._trial.request) as stream:
             self._answer = stream.answer
             async for event in stream:
                 if isinstance(event, AnswerDelta):
                     self._put(event.reasoning, "muted")
                     self._put(event.text + event.refusal, "plain")
 
-    async def _whole(self) -> None:
-        self._answer = answer = await self._trial.models.chat(self._trial.request)
+    async def _whole(self, models: Inference) -> None:
+        self._answer = answer = await models.chat(self._trial.request)
         self._put(answer.reasoning, "muted")
         self._put(answer.text + answer.refusal, "plain")
 
@@ -175,7 +176,7 @@ class AnswerScreen(Modal[str]):
 
     async def _key(self) -> CurrentKey | None:
         try:
-            return await self._trial.models.key()
+            return None if self._models is None else await self._models.key()
         except GatewayError:
             return None
 
@@ -183,10 +184,10 @@ class AnswerScreen(Modal[str]):
         """Of a request that was cancelled: its generation is written a moment later."""
         for _ in range(_ASKED_AGAIN):
             await self._clock.sleep(_PAUSE)
-            if self.tried is None or self.tried.generation_id is None:
+            if self.tried is None or self.tried.generation_id is None or self._models is None:
                 break
             try:
-                generation = await self._trial.models.generation(self.tried.generation_id)
+                generation = await self._models.generation(self.tried.generation_id)
             except NotFoundError:
                 continue
             except GatewayError:
@@ -198,6 +199,7 @@ class AnswerScreen(Modal[str]):
     def _end(self, tried: Tried) -> None:
         first = self.tried is None
         self.tried = tried
+        _let_go(tried.error)
         if first and tried.error is not None:
             self._put("\n" if self._answer.text else "", "plain")
             for cell in refusal_lines(tried.error):
@@ -208,8 +210,10 @@ class AnswerScreen(Modal[str]):
         self._show()
 
     async def on_unmount(self) -> None:
-        """However the screen ends, the connection ends with it."""
-        await self._trial.models.close()
+        """However the screen ends, the connection ends with it, and the key is let go of."""
+        models, self._models = self._models, None
+        if models is not None:
+            await models.close()
 
     # Keys -----------------------------------------------------------------------------------
 
@@ -286,3 +290,10 @@ class AnswerScreen(Modal[str]):
         width = view.scrollable_content_region.width or self.app.size.width
         lines = section_lines("", SECTIONS, tried, self._clock.now(), max(20, width))
         view.show(lines[2:])
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Its traceback holds what the request was sent with for as long as the error is kept."""
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
