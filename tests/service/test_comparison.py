@@ -12,6 +12,7 @@ from inference_kit import answer_in_pieces, chunk, event, hello, models, streams
 from service_kit import http_answer, sends
 
 from gwtui.client.errors import ServerError
+from gwtui.client.inference import Inference
 from gwtui.contract.models import Endpoint
 from gwtui.contract.pricing import Pricing
 from gwtui.domain.pricing import Usage, quote
@@ -34,9 +35,9 @@ def contenders(number: int) -> list[Contender]:
     return [Contender(f"c{place}", hello()) for place in range(number)]
 
 
-async def finished(comparison: Comparison) -> list[tuple[int, str]]:
+async def finished(comparison: Comparison, inference: Inference) -> list[tuple[int, str]]:
     """What happened, in order: the place, and the text it grew by."""
-    async with aclosing(comparison.updates()) as updates:
+    async with aclosing(comparison.updates(inference)) as updates:
         return [
             (each.place, each.delta.text if each.delta else comparison.compared[each.place].state)
             async for each in updates
@@ -46,8 +47,8 @@ async def finished(comparison: Comparison) -> list[tuple[int, str]]:
 async def test_in_turn_the_next_one_waits_for_the_one_before() -> None:
     plays = (streams(*answer_in_pieces("a", "b")), streams(*answer_in_pieces("c")))
     async with models(*plays) as (inference, server):
-        comparison = Comparison(inference, contenders(2), at_once=False)
-        happened = await finished(comparison)
+        comparison = Comparison(contenders(2), at_once=False)
+        happened = await finished(comparison, inference)
     places = [place for place, _ in happened]
     assert places == sorted(places)
     assert [one.words for one in comparison.compared] == ["ab", "c"]
@@ -60,8 +61,8 @@ async def test_a_failure_is_its_own() -> None:
     refusal = sends(http_answer(b'{"error":{"code":502,"message":"down"}}', status="502 Bad"))
     plays = (refusal, streams(event(chunk("half"))), streams(*answer_in_pieces("whole")))
     async with models(*plays) as (inference, server):
-        comparison = Comparison(inference, contenders(3), at_once=False)
-        await finished(comparison)
+        comparison = Comparison(contenders(3), at_once=False)
+        await finished(comparison, inference)
     refused, broken, whole = comparison.compared
     assert isinstance(refused.error, ServerError)
     assert (broken.state, broken.words) == ("failed", "half")
@@ -73,9 +74,9 @@ async def test_leaving_hangs_up_on_all_of_them() -> None:
     heard = [asyncio.Event() for _ in range(3)]
     plays = [streams(event(chunk("x")), stay=True, heard=each) for each in heard]
     async with models(*plays) as (inference, _):
-        comparison = Comparison(inference, contenders(3))
+        comparison = Comparison(contenders(3))
         begun: set[int] = set()
-        async with aclosing(comparison.updates()) as updates:
+        async with aclosing(comparison.updates(inference)) as updates:
             async for update in updates:
                 if update.delta is not None:
                     begun.add(update.place)
@@ -87,8 +88,8 @@ async def test_leaving_hangs_up_on_all_of_them() -> None:
 
 async def test_those_in_turn_that_were_not_sent_are_never_sent() -> None:
     async with models(streams(event(chunk("x")), stay=True)) as (inference, server):
-        comparison = Comparison(inference, contenders(2), at_once=False)
-        async with aclosing(comparison.updates()) as updates:
+        comparison = Comparison(contenders(2), at_once=False)
+        async with aclosing(comparison.updates(inference)) as updates:
             async for update in updates:
                 if update.delta is not None:
                     break

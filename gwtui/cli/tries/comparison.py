@@ -77,9 +77,9 @@ async def compare(
     models: Inference, chosen: tuple[Contender, ...], arguments: argparse.Namespace
 ) -> int:
     """Send them and print what came; returns the exit code."""
-    comparison = Comparison(models, chosen, at_once=not arguments.in_turn)
+    comparison = Comparison(chosen, at_once=not arguments.in_turn)
     try:
-        async with aclosing(comparison.updates()) as updates:
+        async with aclosing(comparison.updates(models)) as updates:
             async for update in updates:
                 one = comparison.compared[update.place]
                 if update.delta is None and one.state in {"answered", "failed"}:

@@ -147,12 +147,9 @@ class Comparison:
     that they do not share this machine's line.
     """
 
-    def __init__(
-        self, models: Inference, contenders: Sequence[Contender], *, at_once: bool = True
-    ) -> None:
+    def __init__(self, contenders: Sequence[Contender], *, at_once: bool = True) -> None:
         _check_count(len(contenders))
         self.compared = tuple(Compared(contender) for contender in contenders)
-        self._models = models
         self._at_once = at_once
         self._updates: asyncio.Queue[Update | None] = asyncio.Queue()
 
@@ -162,9 +159,9 @@ class Comparison:
         told = [one.answer.cost for one in self.compared if one.answer.cost is not None]
         return sum(told, Decimal(0)) if told else None
 
-    async def updates(self) -> AsyncGenerator[Update, None]:
+    async def updates(self, models: Inference) -> AsyncGenerator[Update, None]:
         """Send them; ends when the last one has. Closing it hangs up on all that are under way."""
-        task = asyncio.get_running_loop().create_task(self._run(), name="comparison")
+        task = asyncio.get_running_loop().create_task(self._run(models), name="comparison")
         try:
             while (update := await self._updates.get()) is not None:
                 yield update
@@ -176,25 +173,25 @@ class Comparison:
                 if not one.over:
                     one.state = "cancelled"
 
-    async def _run(self) -> None:
+    async def _run(self, models: Inference) -> None:
         places = range(len(self.compared))
         try:
             if self._at_once:
                 async with asyncio.TaskGroup() as group:
                     for place in places:
-                        group.create_task(self._ask(place))
+                        group.create_task(self._ask(models, place))
             else:
                 for place in places:
-                    await self._ask(place)
+                    await self._ask(models, place)
         finally:
             self._updates.put_nowait(None)
 
-    async def _ask(self, place: int) -> None:
+    async def _ask(self, models: Inference, place: int) -> None:
         one = self.compared[place]
         one.state = "under way"
         self._tell(place)
         try:
-            async with self._models.stream(one.contender.request) as stream:
+            async with models.stream(one.contender.request) as stream:
                 one.answer = stream.answer
                 async for event in stream:
                     if isinstance(event, AnswerDelta):

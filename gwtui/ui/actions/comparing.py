@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pydantic import SecretStr
+
 from gwtui.client.connection import InvalidConnectionError
 from gwtui.client.errors import GatewayError, InvalidRequestError
 from gwtui.client.inference import Inference
@@ -30,7 +32,7 @@ from gwtui.resources.tries.form import IN_FORM, TryForm
 from gwtui.resources.tries.keys import KeySource, key_sources
 from gwtui.resources.tries.plan import TryPlan, models_of, plan_try
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.tries import Trying
+from gwtui.ui.actions.tries import Trying, chosen_key
 from gwtui.ui.actions.writing import covered, plain_facts
 from gwtui.ui.screens.compare import CompareRequestScreen, CompareScreen, ReadyComparison
 from gwtui.watch.feeds.endpoints import EndpointRow
@@ -49,40 +51,37 @@ class Comparing(Trying):
 
     async def submit(self, given: TryForm) -> Outcome[str] | None:
         """Plan all of them, send each once, show what comes."""
+        app = self._context.app
+        key = chosen_key(app, self._sources, given.key_from, given.key)
         try:
-            ready = await self._ready(given)
-        except (InvalidRequestError, GatewayError) as error:
+            models = Inference(app.connection, key, allow_tries=app.tries.allowed, clock=app.clock)
+            ready = await self._ready(given, key)
+        except InvalidConnectionError as error:
+            ready = Problem("key", str(error))
+        except ComparisonError as error:
+            ready = Problem("prompt", str(error))
+        except GatewayError as error:
             return Refused(error)
         if isinstance(ready, Problem):
             return Refused(InvalidRequestError([ready]))
-        app = self._context.app
-        await app.push_screen_wait(CompareScreen(ready, app.clock))
+        await app.push_screen_wait(CompareScreen(ready, models, app.clock))
         return None
 
-    async def _ready(self, given: TryForm) -> ReadyComparison | Problem:
-        """What is ready to be sent, or why it is not sent. Raises GatewayError."""
+    async def _ready(self, given: TryForm, key: SecretStr) -> ReadyComparison | Problem:
+        """What is ready to be sent, or why it is not. Raises GatewayError, ComparisonError."""
         app = self._context.app
-        key = self._key(given)
-        try:
-            models = Inference(app.connection, key, allow_tries=app.tries.allowed, clock=app.clock)
-        except InvalidConnectionError as error:
-            return Problem("key", str(error))
         of_key = await read_key_facts(app.gateway, key_hash(key))
         named = tuple(dict.fromkeys(_model(row) for row in self._rows))
         facts = await read_try_facts(app.gateway, named, of_key, app.connection.dialect)
         if facts.unknown:
             return Problem("prompt", f"the catalog has no model {', '.join(facts.unknown)}")
-        try:
-            chosen = _contenders(given.chat_request(), self._rows, facts)
-        except ComparisonError as error:
-            return Problem("prompt", str(error))
-        plans = [self._plan(each.request, facts) for each in chosen]
+        chosen = _contenders(given.chat_request(), self._rows, facts)
+        plans = tuple(self._plan(each.request, facts) for each in chosen)
         problem = comparison_problem(plans, given.max_cost, IN_FORM)
         if problem is not None:
             return Problem("max_cost", problem)
         at_once = not isinstance(given, CompareForm) or given.at_once
-        comparison = Comparison(models, chosen, at_once=at_once)
-        return ReadyComparison(models, comparison, tuple(plans), self._moved)
+        return ReadyComparison(Comparison(chosen, at_once=at_once), plans, self._moved)
 
     def _plan(self, request: ChatRequest, facts: TryFacts) -> TryPlan:
         """Of one request alone: the other models are not its fallbacks."""

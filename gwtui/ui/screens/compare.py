@@ -26,6 +26,7 @@ from gwtui.resources.tries.comparison import Compared, Comparison, Update
 from gwtui.resources.tries.comparison_form import KEPT_TO_COMPARE
 from gwtui.resources.tries.plan import TryPlan
 from gwtui.ui.screens.modal import Modal
+from gwtui.ui.screens.try_answer import let_go
 from gwtui.ui.screens.try_request import TryScreen
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.growing_text import GrowingText
@@ -56,7 +57,6 @@ class CompareRequestScreen(TryScreen):
 class ReadyComparison:
     """What is ready to be sent. ``moved`` reads again what the requests may have changed."""
 
-    models: Inference
     comparison: Comparison
     plans: tuple[TryPlan, ...]
     moved: Callable[[], Awaitable[None]]
@@ -71,9 +71,10 @@ class CompareScreen(Modal[None]):
         Binding("shift+tab", "app.focus_previous", show=False),
     ]
 
-    def __init__(self, ready: ReadyComparison, clock: Clock) -> None:
+    def __init__(self, ready: ReadyComparison, models: Inference, clock: Clock) -> None:
         super().__init__()
         self._ready = ready
+        self._models: Inference | None = models
         self._compared = ready.comparison.compared
         self._clock = clock
         self._started = clock.monotonic()
@@ -135,8 +136,10 @@ class CompareScreen(Modal[None]):
     # Asking ---------------------------------------------------------------------------------
 
     async def _ask(self) -> None:
+        if self._models is None:
+            return
         try:
-            async with aclosing(self._ready.comparison.updates()) as updates:
+            async with aclosing(self._ready.comparison.updates(self._models)) as updates:
                 async for update in updates:
                     self._take(update)
         finally:
@@ -155,6 +158,7 @@ class CompareScreen(Modal[None]):
             waiting += [piece for piece in pieces if piece[0]]
         elif one.over and update.place not in self._ended:
             self._ended.add(update.place)
+            let_go(one.error)
             waiting += _refusal(one)
         if self._painting is None:
             self._painting = self.set_timer(PAINTING, self._flush)
@@ -176,8 +180,10 @@ class CompareScreen(Modal[None]):
         self._show_state()
 
     async def on_unmount(self) -> None:
-        """However the screen ends, the connections end with it."""
-        await self._ready.models.close()
+        """However the screen ends, the connections end with it, and the key is let go of."""
+        models, self._models = self._models, None
+        if models is not None:
+            await models.close()
 
     def action_leave(self) -> None:
         """Cancel what is under way, else go back."""
