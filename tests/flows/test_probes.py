@@ -13,6 +13,7 @@ from gwtui.local.journal import Journal
 from gwtui.local.probe_key import Probing
 from gwtui.local.profiles import ProbeSettings
 from gwtui.ui.app import GwtuiApp
+from gwtui.ui.board.endpoint import EndpointPanel
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.watch.history.model import PROBE_OK, PROBE_TTFT
 from gwtui.watch.probes.status import ProbeStatus
@@ -80,6 +81,10 @@ async def test_probes_are_told_of_sent_recorded_and_counted_to_the_cent(tmp_path
             assert spent.spent.told > 0
             line = app.screen.query_one("#board-recording", OneLine)
             await until(pilot, lambda: "probes every 10 h" in line.text, "the line of the board")
+            title = app.screen.query_one("#board-endpoint-title", OneLine)
+            await until(pilot, lambda: " probe " in title.text, "the last probe of the selected")
+            panel = app.screen.query_one(EndpointPanel)
+            assert "probe" in {*panel.hidden, *(one.name.split()[0] for one in panel.shown)}
             assert app.session is not None
             assert app.session.hub.archive is not None
             reader = app.session.hub.archive.read
