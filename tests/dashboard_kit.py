@@ -117,7 +117,7 @@ async def settled(pilot: Pilot[Any]) -> None:
     assert isinstance(app, GwtuiApp)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        await pilot.pause(0.01)
+        await pilot.pause(0.02)
         if not _busy(app):
             await pilot.pause()
             await pilot.pause()

@@ -35,7 +35,7 @@ PREFERRED_PARAMETERS = frozenset({"tools", "response_format", "verbosity"})
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class PricedEndpoint:
     """An endpoint to be ordered, with its price for this request in USD; None is unknown."""
 
     endpoint: Endpoint
@@ -75,7 +75,7 @@ def sorted_by(preferences: ProviderPreferences, default: str | None) -> str | No
 
 def in_order(
     endpoints: Sequence[T],
-    ranked: Callable[[T], Ranked],
+    ranked: Callable[[T], PricedEndpoint],
     preferences: ProviderPreferences,
     chance: Chance,
     *,
@@ -111,7 +111,7 @@ def _place(endpoint: Endpoint, order: Sequence[str]) -> int:
     return next((place for place, entry in enumerate(order) if names(entry, endpoint)), len(order))
 
 
-def _draw_first(rows: list[tuple[T, Ranked]], chance: Chance) -> None:
+def _draw_first(rows: list[tuple[T, PricedEndpoint]], chance: Chance) -> None:
     """Put one of those without an outage first, the cheaper the likelier."""
     drawn_from = [row for row in rows if not row[1].has_outage and row[1].price is not None]
     free = [row for row in drawn_from if row[1].cost <= 0]
@@ -135,7 +135,7 @@ def _drawn(weights: Sequence[float], share: float) -> int:
     return len(weights) - 1
 
 
-def _figure(ranked: Ranked, sort: str) -> Decimal:
+def _figure(ranked: PricedEndpoint, sort: str) -> Decimal:
     """What is sorted by, the best first."""
     endpoint = ranked.endpoint
     match sort:

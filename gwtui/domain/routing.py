@@ -28,7 +28,7 @@ from gwtui.contract.routing import ProviderPreferences, SortBy
 from gwtui.domain.catalog_view import CatalogView, Offers, endpoint_key, provider_slug
 from gwtui.domain.guardrail_effect import Reason, Restrictions, effect_on_model
 from gwtui.domain.pricing import effective_prices
-from gwtui.domain.route_order import Chance, Ranked, in_order, names, price_of, sorted_by
+from gwtui.domain.route_order import Chance, PricedEndpoint, in_order, names, price_of, sorted_by
 
 RouteReason = (
     Reason
@@ -317,8 +317,8 @@ def _groups(
 def _ordered(
     group: Sequence[tuple[Model, Endpoint]], asked: RouteRequest, chance: Chance
 ) -> list[tuple[Model, Endpoint]]:
-    def ranked(entry: tuple[Model, Endpoint]) -> Ranked:
-        return Ranked(entry[1], price_of(entry[1], asked.prompt_tokens, asked.moment))
+    def ranked(entry: tuple[Model, Endpoint]) -> PricedEndpoint:
+        return PricedEndpoint(entry[1], price_of(entry[1], asked.prompt_tokens, asked.moment))
 
     found = in_order(
         group,

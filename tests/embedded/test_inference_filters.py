@@ -77,6 +77,16 @@ async def test_a_builtin_filter_blocks(me: Caller, slug: str):
     await me.said("nothing of the kind")
 
 
+async def test_who_asks_is_told_which_guardrail_blocked(me: Caller):
+    guardrail = await me.guard(**builtin("email", "block"))
+    response = await me.chat(SAMPLES["email"][0], headers=TOLD)
+    told = response.json()["service_metadata"]
+    assert (response.status_code, told["attempt"]) == (403, 0)
+    (step,) = told["pipeline"]
+    assert (step["guardrail_id"], step["summary"]) == (guardrail, "blocked 1: email")
+    assert "service_metadata" not in (await me.chat(SAMPLES["email"][0])).json()
+
+
 @pytest.mark.parametrize("slug", SAMPLES)
 async def test_a_builtin_filter_redacts(me: Caller, slug: str):
     guardrail = await me.guard(**builtin(slug, "redact"))

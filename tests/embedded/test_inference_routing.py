@@ -298,6 +298,10 @@ async def test_the_next_model_is_tried(me: Caller):
     assert answer["model"] == MINI
     assert answer["service_metadata"]["strategy"] == "fallback"
     assert answer["service_metadata"]["requested"] == LLAMA
+    tried = [
+        (each["model"], each["status"] == 200) for each in answer["service_metadata"]["attempts"]
+    ]
+    assert tried == [(LLAMA, False), (MINI, True)]
 
 
 async def test_when_every_endpoint_fails_the_last_error_is_told(me: Caller, place: Room):

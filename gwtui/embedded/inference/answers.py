@@ -42,7 +42,7 @@ class ToolUse:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatAnswer:
+class SimulatedAnswer:
     """An answer in tokens. ``error`` is given when it broke off after them."""
 
     thoughts: tuple[str, ...]
@@ -68,22 +68,24 @@ class ChatAnswer:
         """The thoughts, None where there are none or nobody is to see them."""
         return "".join(self.thoughts) if self.thoughts and self.shows_thoughts else None
 
-    def cut(self, tokens: int) -> ChatAnswer:
+    def cut(self, tokens: int) -> SimulatedAnswer:
         """As far as it came with so many tokens; it has no end then."""
         thoughts = self.thoughts[:tokens]
         content = self.content[: max(0, tokens - len(thoughts))]
-        return ChatAnswer(thoughts, content, (), None, self.shows_thoughts)
+        return SimulatedAnswer(thoughts, content, (), None, self.shows_thoughts)
 
-    def broken_off(self) -> ChatAnswer:
+    def broken_off(self) -> SimulatedAnswer:
         """As far as it came when the provider failed in its middle."""
         whole = len(self.thoughts) + len(self.content)
         part = self.cut(whole // 2)
-        return ChatAnswer(part.thoughts, part.content, (), "error", self.shows_thoughts, BROKEN_OFF)
+        return SimulatedAnswer(
+            part.thoughts, part.content, (), "error", self.shows_thoughts, BROKEN_OFF
+        )
 
 
 def chat_answer(
     request: ChatRequest, texts: Sequence[str], model: Model, endpoint: Endpoint, room: int
-) -> ChatAnswer:
+) -> SimulatedAnswer:
     """What the model says to the texts; ``room`` is how many tokens it may take at most."""
     question = Question(
         model=str(model.canonical_slug),
@@ -94,14 +96,16 @@ def chat_answer(
     limit = _limit(request, endpoint, room)
     called = _called(request, question)
     if called:
-        return ChatAnswer((), (), called, "tool_calls")
+        return SimulatedAnswer((), (), called, "tool_calls")
     stops = [request.stop] if isinstance(request.stop, str) else request.stop or []
     text, _ = text_model.stopped(text_model.answer(question), stops)
     said = text_model.pieces(text)
     thoughts = _thoughts(request, model, question, len(said))[:limit]
     left = limit - len(thoughts)
     finish = "stop" if len(said) <= left and len(thoughts) < limit else "length"
-    return ChatAnswer(tuple(thoughts), tuple(said[:left]), (), finish, not _hides_thoughts(request))
+    return SimulatedAnswer(
+        tuple(thoughts), tuple(said[:left]), (), finish, not _hides_thoughts(request)
+    )
 
 
 def _limit(request: ChatRequest, endpoint: Endpoint, room: int) -> int:
@@ -177,7 +181,7 @@ def _hides_thoughts(request: ChatRequest) -> bool:
 
 
 def token_usage(
-    prompt_tokens: int, cached: int, answer: ChatAnswer, cost: RequestCost
+    prompt_tokens: int, cached: int, answer: SimulatedAnswer, cost: RequestCost
 ) -> dict[str, JsonValue]:
     """The usage object of an answer."""
     return {
@@ -223,7 +227,7 @@ def _sum_of(quote: Quote, *, of_answer: bool) -> Decimal:
     )
 
 
-def message(answer: ChatAnswer) -> dict[str, JsonValue]:
+def message(answer: SimulatedAnswer) -> dict[str, JsonValue]:
     """The whole message."""
     said: dict[str, JsonValue] = {
         "role": "assistant",
@@ -244,7 +248,7 @@ def _tool_call(use: ToolUse) -> dict[str, JsonValue]:
     }
 
 
-def choice(answer: ChatAnswer) -> dict[str, JsonValue]:
+def choice(answer: SimulatedAnswer) -> dict[str, JsonValue]:
     """The choice of a whole result."""
     found: dict[str, JsonValue] = {
         "index": 0,
@@ -271,7 +275,7 @@ def delta_choice(
     }
 
 
-def tool_deltas(answer: ChatAnswer) -> list[dict[str, JsonValue]]:
+def tool_deltas(answer: SimulatedAnswer) -> list[dict[str, JsonValue]]:
     """The deltas of the tool calls: the name first, then the arguments."""
     deltas: list[dict[str, JsonValue]] = []
     for index, use in enumerate(answer.tools):

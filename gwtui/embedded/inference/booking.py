@@ -243,9 +243,9 @@ def one_try(
     return {name: value for name, value in found.items() if value is not None or name == "status"}
 
 
-def tries_shown(tries: Sequence[Mapping[str, JsonValue]], model: str) -> list[JsonValue]:
-    """The tries as the service's metadata names them."""
+def tries_shown(tries: Sequence[tuple[str, Mapping[str, JsonValue]]]) -> list[JsonValue]:
+    """The tries, each with its model, as the service's metadata names them."""
     return [
         {"provider": each.get("provider_name"), "model": model, "status": each.get("status")}
-        for each in tries
+        for model, each in tries
     ]

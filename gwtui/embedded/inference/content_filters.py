@@ -76,6 +76,17 @@ class Screened:
     hits: tuple[FilterHit, ...] = ()
 
 
+class BlockedByFilter(Refusal):
+    """403: a filter found what it is to block; ``hit`` says which one."""
+
+    def __init__(self, message: str, hit: FilterHit, patterns: Sequence[str] = ()) -> None:
+        metadata = dict(_VIOLATION)
+        if patterns:
+            metadata["patterns"] = list(patterns)
+        super().__init__(403, message, metadata=metadata)
+        self.hit = hit
+
+
 def filters_of(
     guardrail_id: str,
     scope: str,
@@ -145,7 +156,7 @@ def _screen(texts: Sequence[InputText], filters: Sequence[ContentFilter]) -> Scr
         if not found:
             continue
         if each.action == "block":
-            raise _blocked(each, texts)
+            raise _blocked(FilterHit(each, found), texts)
         if each.action == "redact":
             for place, of_text in enumerate(spans):
                 redactions[place] += [(start, end, each.replacement) for start, end in of_text]
@@ -163,7 +174,7 @@ def _spans(one: ContentFilter, texts: Sequence[InputText]) -> list[detectors.Spa
         return found
     if one.action == "flag":
         return [[] for _ in read]
-    raise _blocked(one, texts)
+    raise _blocked(FilterHit(one, 0), texts)
 
 
 def _pattern_spans(pattern: str, texts: Sequence[str]) -> list[detectors.Spans] | None:
@@ -187,20 +198,18 @@ def _pattern_spans(pattern: str, texts: Sequence[str]) -> list[detectors.Spans] 
         return None
 
 
-def _blocked(one: ContentFilter, texts: Sequence[InputText]) -> Refusal:
+def _blocked(hit: FilterHit, texts: Sequence[InputText]) -> BlockedByFilter:
+    one = hit.filter
     if one.slug == PROMPT_INJECTION:
         read = (each.text for each in texts if each.by_user or not one.user_only)
         names = dict.fromkeys(name for text in read for name in detectors.injections(text))
         message = "Request blocked: prompt injection patterns detected"
-        return Refusal(403, message, metadata={**_VIOLATION, "patterns": list(names)})
+        return BlockedByFilter(message, hit, list(names))
     if one.slug in detectors.PII_NAMES:
-        message = f"Blocked PII detected: {detectors.PII_NAMES[one.slug]}"
-    elif one.slug:
-        shown = detectors.DISPLAY_NAMES.get(one.slug, one.slug)
-        message = f"Request blocked by content filter: {shown}"
-    else:
-        message = f"Request blocked by content filter: {one.label or BLOCKED}"
-    return Refusal(403, message, metadata=_VIOLATION)
+        return BlockedByFilter(f"Blocked PII detected: {detectors.PII_NAMES[one.slug]}", hit)
+    builtin = detectors.DISPLAY_NAMES.get(one.slug, one.slug)
+    shown = builtin or one.label or BLOCKED
+    return BlockedByFilter(f"Request blocked by content filter: {shown}", hit)
 
 
 def _redacted(text: str, cuts: list[tuple[int, int, str]]) -> str:
@@ -225,7 +234,7 @@ def pipeline(hits: Sequence[FilterHit]) -> list[dict[str, JsonValue]]:
 
 
 def _step(guardrail_id: str, scope: str, hits: Sequence[FilterHit]) -> dict[str, JsonValue]:
-    past = {"redact": "redacted", "flag": "flagged"}
+    past = {"block": "blocked", "redact": "redacted", "flag": "flagged"}
     words = [f"{past[hit.filter.action]} {hit.count}: {hit.filter.name}" for hit in hits]
     return {
         "type": "guardrail",

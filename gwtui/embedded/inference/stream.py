@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 
-class EventStream(Response):
+class EventStreamResponse(Response):
     """Sends what a generator gives; when the client leaves, the generator is closed.
 
     The generator's own ``finally`` is what ends its work, so it runs in either case.

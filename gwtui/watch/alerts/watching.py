@@ -232,8 +232,6 @@ async def _evaluate(
     from gwtui.watch.alerts.engine import AlertEngine  # noqa: PLC0415 - later
     from gwtui.watch.alerts.notifier import AlertNotifier  # noqa: PLC0415
 
-    pass  # EMPTIED
-
     place = alerts.place
     rule_file = RuleFile(place.rules, place.profile)
     notifier = AlertNotifier({"profile": place.profile, "gateway": place.gateway}, alerts.failed)

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.history.archive import Archive
@@ -31,11 +31,6 @@ from gwtui.watch.history.upkeep import step
 from gwtui.watch.history.watched import is_own, set_defaults, unwatch_model, watch_model
 from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    pass  # EMPTIED
-    from gwtui.watch.hub import FeedHub
-
 
 UPKEEP_EVERY = 60.0
 """Seconds between two rounds of gathering and forgetting."""
@@ -315,8 +310,6 @@ async def _record(held: Recording, hub: FeedHub, path: Path, clock: Clock) -> No
     """Until it is cancelled."""
     from gwtui.watch.history.archive import Archive  # noqa: PLC0415 - loads SQLite
     from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
-
-    pass  # EMPTIED
 
     try:
         archive = await Archive.open(path, clock)

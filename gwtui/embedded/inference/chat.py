@@ -1,0 +1,179 @@
+"""A chat request on its way to its answer, whole or as a stream. Inference contract section 4."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+from pydantic import JsonValue
+from starlette.responses import Response
+
+from gwtui.contract.chat import ChatRequest
+from gwtui.contract.completion import GENERATION_ID, STREAM_END
+from gwtui.domain.request_cost import RequestCost
+from gwtui.embedded.inference import answers, booking, upstream
+from gwtui.embedded.inference.answers import SimulatedAnswer, chat_answer, delta_choice
+from gwtui.embedded.inference.asked import Asked
+from gwtui.embedded.inference.booking import Course
+from gwtui.embedded.inference.exchange import InferenceExchange, ServingEndpoint, Situation
+from gwtui.embedded.inference.stream import EventStreamResponse, comment, event
+from gwtui.embedded.inference.upstream import Pace
+from gwtui.embedded.operations import Desk
+
+_CHUNK_SECONDS = 0.04
+"""How long the tokens of one chunk take at least: nobody reads faster."""
+_KEEP_ALIVE_SECONDS = 10.0
+
+
+class ChatExchange(InferenceExchange):
+    """A chat request on its way to its answer."""
+
+    def __init__(self, situation: Situation, asked: Asked, request: ChatRequest) -> None:
+        super().__init__(situation, asked)
+        self._request = request
+
+    async def answer(self, desk: Desk) -> Response:
+        """The answer, whole or as a stream. Raises Refusal."""
+        taken = await self._reach()
+        said = self._said(taken)
+        headers = {GENERATION_ID: self._at.id, "Cache-Control": "no-store"}
+        if self._request.stream:
+            return EventStreamResponse(self._events(desk, taken, said), headers)
+        writing = taken.pace.writing(len(said.thoughts) + len(said.content))
+        await self._clock.sleep(taken.pace.thinks_for + writing)
+        course = self._course(taken, said, writing, streamed=False)
+        cost = await self._book(desk, taken, course)
+        body = {
+            **self._head(taken, "chat.completion"),
+            "choices": [answers.choice(said)],
+            "usage": self._usage(taken, said, cost),
+        }
+        if self._at.wants_metadata:
+            body["service_metadata"] = self._metadata(course.generation_time)
+        return desk.respond(200, body, headers)
+
+    def _said(self, taken: ServingEndpoint) -> SimulatedAnswer:
+        context = taken.attempt.endpoint.context_length
+        prompt = taken.asked.prompt_tokens
+        room = 10**9 if context is None else max(1, context - prompt)
+        texts = [each.text for each in taken.asked.texts]
+        said = chat_answer(self._request, texts, taken.attempt.model, taken.attempt.endpoint, room)
+        catalog, chance = self._at.site.catalog, self._clock.chance
+        broken = upstream.breaks_off(catalog, taken.item, self._at.now, chance)
+        return said.broken_off() if broken else said
+
+    def _head(self, taken: ServingEndpoint, kind: str) -> dict[str, Any]:
+        return {
+            "id": self._at.id,
+            "object": kind,
+            "created": int(self._at.now.timestamp()),
+            "model": taken.attempt.model.id,
+            "provider": taken.attempt.endpoint.provider_name,
+            "system_fingerprint": None,
+            "service_tier": taken.attempt.endpoint.service_tier,
+        }
+
+    def _usage(
+        self, taken: ServingEndpoint, said: SimulatedAnswer, cost: RequestCost
+    ) -> dict[str, JsonValue]:
+        cached = booking.cached_of(taken.asked, taken.item)
+        return answers.token_usage(taken.asked.prompt_tokens, cached, said, cost)
+
+    async def _events(
+        self, desk: Desk, taken: ServingEndpoint, said: SimulatedAnswer
+    ) -> AsyncGenerator[str]:
+        """The stream. When it is closed early, what was written so far is booked."""
+        progress = _StreamProgress(said)
+        booked = False
+        try:
+            async for line in self._written(taken, said, progress):
+                yield line
+            booked = True
+            course = self._course(taken, said, progress.writing, streamed=True)
+            cost = await self._book(desk, taken, course)
+            yield self._line(self._closing(taken, said, course, cost))
+            yield event(STREAM_END)
+        finally:
+            if not booked:
+                part = said.cut(progress.tokens)
+                course = self._course(taken, part, progress.writing, streamed=True)
+                await self._book(desk, taken, course)
+
+    async def _written(
+        self, taken: ServingEndpoint, said: SimulatedAnswer, progress: _StreamProgress
+    ) -> AsyncGenerator[str]:
+        """Comments until the first token, then chunk by chunk up to the finish reason."""
+        if self._request.debug is not None and self._request.debug.echo_upstream_body:
+            yield self._line({**self._chunk(taken, None), "debug": self._echo(taken)})
+        yield comment(self._at.site.dialect.keep_alive)
+        left = taken.pace.thinks_for
+        while left > 0:
+            pause = min(left, _KEEP_ALIVE_SECONDS)
+            await self._clock.sleep(pause)
+            left -= pause
+            if left > 0:
+                yield comment(self._at.site.dialect.keep_alive)
+        yield self._line(self._chunk(taken, delta_choice({"role": "assistant", "content": ""})))
+        for delta, tokens in progress.deltas(taken.pace):
+            seconds = taken.pace.writing(tokens)
+            await self._clock.sleep(seconds)
+            progress.writing += seconds
+            progress.tokens += tokens
+            yield self._line(self._chunk(taken, delta_choice(delta)))
+        if said.error is None:
+            ending = delta_choice({"content": ""}, said.finish_reason)
+            yield self._line(self._chunk(taken, ending))
+
+    def _closing(
+        self, taken: ServingEndpoint, said: SimulatedAnswer, course: Course, cost: RequestCost
+    ) -> dict[str, Any]:
+        """The last chunk: what it cost, or why it broke off."""
+        if said.error is None:
+            closing = self._chunk(taken, None)
+            closing["usage"] = self._usage(taken, said, cost)
+        else:
+            closing = self._chunk(taken, delta_choice({"content": ""}, said.finish_reason))
+            closing["error"] = dict(said.error)
+        if self._at.wants_metadata:
+            closing["service_metadata"] = self._metadata(course.generation_time)
+        return closing
+
+    def _chunk(self, taken: ServingEndpoint, choice: dict[str, JsonValue] | None) -> dict[str, Any]:
+        head = self._head(taken, "chat.completion.chunk")
+        return {**head, "choices": [] if choice is None else [choice]}
+
+    def _line(self, content: Mapping[str, Any]) -> str:
+        shown = self._at.site.dialect.to_wire(dict(content))
+        return event(json.dumps(shown, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+    def _echo(self, taken: ServingEndpoint) -> dict[str, JsonValue]:
+        """The request as the provider gets it: with what the filters left."""
+        body = {**self._request.body(), **taken.asked.logged, "model": str(taken.attempt.model.id)}
+        return {"echo_upstream_body": body}
+
+
+class _StreamProgress:
+    """How far a stream has come."""
+
+    def __init__(self, said: SimulatedAnswer) -> None:
+        self._said = said
+        self.tokens = 0
+        self.writing = 0.0
+        """Seconds."""
+
+    def deltas(self, pace: Pace) -> list[tuple[dict[str, JsonValue], int]]:
+        """What each chunk adds, and how many tokens that are."""
+        speed = pace.tokens_per_second
+        size = 1 if speed is None else max(1, round(speed * _CHUNK_SECONDS))
+        said = self._said
+        found: list[tuple[dict[str, JsonValue], int]] = []
+        for name, tokens in (("reasoning", said.thoughts), ("content", said.content)):
+            for start in range(0, len(tokens), size):
+                part = tokens[start : start + size]
+                delta: dict[str, JsonValue] = {name: "".join(part)}
+                if name == "reasoning":
+                    delta = delta if said.shows_thoughts else {}
+                    delta["content"] = ""
+                found.append((delta, len(part)))
+        return found + [(delta, 0) for delta in answers.tool_deltas(said)]

@@ -1,0 +1,217 @@
+"""What chat and embeddings have in common: filters, routing, tries, and the booking at the end."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from pydantic import JsonValue
+
+from gwtui.contract.completion import GENERATION_ID
+from gwtui.domain.clock import Clock
+from gwtui.domain.request_cost import RequestCost
+from gwtui.domain.routing import RouteAttempt
+from gwtui.embedded.inference import booking, upstream
+from gwtui.embedded.inference.answers import SimulatedAnswer
+from gwtui.embedded.inference.asked import Asked, with_texts
+from gwtui.embedded.inference.booking import Course
+from gwtui.embedded.inference.choosing import Chosen, choose
+from gwtui.embedded.inference.content_filters import BlockedByFilter, FilterHit, pipeline, screen
+from gwtui.embedded.inference.standing import Standing
+from gwtui.embedded.inference.upstream import Pace
+from gwtui.embedded.operations import Desk, Site
+from gwtui.embedded.responses import Refusal
+from gwtui.embedded.simulator import CatalogEndpoint
+from gwtui.embedded.store import served
+
+_MS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Who asks, when and how. The identifier is that of the generation to come."""
+
+    site: Site
+    standing: Standing
+    now: datetime
+    id: str
+    headers: Mapping[str, str]
+
+    @property
+    def wants_metadata(self) -> bool:
+        """Whether the answer is to tell how it was handled."""
+        given = self.headers.get(self.site.dialect.metadata_header.lower(), "")
+        return given.strip().lower() == "enabled"
+
+
+@dataclass(slots=True)
+class Journey:
+    """A request on its way: what was found out so far."""
+
+    asked: Asked
+    hits: tuple[FilterHit, ...] = ()
+    chosen: Chosen | None = None
+    attempt: RouteAttempt | None = None
+    tries: list[tuple[str, dict[str, JsonValue]]] = field(default_factory=list)
+    """The model of each try, and what came of it."""
+    paused: float = 0.0
+    """Seconds that the tries before this one took."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServingEndpoint:
+    """An endpoint that takes the request."""
+
+    asked: Asked
+    attempt: RouteAttempt
+    item: CatalogEndpoint
+    pace: Pace
+
+
+class InferenceExchange:
+    """What chat and embeddings have in common."""
+
+    def __init__(self, situation: Situation, asked: Asked) -> None:
+        self._at = situation
+        self._journey = Journey(asked)
+
+    @property
+    def _clock(self) -> Clock:
+        return self._at.site.clock
+
+    async def _reach(self) -> ServingEndpoint:
+        """The first endpoint that takes the request. Raises Refusal, the last one of all tries."""
+        at, journey = self._at, self._journey
+        try:
+            screened = await screen(journey.asked.texts, at.standing.filters)
+            journey.hits = screened.hits
+            journey.asked = with_texts(journey.asked, screened.texts)
+            chance = at.site.clock.chance
+            journey.chosen = choose(at.site, at.standing, journey.asked, at.now, chance)
+            return await self._first_that_takes(journey.chosen)
+        except Refusal as refusal:
+            if isinstance(refusal, BlockedByFilter):
+                journey.hits = (refusal.hit,)
+            if at.wants_metadata:
+                refusal.service_metadata = self._metadata(None)
+            raise
+
+    async def _first_that_takes(self, chosen: Chosen) -> ServingEndpoint:
+        journey, failures = self._journey, []
+        for attempt in chosen.route.attempts:
+            try:
+                return await self._try(attempt)
+            except Refusal as refusal:
+                failures.append((attempt, refusal))
+        attempt, last = failures[-1]
+        previous: list[JsonValue] = [
+            {
+                "code": refusal.status,
+                "message": refusal.message,
+                "provider_name": before.endpoint.provider_name,
+            }
+            for before, refusal in failures[:-1]
+        ]
+        metadata = dict(last.metadata or {})
+        if previous:
+            metadata["previous_errors"] = previous
+        headers = {**last.headers, GENERATION_ID: self._at.id} if journey.tries else last.headers
+        raise Refusal(last.status, last.message, metadata=metadata, headers=headers) from last
+
+    async def _try(self, attempt: RouteAttempt) -> ServingEndpoint:
+        at, journey = self._at, self._journey
+        catalog, asked = at.site.catalog, journey.asked
+        item = catalog.endpoint(f"{attempt.model.id}|{attempt.endpoint.tag}")
+        at.standing.check_payment(attempt, asked.prompt_tokens, asked.max_tokens, at.now)
+        pace = upstream.pace_of(catalog, item, attempt, at.id)
+        await self._clock.sleep(pace.accepted_after)
+        try:
+            upstream.check_accepted(catalog, item, attempt, at.now, self._clock.chance)
+        except Refusal as refusal:
+            latency = pace.accepted_after * _MS
+            failed = booking.one_try(attempt, item, refusal.status, latency)
+            journey.tries.append((item.model_id, failed))
+            journey.paused += pace.accepted_after
+            raise
+        upstream_id = f"up-{secrets.token_hex(8)}"
+        found = booking.one_try(attempt, item, 200, pace.latency_ms, upstream_id)
+        journey.tries.append((item.model_id, found))
+        journey.attempt = attempt
+        return ServingEndpoint(asked, attempt, item, pace)
+
+    def _course(
+        self,
+        taken: ServingEndpoint,
+        answer: SimulatedAnswer | None,
+        writing: float | None,
+        *,
+        streamed: bool,
+    ) -> Course:
+        """How it went; ``writing`` is how many seconds the tokens took."""
+        latency = self._journey.paused * _MS + taken.pace.latency_ms
+        took = latency / _MS + (writing or 0)
+        return Course(
+            id=self._at.id,
+            began=self._at.now,
+            ended=max(self._clock.now(), self._at.now + timedelta(seconds=took)),
+            latency=latency,
+            generation_time=None if writing is None else writing * _MS,
+            streamed=streamed,
+            cancelled=answer is not None and answer.finish_reason is None,
+            finish_reason=None if answer is None else answer.finish_reason,
+            completion_tokens=0 if answer is None else answer.tokens,
+            reasoning_tokens=0 if answer is None else len(answer.thoughts),
+            output={
+                "completion": None if answer is None or answer.tools else answer.text,
+                "reasoning": None if answer is None else answer.reasoning,
+            },
+            error=None if answer is None else answer.error,
+            tries=tuple(each for _, each in self._journey.tries),
+            headers=self._at.headers,
+        )
+
+    async def _book(self, desk: Desk, taken: ServingEndpoint, course: Course) -> RequestCost:
+        """Book the request, whoever leaves meanwhile; gives what it cost."""
+        at = self._at
+        whose = (at.standing, taken.asked, taken.attempt, taken.item, course)
+        cost = booking.cost_of(*whose)
+        request, used = booking.entries(*whose, cost)
+        await desk.carry_out(lambda db: served.book(db, request, used))
+        return cost
+
+    def _metadata(self, generation_ms: float | None) -> dict[str, JsonValue]:
+        """How the request was handled: inference contract section 4."""
+        journey, chosen = self._journey, self._journey.chosen
+        attempt = journey.attempt
+        tried = len(journey.tries)
+        shown: list[JsonValue] = [
+            {
+                "provider": each.endpoint.provider_name,
+                "model": each.model.id,
+                "selected": each is attempt,
+            }
+            for each in (chosen.route.attempts if chosen else ())
+        ]
+        found: dict[str, JsonValue] = {
+            "requested": journey.asked.models[0],
+            "strategy": "fallback" if len(journey.asked.models) > 1 else "direct",
+            "region": "global",
+            "summary": _summary(attempt, tried),
+            "attempt": tried,
+            "is_byok": attempt is not None and attempt.credential is not None,
+            "endpoints": {"total": chosen.route.total if chosen else 0, "available": shown},
+            "attempts": booking.tries_shown(journey.tries),
+            "pipeline": [dict(step) for step in pipeline(journey.hits)],
+        }
+        if generation_ms is not None:
+            found["generation_time"] = round(generation_ms)
+        return found
+
+
+def _summary(attempt: RouteAttempt | None, tried: int) -> str:
+    if attempt is None:
+        return f"no provider answered in {tried} tries" if tried else "no provider was reached"
+    whose = " on an own provider key" if attempt.credential is not None else ""
+    return f"answered by {attempt.endpoint.provider_name}{whose} at try {tried}"
