@@ -76,12 +76,13 @@ async def test_samples_are_run_and_what_differs_is_seen(tmp_path: Path) -> None:
         guardrail = await desk.bind()
         save_samples(kept_for(guardrail), SAMPLES)
         screen = await opened(desk, guardrail)
-        assert said(screen) == "4 samples, none was run"
+        assert said(screen) == "4 samples, not run yet"
         await run(desk, desk.value)
         await until(desk.pilot, lambda: "4 of 4 run" in said(screen), "the end of the run")
         await until(desk.pilot, lambda: not screen.under_way, "the end of the worker")
         assert got(screen) == ["✓ redact", "✓ block", "✓ pass", "✗ flag"]
-        assert "1 differ" in said(screen)
+        assert "1 differs" in said(screen)
+        assert "R runs them all" in desk.shown()
         assert "redacted 1: email" in desk.shown()
         await desk.pilot.press("escape")
         await until(desk.pilot, lambda: desk.app.screen is listing(desk.app), "the list")

@@ -113,6 +113,8 @@ async def test_blocked_by_a_guardrail_is_its_success(tmp_path: Path) -> None:
         assert "Request blocked by content filter: [ACME]" in desk.answer()
         assert "nothing, if it should be blocked" in desk.answer()
         assert "as it should" in desk.figures()
+        await until(desk.pilot, lambda: "own patterns" in desk.figures(), "the marks")
+        assert "Tell me about «block 1: ACME-12»" in " ".join(desk.figures().split())
         assert (await desk.read_key()).usage == 0
 
 
@@ -124,6 +126,8 @@ async def test_what_was_redacted_is_told_and_marked(tmp_path: Path) -> None:
         assert "redacted 1: email" in desk.figures()
         assert "flagged 1" in desk.figures()
         assert screen.tried is not None
+        await until(desk.pilot, lambda: "own patterns" in desk.figures(), "the marks")
+        assert "«flag 2: lighthouse»" in desk.figures(), "what a pattern found stands out"
         [label] = screen.tried.redactions
         assert label in desk.figures()
         lines = desk.app.screen.query_one(GrowingText)._lines

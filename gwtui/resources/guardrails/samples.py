@@ -15,7 +15,7 @@ from gwtui.contract.scalars import Usd
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
 from gwtui.crud.form import Choices, FormField, FormSpec, ModelField, TextAreaField
-from gwtui.crud.resource import Cell, Column, SortValue
+from gwtui.crud.resource import Cell, Column, SortValue, Tone
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.guardrail_samples import GuardrailSample
@@ -150,10 +150,16 @@ def run_form(
 def run_summary(rows: Sequence[SampleRow]) -> Cell:
     """How many were run, how many differ, and what that cost."""
     results = [row.result for row in rows if row.result is not None]
-    if not results:
-        return Cell(f"{len(rows)} samples, none was run", "muted")
+    running = any(row.running for row in rows)
+    if not results and not running:
+        return Cell(
+            f"{len(rows)} {'sample' if len(rows) == 1 else 'samples'}, not run yet", "muted"
+        )
     differ = sum(not result.passed for result in results)
     cost = total_cost(results)
-    words = f"{differ} differ" if differ else "all as expected"
+    words = "all as expected" if not differ else "1 differs" if differ == 1 else f"{differ} differ"
     told = "what it cost is not wholly known" if cost is None else f"it cost {usd(cost)}"
-    return Cell(f"{len(results)} of {len(rows)} run: {words} · {told}", "bad" if differ else "good")
+    if running:
+        return Cell(f"Sample {len(results) + 1} of {len(rows)} · {words} so far · {told}", "accent")
+    tone: Tone = "bad" if differ else "good"
+    return Cell(f"{len(results)} of {len(rows)} run: {words} · {told}", tone)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -33,6 +33,8 @@ from gwtui.resources.tries.reckoning import reckoned_chat
 
 _MESSAGE = 400
 _NAME = 60
+_PLACES = 5
+"""Of what is left of a limit: a request costs less than a cent."""
 _TONES: Mapping[str, Tone] = {
     "pass": "good",
     "flag": "accent",
@@ -47,6 +49,7 @@ _ON_SCREEN: Mapping[RefusalKind, str] = {
     "budget used up": "raise the budget, or wait until it resets",
     "credits needed": "buy credits, or ask for fewer tokens",
     "unknown model": "check its name: Ctrl+O in the form lists the models",
+    "wrong operation": "choose a model that answers in text: Ctrl+O in the form lists them",
     "provider failed": "try again, or choose another provider",
     "read-only": "nothing was sent; gwtui --allow-tries sends it all the same, and costs money",
 }
@@ -69,11 +72,19 @@ class Tried:
     cancelled: bool = False
     key: CurrentKey | None = None
     generation: Generation | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Guardrail id -> name, as far as they are known."""
 
     @property
     def blocked(self) -> bool:
         """Whether a guardrail kept it back."""
         return self.error is not None and refusal_kind(self.error) == "blocked by a guardrail"
+
+    @property
+    def guarded(self) -> bool:
+        """Whether a guardrail did anything to it."""
+        verdict = verdict_of(self.answer.metadata)
+        return self.blocked or (verdict is not None and verdict.outcome != "pass")
 
     @property
     def generation_id(self) -> str | None:
@@ -100,7 +111,9 @@ class Tried:
 
 def answered(plan: TryPlan, answer: ChatAnswer, facts: TryFacts, moment: datetime) -> Tried:
     """What came of a request that was answered, in part or as a whole."""
-    return Tried(plan, answer, reckoned_chat(facts, answer, moment), answer.error)
+    names = {one.id: one.name for one in facts.key.bound if one.id and one.name}
+    reckoned = reckoned_chat(facts, answer, moment)
+    return Tried(plan, answer, reckoned, answer.error, names=names)
 
 
 def headline(tried: Tried) -> Cell:
@@ -205,7 +218,8 @@ def _left(key: CurrentKey | None) -> tuple[Cell, str]:
     if cells.is_null(key, "limit"):
         return Cell("no limit on this key", "muted"), ""
     of = "" if key.limit is None else f"of {usd(key.limit)}"
-    return cells.usd(key.limit_remaining), f"{of} {safe_line(key.limit_reset or '', 20)}".strip()
+    left = usd(key.limit_remaining, places=_PLACES)
+    return Cell(left), f"{of} {safe_line(key.limit_reset or '', 20)}".strip()
 
 
 def _ms(value: float | None) -> Cell:
@@ -240,14 +254,15 @@ def _guardrails(tried: Tried, _now: datetime) -> Sequence[DetailRow]:
     rows = [DetailRow("verdict", Cell(verdict.outcome, _TONES[verdict.outcome]))]
     for stage in verdict.stages:
         did = stage.summary or " and ".join(actions_of(stage)) or "nothing"
-        rows.append(DetailRow(_stage(stage), Cell(safe_line(did, _MESSAGE))))
-        if labels := _labels(stage):
-            rows.append(DetailRow("", Cell(", ".join(safe_line(each, _NAME) for each in labels))))
+        labels = ", ".join(safe_line(each, _NAME) for each in _labels(stage))
+        note = f"in its place: {labels}" if labels else ""
+        rows.append(DetailRow(_stage(stage, tried), Cell(safe_line(did, _MESSAGE)), note))
     return rows
 
 
-def _stage(stage: PipelineStage) -> str:
-    return safe_line(stage.guardrail_scope or stage.name or stage.guardrail_id or "a step", _NAME)
+def _stage(stage: PipelineStage, tried: Tried) -> str:
+    name = tried.names.get(stage.guardrail_id or "")
+    return safe_line(name or stage.guardrail_id or stage.name or "a step", _NAME)
 
 
 def _labels(stage: PipelineStage) -> list[str]:

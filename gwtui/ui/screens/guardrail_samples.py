@@ -111,7 +111,7 @@ class SamplesScreen(Modal[None]):
     @property
     def under_way(self) -> bool:
         """Whether samples are being sent."""
-        return self._sending is not None and not self._sending.is_finished
+        return any(row.running for row in self._rows)
 
     @property
     def unsaved(self) -> bool:
@@ -170,13 +170,12 @@ class SamplesScreen(Modal[None]):
             return
         run = await self._desk.prepare(self.samples)
         if run is not None:
-            self._run = run
+            self._run, self._said = run, None
+            self._rows = [SampleRow(row.sample) for row in self._rows]
+            self._mark(0)
             self._sending = self.run_worker(self._send_all(run), name="samples", group="samples")
 
     async def _send_all(self, run: SampleRun) -> None:
-        self._said = None
-        self._rows = [SampleRow(row.sample) for row in self._rows]
-        self._mark(0)
         try:
             place = 0
             async for result in run.results:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -19,9 +20,11 @@ from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.inference import Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.keys import CurrentKey
+from gwtui.crud.form import custom_rows
 from gwtui.crud.resource import Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_line
+from gwtui.local.pattern_trial import SAMPLE_LIMIT, try_patterns
 from gwtui.resources.tries.facts import TryFacts
 from gwtui.resources.tries.outcome import (
     SECTIONS,
@@ -32,6 +35,7 @@ from gwtui.resources.tries.outcome import (
     refusal_lines,
 )
 from gwtui.resources.tries.plan import TryPlan
+from gwtui.ui.forms.pattern_tester import outcome
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.detail import section_lines
@@ -41,7 +45,7 @@ from gwtui.ui.widgets.one_line import OneLine
 
 PAINTING = 0.1
 """Seconds between two paints of an answer that comes in pieces: fewer than 15 a second."""
-BESIDE = 100
+BESIDE = 110
 """Columns from which on the figures stand beside the answer, not below it."""
 _EVERY = 1.0
 _ASKED_AGAIN = 6
@@ -49,6 +53,7 @@ _PAUSE = 0.7
 """How often, and in which distance in seconds, a cancelled generation is looked up: it is written
 a second or more after the request."""
 _NAME = 60
+_NARROWEST = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,8 @@ class AnswerScreen(Modal[str]):
         self._asking: Worker[None] | None = None
         self._waiting_text: list[tuple[str, Tone]] = []
         self._painting: Timer | None = None
+        self._marked = Content("")
+        """The prompt as the filters of the key's guardrails read it."""
         self.tried: Tried | None = None
         """What came of it, None while it is under way."""
 
@@ -173,6 +180,21 @@ class AnswerScreen(Modal[str]):
         if self.tried is not None:
             self._end(replace(self.tried, key=key))
         await self._trial.moved()
+        await self._mark_prompt()
+
+    async def _mark_prompt(self) -> None:
+        """Where a guardrail acted: what its own patterns find in the prompt, tried here."""
+        tried, trial = self.tried, self._trial
+        if tried is None or not tried.guarded:
+            return
+        filters = [one for each in trial.facts.key.bound for one in each.content_filters or ()]
+        prompt = trial.request.messages[-1].texts[0][:SAMPLE_LIMIT]
+        if filters:
+            with suppress(OSError):
+                rows = custom_rows(filters)
+                found = await try_patterns([row.pattern for row in rows], prompt)
+                self._marked = outcome(prompt, rows, dict(enumerate(found)))
+                self._show_figures()
 
     async def _key(self) -> CurrentKey | None:
         try:
@@ -288,8 +310,12 @@ class AnswerScreen(Modal[str]):
         view = self.query_one("#try-figures", LinesView)
         tried = self.tried or Tried(self._trial.plan, self._answer)
         width = view.scrollable_content_region.width or self.app.size.width
-        lines = section_lines("", SECTIONS, tried, self._clock.now(), max(20, width))
-        view.show(lines[2:])
+        width = max(_NARROWEST, width)
+        lines = section_lines("", SECTIONS, tried, self._clock.now(), width)[2:]
+        if self._marked.plain:
+            title = toned("The prompt, by the guardrails' own patterns", "accent", bold=True)
+            lines += [Content(""), title, *self._marked.wrap(width)]
+        view.show(lines)
 
 
 def let_go(error: BaseException | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from textual.content import Content
@@ -26,6 +25,8 @@ class GrowingText(LinesView):
     that not every new line paints all the others anew.
     """
 
+    DEFAULT_CSS = "GrowingText { overflow-x: hidden; scrollbar-gutter: stable; }"
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._pieces: list[tuple[str, Tone]] = []
@@ -35,13 +36,15 @@ class GrowingText(LinesView):
         """The rest of the text, which is folded again with each piece."""
         self._tone: Tone = "plain"
         self._length = 0
-        self._marks: re.Pattern[str] | None = None
+        self._cut = False
+        self._marks: tuple[str, ...] = ()
 
     def put(self, pieces: Iterable[tuple[str, Tone]]) -> None:
         """Append texts; another tone begins a paragraph."""
         for text, tone in pieces:
             fits = text[: max(0, MOST - self._length)]
-            if len(fits) < len(text) and self._length < MOST:
+            if len(fits) < len(text) and not self._cut:
+                self._cut = True
                 fits += f"\n(only the first {MOST:,} characters are shown)\n"
             if fits:
                 self._length += len(fits)
@@ -51,8 +54,7 @@ class GrowingText(LinesView):
 
     def mark(self, words: Sequence[str]) -> None:
         """Let these words stand out wherever they are in the text."""
-        found = [re.escape(word) for word in words if word]
-        self._marks = re.compile("|".join(found)) if found else None
+        self._marks = tuple(word for word in words if word)
         self._fold_anew()
 
     def on_resize(self) -> None:
@@ -95,15 +97,20 @@ class GrowingText(LinesView):
         return list(content.wrap(width)) or [content]
 
     def _marked(self, text: str) -> Content:
-        if self._marks is None:
-            return toned(text, self._tone)
         parts: list[Content] = []
         at = 0
-        for found in self._marks.finditer(text):
-            parts.append(toned(text[at : found.start()], self._tone))
-            parts.append(toned(found[0], "warn", bold=True))
-            at = found.end()
-        return Content.assemble(*parts, toned(text[at:], self._tone))
+        while (found := self._next_mark(text, at)) is not None:
+            start, word = found
+            parts.append(toned(text[at:start], self._tone))
+            parts.append(toned(word, "warn", bold=True))
+            at = start + len(word)
+        rest = toned(text[at:], self._tone)
+        return Content.assemble(*parts, rest) if parts else rest
+
+    def _next_mark(self, text: str, at: int) -> tuple[int, str] | None:
+        """Where the next word that stands out begins, and which it is; None for none."""
+        places = ((text.find(word, at), word) for word in self._marks)
+        return min((place for place in places if place[0] >= 0), default=None)
 
     def _show_all(self) -> None:
         lines = [*self._full, *(self._folded(self._open) if self._open else ())]
