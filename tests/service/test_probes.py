@@ -65,6 +65,7 @@ async def test_an_answer_from_elsewhere_says_nothing_of_the_endpoint() -> None:
         ("429 Too Many Requests", "Provider busy", {"provider_name": "One"}, "failed"),
         ("502 Bad Gateway", "Provider returned error", {"provider_name": "One"}, "failed"),
         ("503 Service Unavailable", "No provider", {}, "failed"),
+        ("408 Request Timeout", "Timed out", {}, "failed"),
         ("404 Not Found", "No endpoints found for author/slug", {}, "nothing"),
         ("400 Bad Request", "max_tokens is too small", {}, "nothing"),
         ("403 Forbidden", "Request blocked by guardrail", {}, "nothing"),
@@ -95,4 +96,4 @@ async def test_a_gateway_out_of_reach_says_nothing_of_the_endpoint() -> None:
     async with models(streams()) as (inference, server):
         object.__setattr__(inference.connection, "base_url", "http://127.0.0.1:1/api/v1")
         outcome = await probe(inference, target(), 5.0)
-    assert (outcome.verdict, outcome.cost, server.connections) == ("nothing", 0, 0)
+    assert (outcome.verdict, outcome.cost, server.connections) == ("unreached", 0, 0)

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from http import HTTPStatus
 from typing import Literal
 
 from gwtui.client.chat_stream import ChatAnswer
@@ -38,8 +39,9 @@ _KEY_STATES = frozenset(
 )
 _OF_ENDPOINT = frozenset({"provider failed", "answer lost"})
 
-Verdict = Literal["answered", "failed", "key", "nothing"]
-"""The endpoint answered; it failed; the key's state refused the probe; it says nothing."""
+Verdict = Literal["answered", "failed", "key", "unreached", "nothing"]
+"""The endpoint answered; it failed; the state of the key refused the probe; the gateway was not
+reached; the probe says nothing of the endpoint for another reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,13 @@ def refused(error: GatewayError) -> ProbeOutcome:
         verdict, wait = "failed", None  # it is the provider who asks for fewer
     elif kind in _KEY_STATES:
         verdict = "key"
-    elif kind in _OF_ENDPOINT or isinstance(error, UnreadableAnswerError):
+    elif isinstance(error, NotSentError):
+        verdict = "unreached"
+    elif (
+        kind in _OF_ENDPOINT
+        or isinstance(error, UnreadableAnswerError)
+        or error.status == HTTPStatus.REQUEST_TIMEOUT
+    ):
         verdict = "failed"
     return ProbeOutcome(verdict, None, free, said, wait)
 

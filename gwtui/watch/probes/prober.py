@@ -44,6 +44,8 @@ MUTE_WAIT = 6 * 3600.0
 """Seconds after which an endpoint is probed again that a probe said nothing of: one of a model that
 does not answer in text, or that a guardrail keeps back, will say nothing tomorrow either."""
 
+ELSEWHERE = "another gwtui records, and probes if it is told to"
+
 _log = logging.getLogger(__name__)
 
 
@@ -126,12 +128,15 @@ class Prober:
     async def _look(self) -> None:
         if self._connection.read_only and not self._probing.allowed:
             self._trouble(
-                "probes cost money and the profile is read-only; while_read_only = true sends them"
+                "they cost money, and are not sent while read-only; while_read_only = true in the "
+                "profile's probe table sends them"
             )
             return
         if not self._recorder.status.recording:
-            self._set(problem="another gwtui records, and probes if it is told to")
+            self._set(problem=ELSEWHERE)
             return
+        if self._status.problem == ELSEWHERE:
+            self._set(problem="")
         if not await self._follow():
             return
         now = self._clock.now()
@@ -250,8 +255,10 @@ class Prober:
             case "key":
                 wait = max(outcome.wait or 0.0, KEY_WAIT)
                 self._quiet_until = self._clock.monotonic() + wait
-                self._trouble(f"their key was refused: {outcome.said}")
+                self._trouble(f"their key was refused: {outcome.said}", "key")
                 self._leave_key()
+            case "unreached":
+                self._trouble(outcome.said, "unreached")
             case "nothing":
                 self._due[target.identity] = self._clock.monotonic() + max(MUTE_WAIT, every)
                 if self._mute.get(target.identity) != outcome.said:
@@ -293,11 +300,14 @@ class Prober:
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
             self._listener.tell(f"Probes say nothing of {name}{more}: {why}")
 
-    def _trouble(self, problem: str) -> None:
-        """Told once until something else is wrong, or all is well in between."""
+    def _trouble(self, problem: str, topic: str = "") -> None:
+        """Told once until something else is wrong, or all is well in between.
+
+        Problems of one ``topic`` are the same one, whatever their words.
+        """
         self._set(problem=problem)
-        if problem != self._said:
-            self._said = problem
+        if (topic or problem) != self._said:
+            self._said = topic or problem
             self._listener.tell(f"Probes: {problem}")
 
     def _set(self, **changes: Any) -> None:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -149,11 +150,12 @@ async def test_a_failure_of_the_endpoint_is_recorded_and_not_retried(bench: Benc
 
 
 async def test_a_refused_key_says_nothing_of_the_endpoint_and_is_told_once(bench: Bench) -> None:
-    bench.answer = lambda: ProbeOutcome("key", None, Decimal(0), "key not usable: expired")
+    words = (f"key not usable: expired {number}" for number in count())
+    bench.answer = lambda: ProbeOutcome("key", None, Decimal(0), next(words))
     await bench.time.advance(EVERY * 3.5)
     assert len(bench.sent) == 4
     assert await bench.value(OK) is None
-    assert bench.said[1:] == ["Probes: their key was refused: key not usable: expired"]
+    assert bench.said[1:] == ["Probes: their key was refused: key not usable: expired 0"]
     assert bench.prober is not None
     assert "expired" in bench.prober.status.line
     assert bench.keys == 4, "another one may be in its place by now"
@@ -327,3 +329,13 @@ async def test_an_endpoint_of_which_a_probe_says_nothing_is_left_alone_for_hours
     assert len(bench.sent) == 2
     assert await bench.value(OK) == 1
     assert bench.prober.status.mute == 0
+
+
+async def test_a_gateway_out_of_reach_is_told_once_and_tried_again_at_the_pace(
+    bench: Bench,
+) -> None:
+    bench.answer = lambda: ProbeOutcome("unreached", None, Decimal(0), "not connected: refused")
+    await bench.time.advance(EVERY * 2.5)
+    assert len(bench.sent) == 3
+    assert await bench.value(OK) is None
+    assert bench.said[1:] == ["Probes: not connected: refused"]
