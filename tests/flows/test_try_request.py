@@ -13,10 +13,13 @@ import pytest
 
 from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.local.journal import Journal
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.generation import GenerationScreen
+from gwtui.ui.screens.try_answer import AnswerScreen
 from gwtui.ui.screens.try_request import TryScreen
 from gwtui.ui.widgets.growing_text import GrowingText
-from scripted_models import ScriptedModels
+from scripted_models import ScriptedModels, result
 from shell_kit import listing, until
 from try_desk import MODEL, try_desk
 
@@ -61,6 +64,29 @@ async def test_an_answer_comes_with_all_that_happened(tmp_path: Path) -> None:
         await until(desk.pilot, lambda: desk.app.screen is listing(desk.app), "the list")
         assert listing(desk.app).table.selected_identity == desk.key.hash
         assert [*Journal(tmp_path / "journal.jsonl").entries()] == []
+
+
+async def test_a_new_key_is_tried_before_it_is_stored(tmp_path: Path) -> None:
+    async with try_desk(tmp_path) as desk:
+        await desk.pilot.press("n")
+        await desk.wait_for(FormScreen)
+        await desk.fill(name="brand new")
+        await desk.pilot.press("ctrl+s")
+        made = await desk.wait_for(SecretScreen)
+        await desk.pilot.press("t")
+        form = await desk.wait_for(TryScreen)
+        await until(desk.pilot, lambda: "brand new" in desk.shown(), "the name of the key")
+        await desk.fill(model=MODEL, prompt="What is a key?")
+        await desk.pilot.press("ctrl+s")
+        screen = await desk.wait_for(AnswerScreen)
+        await desk.over(screen)
+        assert desk.state() == "✓ Answered"
+        await desk.pilot.press("escape")
+        assert await desk.wait_for(TryScreen) is form
+        await desk.pilot.press("escape")
+        assert await desk.wait_for(SecretScreen) is made
+        assert made.unsaved, "it is still to be stored"
+        assert desk.app.tries.typed is None, "and kept nowhere else"
 
 
 async def test_what_it_cost_stands_in_the_list_and_the_rule_beside_it(tmp_path: Path) -> None:
@@ -127,7 +153,9 @@ async def test_what_was_redacted_is_told_and_marked(tmp_path: Path) -> None:
         assert "flagged 1" in desk.figures()
         assert screen.tried is not None
         await until(desk.pilot, lambda: "own patterns" in desk.figures(), "the marks")
-        assert "«flag 2: lighthouse»" in desk.figures(), "what a pattern found stands out"
+        assert "«flag 2: lighthouse»" in " ".join(desk.figures().split()), (
+            "what a pattern found stands out"
+        )
         [label] = screen.tried.redactions
         assert label in desk.figures()
         lines = desk.app.screen.query_one(GrowingText)._lines
@@ -201,6 +229,19 @@ async def test_cancelling_hangs_up_and_says_that_it_may_be_billed(tmp_path: Path
         await desk.pilot.press("escape")
         await desk.wait_for(TryScreen)
         assert len(models.asked) == 1
+
+
+async def test_cancelling_a_whole_answer_hangs_up_too(tmp_path: Path) -> None:
+    models = ScriptedModels(body=result(), stay=True)
+    async with try_desk(tmp_path, models=models) as desk:
+        await desk.open()
+        await desk.send(stream=False)
+        await until(desk.pilot, lambda: models.asked, "the request")
+        assert "waiting for the answer" in desk.state()
+        await desk.pilot.press("escape")
+        await until(desk.pilot, lambda: models.left, "the end of the connection")
+        assert models.left == [True]
+        assert "may be billed" in desk.state()
 
 
 async def test_what_a_cancelled_request_cost_is_looked_up(tmp_path: Path) -> None:

@@ -36,9 +36,17 @@ class KeySource:
         return None if self.value is None else key_hash(self.value)
 
 
+_TO_BE_TYPED = KeySource(TYPED, "type it here")
+
+
 def key_sources(memory: TryMemory, sealed: Iterable[SealedKey]) -> tuple[KeySource, ...]:
     """Every key at hand, the newest first, then the one to be typed."""
-    return (*_at_hand(memory, sealed), KeySource(TYPED, "type it here"))
+    return (*_at_hand(memory, sealed), _TO_BE_TYPED)
+
+
+def made_sources(name: str, value: SecretStr) -> tuple[KeySource, ...]:
+    """A key that was made just now, before it is stored anywhere, and one to be typed."""
+    return (KeySource("made", f"new key {safe_line(name, _NAME)}", value), _TO_BE_TYPED)
 
 
 def _at_hand(memory: TryMemory, sealed: Iterable[SealedKey]) -> Iterator[KeySource]:

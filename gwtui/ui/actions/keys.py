@@ -22,6 +22,7 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import form_context, plan_context
 from gwtui.ui.actions.recovery import show_route
 from gwtui.ui.actions.sealed_keys import wipe
+from gwtui.ui.actions.tries import try_made
 from gwtui.ui.actions.writing import (
     confirm,
     covered,
@@ -87,7 +88,8 @@ class Making:
             return
         sealed = session.sealed
         shelter = Shelter(partial(sealed.until, plan.id), made.unkept)
-        await app.push_screen_wait(SecretScreen(name, created.key, shelter))
+        attempt = partial(try_made, self._context, name)
+        await app.push_screen_wait(SecretScreen(name, created.key, shelter, attempt))
         await wipe(app, sealed, plan.id)
 
 

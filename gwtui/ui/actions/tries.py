@@ -20,7 +20,7 @@ from gwtui.domain.suggestions import did_you_mean
 from gwtui.resources import choices
 from gwtui.resources.tries.facts import KeyFacts, key_hash, read_key_facts, read_try_facts
 from gwtui.resources.tries.form import IN_FORM, TriedKey, TryForm, try_form
-from gwtui.resources.tries.keys import KeySource, begin_with, key_sources
+from gwtui.resources.tries.keys import KeySource, begin_with, key_sources, made_sources
 from gwtui.resources.tries.plan import cap_problem, models_of, plan_try
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.crud import form_context
@@ -113,20 +113,38 @@ async def try_it(context: ActionContext) -> None:
     if covered(context):
         return
     sources = key_sources(app.tries, sealed.keys)
-    wanted = _wanted(context.target)
+    match await _fill_in(context, sources, _wanted(context.target), _begun_from(context.target)):
+        case Applied(generation):
+            await app.open_route(f"generation/{generation}")
+
+
+async def try_made(context: ActionContext, name: str, value: SecretStr) -> None:
+    """The form, above the screen that shows a new key, to be sent with that key."""
+    sources = made_sources(name, value)
+    match await _fill_in(context, sources, TriedKey(key_hash(value), safe_line(name, _NAME)), {}):
+        case Applied(generation):
+            context.app.say(f"Generation {generation}: store the key first, then look it up.")
+
+
+async def _fill_in(
+    context: ActionContext,
+    sources: Sequence[KeySource],
+    wanted: TriedKey | None,
+    begun: Mapping[str, Any],
+) -> Outcome[str] | None:
+    """The form and what it leads to; the generation that is to be opened, if any."""
+    app = context.app
     at_hand = form_context(context)
-    begun = begin_with(sources, None if wanted is None else wanted.hash)
+    source = begin_with(sources, None if wanted is None else wanted.hash)
     spec = try_form(
         sources,
         choices.models(at_hand, giving="text"),
         choices.providers(at_hand),
-        {**app.tries.draft, "key_from": begun.id, **_begun_from(context.target)},
+        {**app.tries.draft, "key_from": source.id, **begun},
         wanted,
     )
     form = TryScreen(spec, plain_facts(context), Trying(context, sources).submit, _keep(context))
-    match await app.push_screen_wait(form):
-        case Applied(generation):
-            await app.open_route(f"generation/{generation}")
+    return await app.push_screen_wait(form)
 
 
 def _keep(context: ActionContext) -> Any:
