@@ -7,6 +7,7 @@ import logging
 import os
 import platform
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
@@ -16,12 +17,13 @@ from gwtui.cli import exits
 from gwtui.cli.faults import list_faults, wants_list
 from gwtui.cli.output import narrate
 from gwtui.cli.process import keep_report
-from gwtui.cli.target import Connect, NoTargetError, reach
+from gwtui.cli.target import Connect, NoTargetError, find_probing, reach
 from gwtui.domain.suggestions import among
 from gwtui.local.tokens import TRY_KEY_VARIABLE, take_token
 
 if TYPE_CHECKING:
     from gwtui.local.paths import Paths
+    from gwtui.local.probe_key import Probing
     from gwtui.resources.session import TryMemory
 
 _log = logging.getLogger(__name__)
@@ -29,6 +31,14 @@ _log = logging.getLogger(__name__)
 _DEFAULT_ROUTE = "keys"
 _TEXTUAL_VARIABLES = ("TEXTUAL", "TEXTUAL_LOG", "TEXTUAL_DEBUG")
 """They make Textual write every key that is pressed, and every text that is pasted, somewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Money:
+    """What costs money: requests that a person tries, and probes."""
+
+    tries: TryMemory
+    probing: Probing | None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -48,10 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
     paths = Paths.of_user()
     tries = _tries(arguments)  # before any program is started that would inherit its key
     try:
+        probing = find_probing(arguments, paths)
         connect = reach(arguments, paths, may_ask=True)
     except NoTargetError as error:
         return _usage(str(error), error.code)
-    return _show(connect, route, arguments, paths, tries)
+    return _show(connect, route, arguments, paths, _Money(tries, probing))
 
 
 def run_board(arguments: argparse.Namespace) -> int:
@@ -59,7 +70,7 @@ def run_board(arguments: argparse.Namespace) -> int:
     given = {
         "route": "board",
         "read_only": True,
-        "allow_tries": False,
+        "allow_tries": arguments.allow_tries,
         "fresh": False,
         "fault": [],
     }
@@ -67,7 +78,7 @@ def run_board(arguments: argparse.Namespace) -> int:
 
 
 def _show(
-    connect: Connect, route: str, arguments: argparse.Namespace, paths: Paths, tries: TryMemory
+    connect: Connect, route: str, arguments: argparse.Namespace, paths: Paths, money: _Money
 ) -> int:
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 
@@ -77,7 +88,8 @@ def _show(
         theme=arguments.theme,
         data=paths.data,
         config=paths.config,
-        tries=tries,
+        tries=money.tries,
+        probing=money.probing,
     )
     app.garbage.begin()
     _log.info("begins: gwtui %s, Python %s", __version__, platform.python_version())

@@ -68,6 +68,20 @@ def on_selected(id: str, title: str, help: str, *keys: str) -> Action:
     return Action(id, title, help, scope, keys, mutates=True, target=True, footer=True)
 
 
+def compare_action(resource: str, help: str) -> Action:
+    """Send one request to each of the marked ones: ``C``."""
+    return Action(
+        f"{resource}.compare",
+        "Compare answers",
+        help,
+        resource,
+        ("C",),
+        target=True,
+        marked="all",
+        bills=True,
+    )
+
+
 def try_action(resource: str, help: str) -> Action:
     """Send a request to a model, begun from the selected one: ``T``."""
     return Action(

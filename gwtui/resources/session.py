@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from gwtui.contract.keys import CurrentKey
     from gwtui.crud.executor import WriteExecutor
     from gwtui.local.journal import Journal
+    from gwtui.local.probe_key import Probing
     from gwtui.local.sealed_keys import SealedKeys
     from gwtui.watch.alerts.watching import Alerts
     from gwtui.watch.feed import Feed
     from gwtui.watch.history.recorder import Recording
     from gwtui.watch.hub import FeedHub
+    from gwtui.watch.probes.probes import Probes
 
 
 _LAST_WRITE = 0.3
@@ -46,6 +48,8 @@ class Session:
     history: Recording
     alerts: Alerts | None = None
     """What is told of what is watched; None where nothing is recorded."""
+    probes: Probes | None = None
+    """Requests to watched endpoints that measure them; None unless the profile wants them."""
 
 
 @dataclass(slots=True)
@@ -91,12 +95,14 @@ async def open_session(
     clock: Clock,
     data: Path | None = None,
     config: Path | None = None,
+    probing: Probing | None = None,
 ) -> AsyncIterator[Session]:
     """Client, feeds and the executor of writes over one connection, closed in the reverse order.
 
     What is watched is recorded below the directory ``data``; None records nothing. The rules of
-    alerts stand in the directory ``config``; None watches by none. A write that is
-    under way at the end gets a moment for its answer. The client's libraries are loaded here, after
+    alerts stand in the directory ``config``; None watches by none. ``probing`` says how endpoints
+    are probed; None probes nothing. A write that is under way at the end gets a moment for its
+    answer. The client's libraries are loaded here, after
     the first paint.
     """
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
@@ -110,6 +116,7 @@ async def open_session(
     from gwtui.watch.history.file import history_path  # noqa: PLC0415
     from gwtui.watch.history.recorder import recording  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
+    from gwtui.watch.probes.probes import probing_beside  # noqa: PLC0415
 
     journal = journal or Journal(_default_journal())
     async with GatewayClient(connection, clock=clock) as gateway:
@@ -126,9 +133,12 @@ async def open_session(
             async with (
                 recording(hub, path, clock) as history,
                 _alerts(history, hub, connection, clock, path and config) as alerts,
+                probing_beside(
+                    history, hub, connection, probing if path else None, clock
+                ) as probes,
             ):
                 hub.recording = history
-                yield Session(connection, gateway, hub, executor, sealed, history, alerts)
+                yield Session(connection, gateway, hub, executor, sealed, history, alerts, probes)
         finally:
             await hub.close()
             await executor.settle(_LAST_WRITE)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from gwtui.crud.executor import WriteExecutor
     from gwtui.crud.resource import Cell
     from gwtui.local.journal import Journal
+    from gwtui.local.probe_key import Probing
     from gwtui.ui.alert_notices import AlertNotices
     from gwtui.watch.hub import FeedHub
 
@@ -56,7 +57,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     shown and it is tried again. ``start`` is a route such as "keys" or "models/author/slug". What
     is watched is recorded below the directory ``data``; None records nothing. The rules of alerts
     stand in the directory ``config``; None watches by none. ``tries`` says what requests to models
-    are tried with; without it none is sent while read-only.
+    are tried with; without it none is sent while read-only. ``probing`` says how endpoints are
+    probed; None probes nothing.
     """
 
     TITLE = "gwtui"
@@ -76,6 +78,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         data: Path | None = None,
         config: Path | None = None,
         tries: TryMemory | None = None,
+        probing: Probing | None = None,
     ) -> None:
         super().__init__(css_path=frame_sheet())
         self.clock = clock
@@ -91,7 +94,9 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self._counting: Session | None = None
         self.notices: AlertNotices | None = None
         self._title = TerminalTitle()
-        self._connecting = Connecting(connect, journal, clock, self._link_changed, data, config)
+        self._connecting = Connecting(
+            connect, journal, clock, self._link_changed, data=data, config=config, probing=probing
+        )
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
             lambda: give_back(driver_of(self), self._title.last_words()),
@@ -228,6 +233,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
             self.notices.close()
         self.notices = AlertNotices(self, session)
         self.notices.open()
+        if session.probes is not None:
+            session.probes.listen(lambda text: self.call_later(self.say, text))
 
     def entitle(self, text: str) -> None:
         """Say something in the terminal's title; an empty text gives it back."""

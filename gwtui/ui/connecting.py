@@ -17,6 +17,7 @@ from gwtui.watch.hub import Scope
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.local.journal import Journal
+    from gwtui.local.probe_key import Probing
 
 _log = logging.getLogger(__name__)
 
@@ -32,14 +33,16 @@ _GLANCE = 0.05
 class Connecting:
     """One task that holds the session open for as long as the app runs."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the last ones by name
         self,
         connect: Callable[[], AbstractAsyncContextManager[Connection]],
         journal: Journal | None,
         clock: Clock,
         changed: Callable[[], None],
+        *,
         data: Path | None = None,
         config: Path | None = None,
+        probing: Probing | None = None,
     ) -> None:
         self._connect = connect
         self._journal = journal
@@ -47,6 +50,7 @@ class Connecting:
         self._changed = changed
         self._data = data
         self._config = config
+        self._probing = probing
         self._leaving = asyncio.Event()
         self._again = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -92,7 +96,12 @@ class Connecting:
         async with (
             self._connect() as connection,
             open_session(
-                connection, self._journal, self._clock, self._data, self._config
+                connection,
+                self._journal,
+                self._clock,
+                self._data,
+                self._config,
+                self._probing,
             ) as session,
         ):
             self.session = session

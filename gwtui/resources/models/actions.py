@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gwtui.crud.action import Action, try_action
+from gwtui.crud.action import Action, compare_action, try_action
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -25,6 +25,7 @@ ACTIONS: tuple[Action, ...] = (
         marked="cursor",
     ),
     try_action("models", "Send a request to the selected model"),
+    compare_action("models", "Send one request to each of 2 to 4 marked models, side by side"),
     Action(
         "model-guardrails.go",
         "Guardrail",
@@ -46,6 +47,9 @@ ACTIONS: tuple[Action, ...] = (
         footer=True,
     ),
     try_action("endpoints", "Send a request to the selected endpoint only"),
+    compare_action(
+        "endpoints", "Send one request to each of 2 to 4 marked endpoints, side by side"
+    ),
     Action(
         "endpoints.model",
         "About the model",

@@ -58,6 +58,7 @@ def patient() -> Mapping[str, Handler]:
         assignments,
         board,
         budgets,
+        comparing,
         crud,
         generations,
         guardrail_samples,
@@ -91,6 +92,7 @@ def patient() -> Mapping[str, Handler]:
         **sealed_keys.HANDLERS,
         **generations.HANDLERS,
         **tries.HANDLERS,
+        **comparing.HANDLERS,
         **guardrail_samples.HANDLERS,
         **undo.HANDLERS,
     }

@@ -221,7 +221,7 @@ class AnswerScreen(Modal[str]):
     def _end(self, tried: Tried) -> None:
         first = self.tried is None
         self.tried = tried
-        _let_go(tried.error)
+        let_go(tried.error)
         if first and tried.error is not None:
             self._put("\n" if self._answer.text else "", "plain")
             for cell in refusal_lines(tried.error):
@@ -318,7 +318,7 @@ class AnswerScreen(Modal[str]):
         view.show(lines)
 
 
-def _let_go(error: BaseException | None) -> None:
+def let_go(error: BaseException | None) -> None:
     """Its traceback holds what the request was sent with for as long as the error is kept."""
     while error is not None:
         error.__traceback__ = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from gwtui.crud.form import Facts, FormSpec
@@ -20,6 +20,8 @@ class TryScreen(FormScreen[str]):
     """
 
     SENDING: ClassVar[str] = "Reading what it may cost at most…"
+    KEEPS: ClassVar[Sequence[str]] = KEPT
+    """Fields that are kept."""
 
     def __init__(
         self,
@@ -33,7 +35,8 @@ class TryScreen(FormScreen[str]):
 
     def on_mount(self) -> None:
         """The first field that is still to be filled in has the keys."""
-        empty = next((name for name in ("model", "prompt") if not self.state.typed(name)), "prompt")
+        first = [name for name in ("model", "prompt") if name in self.state.fields]
+        empty = next((name for name in first if not self.state.typed(name)), "prompt")
         row = f"#{self.state.fields[empty].row_id}"
         self.query_one(row, FieldRow).editor.focus()
 
@@ -56,5 +59,5 @@ class TryScreen(FormScreen[str]):
 
     def on_unmount(self) -> None:
         """Keep what was typed, in memory."""
-        values = {name: self.state.value(name) for name in KEPT}
+        values = {name: self.state.value(name) for name in self.KEEPS}
         self._keep({name: value for name, value in values.items() if value is not ABSENT})
