@@ -55,7 +55,7 @@ from gwtui.resources.tries.facts import (
     read_key_facts,
     read_try_facts,
 )
-from gwtui.resources.tries.plan import TryRequest, cap_problem, models_of, plan_try
+from gwtui.resources.tries.plan import TryRequest, cap_problem, models_of, try_plan
 
 CANCELLED = "cancelled: the connection is closed; what was made by then may be billed"
 
@@ -104,7 +104,7 @@ async def _try(
             facts = await _facts(connection, key, request)
             if arguments.kind == "compare":
                 return await _compare(arguments, connection, key, request, facts)
-            plan = plan_try(request, facts, SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
+            plan = try_plan(request, facts, SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
             problem = cap_problem(plan, arguments.max_cost)
             if arguments.plan:
                 refuse_unknown_model(facts)

@@ -24,7 +24,7 @@ from gwtui.resources.tries.comparison import (
     endpoint_contenders,
 )
 from gwtui.resources.tries.facts import TryFacts
-from gwtui.resources.tries.plan import TryPlan, plan_try
+from gwtui.resources.tries.plan import TryPlan, try_plan
 
 _WORDS = 60
 """Characters of an answer that the table shows."""
@@ -63,7 +63,7 @@ def contenders(
 def planned(chosen: tuple[Contender, ...], facts: TryFacts) -> list[TryPlan]:
     """The plan of each."""
     now = SYSTEM_CLOCK.now()
-    return [plan_try(each.request, facts, now, SYSTEM_CLOCK.chance) for each in chosen]
+    return [try_plan(each.request, facts, now, SYSTEM_CLOCK.chance) for each in chosen]
 
 
 def refuse_above_maximum(plans: list[TryPlan], arguments: argparse.Namespace) -> None:

@@ -49,7 +49,7 @@ from gwtui.resources.guardrails.testing import (
     total_cost,
 )
 from gwtui.resources.tries.facts import KeyFacts, TryFacts, key_hash
-from gwtui.resources.tries.plan import cap_problem, models_of, plan_try
+from gwtui.resources.tries.plan import cap_problem, models_of, try_plan
 from gwtui.watch.feeds.guardrails import GuardrailRow
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -159,7 +159,7 @@ class _CostCheck:
             self.known[models] = facts
         if facts.unknown:
             return unknown_model(facts)
-        plan = plan_try(request, facts, SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
+        plan = try_plan(request, facts, SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
         return cap_problem(plan, self.max_cost)
 
 

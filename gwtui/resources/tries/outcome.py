@@ -337,7 +337,7 @@ SECTIONS: Sequence[Section[Tried]] = (
 )
 
 
-def plan_words(plan: TryPlan) -> str:
+def words_of_plan(plan: TryPlan) -> str:
     """How many endpoints are left, and what it may cost, before it is sent."""
     left = len({id(each.attempt.endpoint) for each in plan.order})
     return f"{left} of {plan.total} endpoints left · at most {usd(plan.most_cost)}"

@@ -93,7 +93,7 @@ class TryPlan:
         return len({id(each.attempt.endpoint) for each in self.order}) + len(self.excluded)
 
 
-def plan_try(request: TryRequest, facts: TryFacts, moment: datetime, chance: Chance) -> TryPlan:
+def try_plan(request: TryRequest, facts: TryFacts, moment: datetime, chance: Chance) -> TryPlan:
     """The plan of a request that is sent at ``moment``."""
     prompt = prompt_tokens_at_most(request)
     asked = _route_request(request, facts, moment, prompt)

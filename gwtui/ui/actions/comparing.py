@@ -30,7 +30,7 @@ from gwtui.resources.tries.comparison_form import CompareForm, compare_form
 from gwtui.resources.tries.facts import TryFacts, key_hash, read_key_facts, read_try_facts
 from gwtui.resources.tries.form import IN_FORM, TryForm
 from gwtui.resources.tries.keys import KeySource, key_sources
-from gwtui.resources.tries.plan import TryPlan, models_of, plan_try
+from gwtui.resources.tries.plan import TryPlan, models_of, try_plan
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.tries import Trying, chosen_key
 from gwtui.ui.actions.writing import covered, plain_facts
@@ -87,7 +87,7 @@ class Comparing(Trying):
         """Of one request alone: the other models are not its fallbacks."""
         clock, wanted = self._context.app.clock, models_of(request)
         own = tuple(offers for offers in facts.offers if offers.model.id in wanted)
-        return plan_try(request, replace(facts, offers=own), clock.now(), clock.chance)
+        return try_plan(request, replace(facts, offers=own), clock.now(), clock.chance)
 
 
 async def compare_answers(context: ActionContext) -> None:

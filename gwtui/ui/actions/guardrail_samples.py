@@ -32,7 +32,7 @@ from gwtui.resources.guardrails.view import display_name
 from gwtui.resources.tries.facts import KeyFacts, TryFacts, key_hash, read_try_facts
 from gwtui.resources.tries.form import IN_FORM
 from gwtui.resources.tries.keys import KeySource, key_sources
-from gwtui.resources.tries.plan import cap_problem, models_of, plan_try
+from gwtui.resources.tries.plan import cap_problem, models_of, try_plan
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.crud import form_context
 from gwtui.ui.actions.tries import MOVED, chosen_key
@@ -192,7 +192,7 @@ class _SampleCost:
             self.known[models] = facts
         if facts.unknown:
             return f"the catalog has no model {safe_line(models[0], 80)}"
-        plan = plan_try(request, facts, app.clock.now(), app.clock.chance)
+        plan = try_plan(request, facts, app.clock.now(), app.clock.chance)
         return cap_problem(plan, self.given.max_cost, IN_FORM)
 
 

@@ -21,7 +21,7 @@ from gwtui.resources import choices
 from gwtui.resources.tries.facts import KeyFacts, key_hash, read_key_facts, read_try_facts
 from gwtui.resources.tries.form import IN_FORM, TriedKey, TryForm, try_form
 from gwtui.resources.tries.keys import KeySource, begin_with, key_sources, made_sources
-from gwtui.resources.tries.plan import cap_problem, models_of, plan_try
+from gwtui.resources.tries.plan import cap_problem, models_of, try_plan
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.crud import form_context
 from gwtui.ui.actions.writing import covered, plain_facts, refresh
@@ -72,7 +72,7 @@ class Trying:
         if facts.unknown:
             meant = did_you_mean(facts.unknown[0], facts.known_models)
             return Problem("model", f"the catalog has no such model{meant}")
-        plan = plan_try(request, facts, app.clock.now(), app.clock.chance)
+        plan = try_plan(request, facts, app.clock.now(), app.clock.chance)
         problem = cap_problem(plan, given.max_cost, IN_FORM)
         if problem is not None:
             return Problem("max_cost", problem)

@@ -31,8 +31,8 @@ from gwtui.resources.tries.outcome import (
     Tried,
     answered,
     headline,
-    plan_words,
     refusal_lines,
+    words_of_plan,
 )
 from gwtui.resources.tries.plan import TryPlan
 from gwtui.ui.forms.pattern_tester import outcome
@@ -301,7 +301,7 @@ class AnswerScreen(Modal[str]):
             words = "Sent, waiting for the answer"
         return Content.assemble(
             toned(f"{words} · {seconds} s", "accent"),
-            toned(f" · {plan_words(self._trial.plan)}", "muted"),
+            toned(f" · {words_of_plan(self._trial.plan)}", "muted"),
         )
 
     def _show_figures(self) -> None:
