@@ -131,6 +131,9 @@ def _busy(app: GwtuiApp) -> bool:
         return True
     if app.session is None:
         return app.link.error is None
+    # The detail pane follows a moment after the cursor.
+    if getattr(app.navigation.screen, "_resting", None) is not None:
+        return True
     now = app.clock.now()
     return any(
         feed.watched and (feed.state.refreshing or feed.state.phase(now) == "loading")
