@@ -238,8 +238,9 @@ def test_the_settings_of_the_organization(gwtui: Gwtui) -> None:
 
 
 def test_every_verb_that_changes_something_is_called_here() -> None:
-    others = Path(__file__).with_name("test_headless_generations.py")
-    source = Path(__file__).read_text() + others.read_text()
+    names = ("test_headless_generations.py", "test_guardrail_samples.py")
+    others = [Path(__file__).with_name(name).read_text() for name in names]
+    source = "".join([Path(__file__).read_text(), *others])
     for resource in RESOURCES.values():
         for verb in verbs_of(resource).values():
             assert verb.name in {"list", "get"} or f'"{resource.id}", "{verb.name}"' in source
