@@ -203,6 +203,11 @@ class TerminalSized(Screen[ScreenResultType]):
         # What only moved may be laid out by itself, but not when there is another room for it.
         super()._refresh_layout(now, scroll and now == self.outer_size)
 
+    def on_screen_suspend(self) -> None:
+        """Keep no painted lines once it is left or closed; what only covers it leaves them."""
+        if self not in self.app.screen_stack:
+            release_painted(self)
+
 
 def let_be_switched(screen: Screen[Any], app: App[Any]) -> None:
     """Prepare the default screen of an app for ``switch_screen``.

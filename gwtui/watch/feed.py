@@ -14,6 +14,7 @@ import logging
 import math
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextlib import AbstractAsyncContextManager, nullcontext
+from contextvars import Context
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Generic, Literal, TypeVar
@@ -371,7 +372,10 @@ class Feed(Generic[T]):
             self._timer = None
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(work, name=f"feed {self.name}")
+        # A task keeps alive whatever is in its context: not the screen that looked first.
+        task = asyncio.get_running_loop().create_task(
+            work, name=f"feed {self.name}", context=Context()
+        )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task

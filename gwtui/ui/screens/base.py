@@ -24,7 +24,7 @@ from gwtui.ui.health import freshness, say_unconnected, say_without_value, skewe
 from gwtui.ui.in_doubt import reminder
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import in_sentence
-from gwtui.ui.textual_compat import TerminalSized, bindings_of, is_whole, release_painted
+from gwtui.ui.textual_compat import TerminalSized, bindings_of, is_whole
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.footer import KeyFooter
 from gwtui.ui.widgets.header import HeaderBar, header_facts
@@ -270,8 +270,6 @@ class GatewayScreen(TerminalSized[None]):
     def on_screen_suspend(self) -> None:
         """Leave the feeds."""
         self._subscriptions.close()
-        if self not in self.app.screen_stack:  # another took its place; a dialog only covers it
-            release_painted(self)
         # One paint of what comes next, instead of one for each step of its laying out.
         self.app.delay_update()
 

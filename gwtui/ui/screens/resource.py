@@ -83,8 +83,10 @@ class ResourceScreen(GatewayScreen):
         """Whether the detail shows a row before the one that is selected now."""
         self._detail: bool | None = None
         """What the person chose; None leaves it to the width."""
+        # Not asked through this screen: a snapshot of the table outlives it.
+        now = self.gwtui.clock.now
         self.table: ResourceTable[Any] = ResourceTable(
-            spec.columns, spec.identity, lambda: self.now, facets=spec.facets, can_mark=True
+            spec.columns, spec.identity, now, facets=spec.facets, can_mark=True
         )
         self._restored: ListSnapshot | None = None
         self._preparing = Preparing(self, self.table, self._completing, self._shown)

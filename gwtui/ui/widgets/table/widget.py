@@ -151,7 +151,6 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
 
     def restore(self, snapshot: TableSnapshot[T]) -> None:
         """Be as another table was left; before this one is mounted."""
-        snapshot.model.now = self.model.now
         self.model = snapshot.model
         self._page, self._resume_at = snapshot.page, snapshot.top
 

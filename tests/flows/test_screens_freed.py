@@ -1,0 +1,43 @@
+"""Screens that were left long ago and dialogs that were closed stay in nobody's memory."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+
+from textual.screen import Screen
+
+from dashboard_kit import settled
+from shell_kit import dashboard, has_data, site, until
+
+TABS = "1234567890"
+DIALOGS = (("keys", "n"), ("keys", "e"), ("workspaces", "m"), ("models", "enter"), ("keys", "?"))
+
+
+async def test_what_was_left_or_closed_is_freed(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, start="keys") as (app, pilot):
+        await until(pilot, lambda: has_data(app), "the keys")
+        seen: dict[int, weakref.ref[Screen[object]]] = {}
+
+        def look() -> None:
+            seen.update((id(each), weakref.ref(each)) for each in app.screen_stack)
+
+        for resource, key in DIALOGS:
+            await app.open_route(resource)
+            await until(pilot, lambda: has_data(app), resource)
+            await pilot.press(key)
+            await settled(pilot)
+            look()
+            for _ in range(3):
+                await pilot.press("escape")
+                await settled(pilot)
+        for key in TABS * 2:
+            await pilot.press(key)
+            await settled(pilot)
+            look()
+        assert len(seen) > 2 * len(app.navigation.screens)
+        gc.collect()
+        kept = {*app.screen_stack, *app.navigation.screens}
+        alive = [each() for each in seen.values()]
+        assert [each for each in alive if each is not None and each not in kept] == []
