@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import textual.app
 import textual.constants
+import textual.pilot
+import textual.screen
 from hypothesis import HealthCheck, settings
 from textual.app import App
 from textual.css.model import RuleSet
@@ -17,6 +22,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.widgets import Input, TextArea
 
 import leak_watch
+from idle import wait_for_idle
 
 settings.register_profile(
     "gwtui",
@@ -30,13 +36,22 @@ settings.load_profile("gwtui")
 # While modules are loaded there is no garbage, only ever more to look at.
 gc.disable()
 
+# Workers, and the programs that tests start, would compile every module of this one each time.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Listen for keys in what is logged; hear signals even where who started this ignores them."""
-    for known in (signal.SIGINT, signal.SIGHUP):
-        if signal.getsignal(known) is signal.SIG_IGN:
-            usual = signal.default_int_handler if known is signal.SIGINT else signal.SIG_DFL
-            signal.signal(known, usual)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    # The usual handler of Python would be replaced around each step of each asynchronous test, by
+    # one whose whole task is put into words whenever somebody asks for the handler.
+    signal.signal(signal.SIGINT, _interrupt)
     leak_watch.begin(config)
 
 
@@ -92,8 +107,6 @@ def private_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         (home / folder).mkdir(mode=0o700)
         monkeypatch.setenv(variable, str(home / folder))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
-    # Programs that tests start would compile every module of this one each time.
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     for variable in ("GWTUI_TOKEN", "GWTUI_PROFILE", "GWTUI_BASE_URL", "TMUX", "SSH_CONNECTION"):
         monkeypatch.delenv(variable, raising=False)
     return home
@@ -132,4 +145,14 @@ def style_sheets_parsed_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parse_once)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quick_frames() -> Iterator[None]:
+    """Nobody waits for the next frame, nor for an app that has nothing to do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(textual.screen, "UPDATE_PERIOD", 1 / 200)
+        for module in (textual.app, textual.pilot):
+            patch.setattr(module, "wait_for_idle", wait_for_idle)
         yield

@@ -42,6 +42,7 @@ class WriteExecutor:
         self.write_log = WriteLog(client.connection, journal, audit, clock)
         """Where intents and outcomes are written; the audit log lies beside the journal."""
         self._tasks: set[asyncio.Task[object]] = set()
+        self._executions: set[_Execution[Any]] = set()
         self._under_way: dict[str, str] = {}
         self._spent: set[str] = set()
         self.undo = UndoList(clock.now)
@@ -91,13 +92,14 @@ class WriteExecutor:
             )
         self._spent.add(plan.id)
         self._under_way[claim] = plan.title
-        task = asyncio.create_task(
-            _Execution(self, confirmation).run(), name=f"write {plan.action}"
-        )
+        execution = _Execution(self, confirmation)
+        task = asyncio.create_task(execution.run(), name=f"write {plan.action}")
         self._tasks.add(task)
+        self._executions.add(execution)
 
         def done(finished: asyncio.Task[object]) -> None:
             self._tasks.discard(finished)
+            self._executions.discard(execution)
             self._under_way.pop(claim, None)
 
         task.add_done_callback(done)
@@ -116,6 +118,14 @@ class WriteExecutor:
             return 0
         _, pending = await asyncio.wait(tasks, timeout=timeout)
         return len(pending)
+
+    def abandon(self) -> None:
+        """Write down what is known of the writes that were sent, before the process ends hard.
+
+        From any thread. What was not sent keeps its intent, which the next start finds.
+        """
+        for execution in tuple(self._executions):
+            execution.abandon()
 
 
 class _Execution(Generic[T]):
@@ -136,11 +146,8 @@ class _Execution(Generic[T]):
             return await self._pass()
         except asyncio.CancelledError:
             # The event loop is being torn down: say at once, without a thread, what is known.
-            if self._outcome is not None:
-                self._finish(self._outcome)
-            elif self._sent:
-                lost = GatewayError("the program ended before the answer came")
-                self._write_log.unknown(self._confirmation, lost, None)
+            if self._sent:
+                self.abandon()
             else:
                 unsent = NotSentError("the program ended before it was sent")
                 self._write_log.refused(self._confirmation, unsent, None)
@@ -153,6 +160,14 @@ class _Execution(Generic[T]):
         self._sent = True
         self._outcome = await self._send()
         return await asyncio.to_thread(self._finish, self._outcome)
+
+    def abandon(self) -> None:
+        """Write the outcome down; without an answer it is unknown. Nothing if it was not sent."""
+        if self._outcome is not None:
+            self._finish(self._outcome)
+        elif self._sent and self._finishing.acquire(blocking=False):
+            lost = GatewayError("the program ended before the answer came")
+            self._write_log.unknown(self._confirmation, lost, None)
 
     def _finish(self, outcome: Outcome[T]) -> Outcome[T]:
         """Bring the answer into safety, then write the outcome down; once, whoever comes first."""

@@ -46,6 +46,7 @@ class Restrictions:
     ``zdr`` names the switches that are on. One that is off or inherits asks for nothing by itself.
     ``no_training`` holds the kinds of models, "free" and "paid", whose providers must not train
     with what is sent.
+    ``unreadable`` names the fields whose value, or a part of it, could not be read.
     """
 
     allowed_models: frozenset[str] | None = None
@@ -54,6 +55,7 @@ class Restrictions:
     ignored_providers: frozenset[str] = frozenset()
     zdr: frozenset[str] = frozenset()
     no_training: frozenset[str] = frozenset()
+    unreadable: frozenset[str] = frozenset()
 
 
 def restrictions_of(source: Guardrail | Mapping[str, Any]) -> Restrictions:
@@ -74,7 +76,14 @@ def restrictions_of(source: Guardrail | Mapping[str, Any]) -> Restrictions:
         ignored_providers=frozenset(values["ignored_providers"] or ()),
         zdr=frozenset(name for name in _SWITCHES if values[name] is True),
         no_training=frozenset(kind for name, kind in _TRAINING.items() if values[name] is False),
+        unreadable=_unreadable(source),
     )
+
+
+def _unreadable(source: Guardrail | Mapping[str, Any]) -> frozenset[str]:
+    """Rules with a gap; that of an entry is named ``allowed_models[1]``."""
+    gaps = source.gaps if isinstance(source, Guardrail) else ()
+    return frozenset(gap.partition("[")[0] for gap in gaps) & {*_LISTS, *_SWITCHES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +96,17 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class ModelEffect:
-    """What guardrails leave of one model. ``known`` is False when its endpoints were not read."""
+    """What guardrails leave of one model. ``known`` is False when its endpoints were not read.
+
+    With rules that are ``unreadable`` nobody knows what remains: ``remaining`` and ``blocked`` are
+    what the others leave.
+    """
 
     model: Model
     remaining: tuple[Endpoint, ...]
     blocked: tuple[Blocked, ...]
     known: bool = True
+    unreadable: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:
@@ -127,6 +141,8 @@ class ModelEffect:
             return EffectVerdict("unknown", "muted", "its endpoints could not be read")
         if not self.total:
             return EffectVerdict("no endpoint", "muted", "nothing serves this model now")
+        if self.unreadable:
+            return EffectVerdict("unknown", "warn", _not_read(self.unreadable))
         if self.excluded:
             return EffectVerdict("excluded", "muted", ", ".join(self.reasons))
         if not self.remaining:
@@ -162,12 +178,14 @@ class Effect:
     """What guardrails leave of the catalog.
 
     ``strangers`` are the entries, by field, that name nothing in the catalog. ``zdr_unknown`` says
-    that zero data retention is asked for but could not be applied.
+    that zero data retention is asked for but could not be applied. ``unreadable`` are the rules
+    without which nobody knows what remains.
     """
 
     models: tuple[ModelEffect, ...]
     strangers: tuple[tuple[str, str], ...] = ()
     zdr_unknown: bool = False
+    unreadable: tuple[str, ...] = ()
 
     def count(self, word: str) -> int:
         """How many models have this verdict."""
@@ -176,6 +194,8 @@ class Effect:
     @property
     def summary(self) -> tuple[str, Tone]:
         """One line on the whole catalog."""
+        if self.unreadable:
+            return f"what remains is unknown: {_not_read(self.unreadable)}", "warn"
         known = [model for model in self.models if model.known and model.total]
         left = sum(bool(model.remaining) for model in known)
         empty, weak = self.count("none remains"), self.count("none healthy")
@@ -191,6 +211,14 @@ class Effect:
             "bad" if empty or (known and not left) else "warn" if any(parts[1:]) else "plain"
         )
         return ", ".join(part for part in parts if part), tone
+
+
+def _not_read(fields: Iterable[str]) -> str:
+    return f"{', '.join(fields)} could not be read"
+
+
+def _all_unreadable(guardrails: Iterable[Restrictions]) -> tuple[str, ...]:
+    return tuple(sorted(frozenset().union(*(each.unreadable for each in guardrails))))
 
 
 def zdr_switch(model_id: str | None, dialect: Dialect) -> str:
@@ -227,7 +255,8 @@ def effect_on_model(
             blocked.append(Blocked(endpoint, tuple(sorted(reasons))))
         else:
             remaining.append(endpoint)
-    return ModelEffect(model, tuple(remaining), tuple(blocked))
+    unreadable = _all_unreadable(guardrails)
+    return ModelEffect(model, tuple(remaining), tuple(blocked), unreadable=unreadable)
 
 
 def effect_on_catalog(
@@ -238,6 +267,7 @@ def effect_on_catalog(
         tuple(effect_on_model(offers, guardrails, view, dialect) for offers in view.offers),
         strangers=tuple(dict.fromkeys(_strangers(view, guardrails))),
         zdr_unknown=view.zdr is None and any(guardrail.zdr for guardrail in guardrails),
+        unreadable=_all_unreadable(guardrails),
     )
 
 

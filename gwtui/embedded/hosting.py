@@ -10,7 +10,7 @@ import signal
 import socket
 import stat
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import uvicorn
@@ -25,6 +25,7 @@ GRACE_SECONDS = 1
 
 _BACKLOG = 128
 _START_SECONDS = 10.0
+_LOOK_SECONDS = 0.002
 _PRIVATE_DIRECTORY = 0o700
 _MAX_PORT = 65535
 
@@ -33,12 +34,45 @@ logging.getLogger("uvicorn").addHandler(logging.NullHandler())
 
 
 class _QuietServer(uvicorn.Server):
-    """A server that leaves the process's signals alone: they belong to whoever hosts it."""
+    """A server that leaves the process's signals alone, and wakes up for nothing but requests.
+
+    Signals belong to whoever hosts it. The library looks ten times a second whether it should end,
+    and takes another tenth of a second to do so.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._ending = asyncio.Event()
+
+    def end(self) -> None:
+        """Take no more requests; those under way get ``GRACE_SECONDS``."""
+        self.should_exit = True
+        self._ending.set()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Take over nothing."""
         yield
+
+    async def main_loop(self) -> None:
+        """Serve until the end."""
+        await self.on_tick(0)
+        await self._ending.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002
+        """Close what is idle, and the rest when it was answered."""
+        for server in self.servers:
+            server.close()
+        state = self.server_state
+        for connection in list(state.connections):
+            connection.shutdown()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GRACE_SECONDS):
+                # The library tells nobody when the last one has gone.
+                while (state.connections or state.tasks) and not self.force_exit:  # noqa: ASYNC110
+                    await asyncio.sleep(_LOOK_SECONDS)
+        for task in state.tasks:
+            task.cancel()
 
 
 @asynccontextmanager
@@ -81,7 +115,7 @@ async def serve_tcp(
 @asynccontextmanager
 async def _serving(
     gateway: EmbeddedGateway, listener: socket.socket
-) -> AsyncIterator[uvicorn.Server]:
+) -> AsyncIterator[_QuietServer]:
     config = uvicorn.Config(
         gateway.asgi,
         http=_protocol(gateway),
@@ -92,7 +126,6 @@ async def _serving(
         access_log=False,
         server_header=False,
         date_header=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
     )
     server = _QuietServer(config)
     running = asyncio.create_task(server.serve(sockets=[listener]), name="embedded gateway")
@@ -100,7 +133,7 @@ async def _serving(
         await _started(server, running)
         yield server
     finally:
-        server.should_exit = True
+        server.end()
         await running
         listener.close()
 
@@ -119,7 +152,7 @@ async def _started(server: uvicorn.Server, running: asyncio.Task[None]) -> None:
             if running.done():
                 running.result()
                 raise AddressError("The gateway stopped before it was ready.")
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(_LOOK_SECONDS)
 
 
 @contextmanager

@@ -92,6 +92,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
             lambda: give_back(driver_of(self), self._title.last_words()),
+            self._write_down,
         )
         self.animation_level = "none"
         for known in THEMES:
@@ -297,6 +298,11 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         else:
             group = _BACKGROUND if action.id in BACKGROUND else ACTIONS
             self.run_worker(handle(context), name=action.id, group=group, exit_on_error=False)
+
+    def _write_down(self) -> None:
+        """Say what is known of writes under way, when the process cannot wait for them."""
+        if self.session is not None:
+            self.session.executor.abandon()
 
     def refusal(self, action: Action, context: ActionContext) -> str | None:
         """Why an action cannot be done now, None when it can."""

@@ -23,18 +23,27 @@ from typing import Any
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 1.6
 """Seconds for the orderly end."""
+_LAST_WORDS = 0.2
+"""Seconds for what is written down when the end was not orderly; the disk may be slow, too."""
 
 
 class Shutdown:
     """Watches for the demand to end; then calls ``leave`` once in the event loop with the status.
 
-    When the process still runs ``PATIENCE`` seconds later, ``give_back`` is called to restore the
-    terminal, from another thread, and the process ends at once.
+    When the process still runs ``PATIENCE`` seconds later, ``write_down`` is called to say what is
+    known of writes under way, and ``give_back`` to restore the terminal, both from other threads;
+    then the process ends, within ``_LAST_WORDS`` seconds whatever they do.
     """
 
-    def __init__(self, leave: Callable[[int], None], give_back: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        leave: Callable[[int], None],
+        give_back: Callable[[], None],
+        write_down: Callable[[], None] = lambda: None,
+    ) -> None:
         self._leave = leave
         self._give_back = give_back
+        self._write_down = write_down
         self._loop: asyncio.AbstractEventLoop | None = None
         self._before: dict[signal.Signals, Any] = {}
         self.status: int | None = None
@@ -98,6 +107,13 @@ class Shutdown:
                     self.demand(128 + signal.SIGHUP)
 
     def _end(self, status: int) -> None:
+        writing = threading.Thread(target=self._write, daemon=True)
+        writing.start()
+        writing.join(_LAST_WORDS)
         with contextlib.suppress(Exception):
             self._give_back()
         os._exit(status)
+
+    def _write(self) -> None:
+        with contextlib.suppress(Exception):
+            self._write_down()

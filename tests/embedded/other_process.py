@@ -19,13 +19,18 @@ db.execute("ROLLBACK")
 db.close()
 """
 _SERVER = """
-import sys
+import os, sys
 from pathlib import Path
 from gwtui.embedded.gateway import EmbeddedGateway
-gateway = EmbeddedGateway.open(Path(sys.argv[1]), content="empty")
 print("in", flush=True)
-sys.stdin.read()
-gateway.close()
+for line in sys.stdin:
+    folder, path = line.rstrip("\\n").split("\\t")
+    os.chdir(folder)
+    gateway = EmbeddedGateway.open(Path(path), content="empty")
+    print("in", flush=True)
+    sys.stdin.readline()
+    gateway.close()
+    print("out", flush=True)
 """
 
 
@@ -43,11 +48,34 @@ def writing(database: Path) -> Iterator[None]:
         yield
 
 
+class ServerProcess:
+    """It serves one database after the other: loading the server takes most of the time."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    @contextmanager
+    def serving(self, database: Path) -> Iterator[int]:
+        """It serves the database, called so from the working directory; gives its process id."""
+        self._say(f"{Path.cwd()}\t{database}", "in")
+        try:
+            yield self._process.pid
+        finally:
+            self._say("", "out")
+
+    def _say(self, line: str, answer: str) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
+        assert self._process.stdout.readline() == f"{answer}\n"
+
+
 @contextmanager
-def serving(database: Path) -> Iterator[int]:
-    """It serves the database; gives its process id."""
-    with _running(_SERVER, str(database)) as process:
-        yield process.pid
+def server_process() -> Iterator[ServerProcess]:
+    """A process that serves what it is told to."""
+    with _running(_SERVER) as process:
+        yield ServerProcess(process)
 
 
 @contextmanager

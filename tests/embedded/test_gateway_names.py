@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
 from gateway_bench import bench
-from other_process import serving
+from other_process import ServerProcess, server_process
 from test_byok_traces import NEW, OLD, made, sealed
 
 from gwtui.embedded.demo import DATABASE_NAME, demo_gateway
@@ -29,6 +29,13 @@ WAYS_IN: tuple[Callable[[Path], object], ...] = (
     lambda path: issue_key(path, management=True),
     recent_generations,
 )
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ServerProcess]:
+    """Another process."""
+    with server_process() as process:
+        yield process
 
 
 @pytest.fixture
@@ -96,11 +103,11 @@ def alias(request: pytest.FixtureRequest, database: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("other", ["this process", "another process"])
 def test_a_second_server_is_told_whatever_it_calls_the_file(
-    database: Path, alias: Path, other: str
+    database: Path, alias: Path, server: ServerProcess, other: str
 ):
     for first, second in ((database, alias), (alias, database)):
         served: AbstractContextManager[object] = (
-            serving(first) if other == "another process" else nullcontext()
+            server.serving(first) if other == "another process" else nullcontext()
         )
         with served as pid:
             gateway = EmbeddedGateway.open(first) if pid is None else None
@@ -167,9 +174,11 @@ def test_a_file_with_two_names_is_refused_by_both(database: Path, way_in: Callab
     EmbeddedGateway.open(database).close()
 
 
-def test_a_second_name_given_while_a_server_runs_opens_no_second_way(database: Path):
+def test_a_second_name_given_while_a_server_runs_opens_no_second_way(
+    database: Path, server: ServerProcess
+):
     twin = database.with_name("twin.sqlite3")
-    with serving(database):
+    with server.serving(database):
         os.link(database, twin)
         for way_in in WAYS_IN:
             with pytest.raises(DatabaseUnusableError, match="has 2 names"):
@@ -178,9 +187,11 @@ def test_a_second_name_given_while_a_server_runs_opens_no_second_way(database: P
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system has no such names")
-def test_a_database_that_was_moved_beneath_a_server_is_still_in_use(database: Path):
+def test_a_database_that_was_moved_beneath_a_server_is_still_in_use(
+    database: Path, server: ServerProcess
+):
     moved = database.parent.parent / "moved.sqlite3"
-    with serving(database):
+    with server.serving(database):
         database.rename(moved)
         with pytest.raises(DatabaseInUseError, match="by another name"):
             EmbeddedGateway.open(moved)

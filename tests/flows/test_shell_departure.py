@@ -1,10 +1,15 @@
-"""What the screen says when quitting waits for a write, and when the gateway's clock is off."""
+"""What quitting waits for and leaves behind, and what is said of a gateway's clock that is off."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
+import pytest
+
+from dashboard_kit import Demo, settled
+from gwtui.local.journal import Journal
 from gwtui.ui.screens.ask import WaitScreen
 from shell_kit import dashboard, line, listing, shown, site, until
 
@@ -25,6 +30,31 @@ async def test_the_wait_ends_with_what_is_waited_for_or_with_the_person(tmp_path
             await until(pilot, lambda: app.screen is listing(app), "the list")
             over.clear()
         assert ended == ["over", "escape", "enter"]
+
+
+async def test_a_hard_end_says_of_a_write_on_its_way_that_it_is_unknown(
+    private_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demo = Demo()
+    journal = Journal(demo.folder / "journal.jsonl")
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    app = demo.app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("x")
+        await settled(pilot)
+        demo.fault = "silent"
+        await pilot.press("y")
+        await until(pilot, lambda: list(journal.entries()), "the intent")
+        await until(pilot, lambda: any(one._sent for one in app.session.executor._executions), "it")
+        app.shutdown._end(143)
+        assert ended == [143]
+        assert [entry.event for entry in journal.entries()] == ["intent", "unknown"]
+        (left,) = journal.open_intents()
+        assert left.answer_lost
+        demo.fault = ""
+    demo.close()
 
 
 async def test_a_clock_that_is_off_is_told_until_it_is_right_again(tmp_path: Path) -> None:

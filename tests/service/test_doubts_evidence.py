@@ -5,7 +5,7 @@ It says how things are and decides nothing.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -43,13 +43,6 @@ OF_DECLARED = {
     "updateOrganizationSettings",
 }
 """Of declared resources: what is found on them is proved by ``test_every_resource_failing``."""
-
-
-@pytest.fixture(scope="module")
-def world() -> Iterator[FaultWorld]:
-    made = FaultWorld()
-    yield made
-    made.close()
 
 
 @asynccontextmanager

@@ -5,9 +5,7 @@ A new resource is proved by being declared; its sample stands in ``declared_kit`
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from declared_desk import Desk, desk_for, distinct
+from declared_desk import desk_for, distinct
 from declared_kit import SAMPLES, SPECS, verbs_of, writes_of
 from fault_world import FaultWorld
 from gwtui.cli.changes.change import NothingToDoError
@@ -35,28 +33,13 @@ FIELDS = pytest.mark.parametrize(
 )
 
 
+pytestmark = pytest.mark.usefixtures("quick_disk")
+
+
 def having(verb: str) -> Any:
     """The resources that have a verb."""
     found = [resource for resource in SPECS if verb in verbs_of(writes_of(resource))]
     return pytest.mark.parametrize("resource", found)
-
-
-@pytest.fixture(scope="module")
-def world() -> Iterator[FaultWorld]:
-    made = FaultWorld()
-    yield made
-    made.close()
-
-
-@pytest.fixture(autouse=True)
-def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Durability is proved elsewhere."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-
-
-def sent(desk: Desk) -> list[tuple[str, Any]]:
-    """Method and body of everything that the person sent to change something."""
-    return desk.door.writes
 
 
 def kept(before: dict[str, Any], after: dict[str, Any], *changed: str) -> None:
@@ -83,7 +66,7 @@ async def test_an_update_sends_only_what_changed_and_undo_puts_it_back(
         desk.person.types = {name: mine}
         await desk.verbs["edit"]()
         wanted = desk.request(**{name: mine}).wire_body()
-        [(method, body)] = sent(desk)
+        [(method, body)] = desk.door.writes
         assert method == "PATCH"
         assert alike(body, wanted), desk.person.text
         after = await desk.known()
@@ -99,7 +82,7 @@ async def test_an_update_sends_only_what_changed_and_undo_puts_it_back(
         [intent, _] = desk.journal.entries()
         assert alike(intent.details["summary"], desk.request(**{name: mine}).body())
         await desk.undo()
-        assert sent(desk)[-1][1].keys() == {name}
+        assert desk.door.writes[-1][1].keys() == {name}
         assert await desk.known() == before
 
 
@@ -112,7 +95,7 @@ async def test_nothing_changed_sends_nothing(
         desk.person.types = {name: now[name] for name in desk.writes.fields.editable if name in now}
         await desk.verbs["edit"]()
         assert NOTHING_CHANGED in desk.person.told
-        assert not sent(desk)
+        assert not desk.door.writes
         assert not desk.events
 
 
@@ -129,16 +112,16 @@ async def test_a_field_that_both_changed_is_for_the_person_to_decide(
         await desk.verbs["edit"]()
         assert desk.person.disputed == ([name] if others else []), "the same twice is no conflict"
         assert "Nothing is left to change" in desk.person.text
-        assert not sent(desk)
+        assert not desk.door.writes
         assert alike((await desk.known())[name], theirs)
         if not others:
             return
         desk.person.meanwhile, desk.person.side = None, None
         await desk.verbs["edit"]()
-        assert not sent(desk), "going back sends nothing"
+        assert not desk.door.writes, "going back sends nothing"
         desk.person.side = "mine"
         await desk.verbs["edit"]()
-        assert [body.keys() for _, body in sent(desk)] == [{name}]
+        assert [body.keys() for _, body in desk.door.writes] == [{name}]
         assert alike((await desk.known())[name], mine)
 
 
@@ -161,7 +144,7 @@ async def test_what_only_the_other_changed_is_kept_and_said(
         desk.person.types = {mine: (await desk.others(mine))[0]}
         desk.person.meanwhile = meddle
         await desk.verbs["edit"]()
-        [(_, body)] = sent(desk)
+        [(_, body)] = desk.door.writes
         assert body.keys() == {mine}
         kept(now, await desk.known(), mine)
         assert len(changed) >= len(theirs) - 1, changed
@@ -188,7 +171,7 @@ async def test_what_changes_while_the_question_stands_is_asked_about_anew(
         await desk.verbs["edit"]()
         assert desk.person.disputed == ([] if found is None else [name])
         assert "was changed meanwhile: look once more" in desk.person.text
-        assert not sent(desk)
+        assert not desk.door.writes
 
 
 # Making, switching, deleting ----------------------------------------------------------------------
@@ -204,7 +187,7 @@ async def test_a_creation_sends_what_was_given_and_undo_takes_it_away(
         before = await desk.count()
         await desk.verbs["create"]()
         given = how.request.model_validate(desk.person.types)
-        [(method, body)] = sent(desk)
+        [(method, body)] = desk.door.writes
         assert method == "POST"
         assert given.model_fields_set <= body.keys()
         for name, value in body.items():
@@ -223,7 +206,7 @@ async def test_a_creation_sends_what_was_given_and_undo_takes_it_away(
         assert desk.writes.identity(made) == applied.details["identity"]
         await desk.undo()
         assert await desk.count() == before
-        assert sent(desk)[-1][0] == "DELETE"
+        assert desk.door.writes[-1][0] == "DELETE"
 
 
 @having("toggle")
@@ -235,7 +218,7 @@ async def test_a_switch_sends_its_field_alone_and_undo_puts_it_back(
         for disabled in (True, False):
             await desk.reload()
             await desk.verbs["toggle"]()
-            assert sent(desk)[-1] == ("PATCH", {"disabled": disabled})
+            assert desk.door.writes[-1] == ("PATCH", {"disabled": disabled})
             after = await desk.known()
             assert after["disabled"] is disabled
             kept(before, after, "disabled")
@@ -245,7 +228,7 @@ async def test_a_switch_sends_its_field_alone_and_undo_puts_it_back(
             assert (change.before, change.after) == (words if disabled else words[::-1])
             assert desk.person.plans[-1].danger == "low"
         assert await desk.known() == before
-        assert len(sent(desk)) == 2
+        assert len(desk.door.writes) == 2
         await desk.undo()
         assert (await desk.known())["disabled"] is True
 
@@ -258,7 +241,7 @@ async def test_what_somebody_else_switched_already_is_left_alone(
         await desk.colleague_sets(disabled=True)
         await desk.verbs["toggle"]()
         assert "is disabled already" in desk.person.text
-        assert not sent(desk)
+        assert not desk.door.writes
         assert not desk.events
         await desk.colleague_sets(disabled=False)
         await desk.verbs["toggle"]()
@@ -277,7 +260,7 @@ async def test_a_deletion_names_what_goes_and_asks_first(
         name = desk.writes.name(await desk.read())
         desk.person.agrees = False
         await desk.verbs["delete"]()
-        assert not sent(desk)
+        assert not desk.door.writes
         assert not desk.events
         desk.person.agrees = True
         await desk.verbs["delete"]()
@@ -287,7 +270,7 @@ async def test_a_deletion_names_what_goes_and_asks_first(
             assert one.danger == "high", "no single key confirms it"
             assert one.undo is None
             assert any("cannot be undone" in line for line in one.effects)
-        assert sent(desk) == [("DELETE", None)]
+        assert desk.door.writes == [("DELETE", None)]
         assert desk.writes.delete is not None
         assert name in desk.person.text
         assert desk.writes.delete.done in desk.person.text
@@ -309,7 +292,7 @@ async def test_a_verb_of_its_own_sends_its_fields_alone(
         [how] = [one for one in desk.writes.further if one.action == verb]
         before = await desk.known()
         await desk.verbs[verb]()
-        [(method, body)] = sent(desk)
+        [(method, body)] = desk.door.writes
         assert method == "PATCH"
         assert body.keys() == set(how.fields)
         kept(before, await desk.known(), *how.fields)
@@ -355,7 +338,7 @@ async def test_nothing_is_undone_that_somebody_else_changed_since(
             await desk.colleague_deletes()
             with pytest.raises(CannotUndoError, match="no longer exists"):
                 await desk.executor.undo.plan(desk.client, done)
-        assert len(sent(desk)) == 1
+        assert len(desk.door.writes) == 1
 
 
 @RESOURCES
@@ -394,7 +377,7 @@ async def test_a_plan_of_the_command_line_shows_every_field_and_sends_nothing(
                 assert [change.field for change in plan.changes] == [labels[name]]
                 assert plan.summary == desk.request(**given).body()
                 assert (plan.resource, plan.identity) == (resource, desk.identity)
-        assert not sent(desk)
+        assert not desk.door.writes
 
 
 @RESOURCES
@@ -412,4 +395,4 @@ async def test_what_is_so_already_is_nothing_to_do_on_the_command_line(
                 await commands["enable"].plan(desk.command_line())
             plan = await commands["disable"].plan(desk.command_line())
             assert plan.summary == {"disabled": True}
-        assert not sent(desk)
+        assert not desk.door.writes

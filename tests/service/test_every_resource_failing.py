@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from declared_desk import Desk, desk_for
+from declared_desk import desk_for
 from declared_kit import SPECS, verbs_of, writes_of
 from fault_world import NOW, FaultWorld
 from gwtui.crud.evidence import Candidate
 from gwtui.crud.recovery import InspectionContext
 from gwtui.resources.recovery.inspection import look_into
+
+pytestmark = pytest.mark.usefixtures("quick_disk")
 
 HAPPENED, DID_NOT = "502-after", "502"
 
@@ -23,24 +22,6 @@ VERBS = pytest.mark.parametrize(
     ("resource", "verb"),
     [(resource, verb) for resource in SPECS for verb in verbs_of(writes_of(resource))],
 )
-
-
-@pytest.fixture(scope="module")
-def world() -> Iterator[FaultWorld]:
-    made = FaultWorld()
-    yield made
-    made.close()
-
-
-@pytest.fixture(autouse=True)
-def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Durability is proved elsewhere."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-
-
-def sent(desk: Desk) -> list[tuple[str, Any]]:
-    """Method and body of everything that the person sent to change something."""
-    return desk.door.writes
 
 
 @VERBS
@@ -51,7 +32,7 @@ async def test_a_refusal_is_shown_and_changes_nothing(
         before = await desk.known()
         world.faults.arm("409:writes x1")
         await desk.verbs[verb]()
-        assert len(sent(desk)) == 1, "it is not sent again"
+        assert len(desk.door.writes) == 1, "it is not sent again"
         assert desk.events == ["intent", "refused"]
         [_, refused] = desk.journal.entries()
         assert refused.details["message"] == "The resource has changed meanwhile"
@@ -70,7 +51,7 @@ async def test_a_lost_answer_is_unknown_and_the_evidence_tells_what_became_of_it
         async with desk_for(world, resource, tmp_path / fault) as desk:
             world.faults.arm(f"{fault}:writes x1")
             await desk.verbs[verb]()
-            assert len(sent(desk)) == 1, "it is not sent again"
+            assert len(desk.door.writes) == 1, "it is not sent again"
             assert desk.events == ["intent", "unknown"]
             assert desk.executor.undo.latest() is None
             [doubt] = desk.journal.open_intents(NOW)
@@ -79,7 +60,7 @@ async def test_a_lost_answer_is_unknown_and_the_evidence_tells_what_became_of_it
             assert doubt.message
             assert doubt.message in desk.person.text
             found = await look_into(InspectionContext(desk.client, doubt, NOW))
-            assert len(sent(desk)) == 1, "it only reads"
+            assert len(desk.door.writes) == 1, "it only reads"
             if verb == "create":
                 assert found.is_creation
                 assert "by the gateway's clock" in found.said[0]
@@ -110,7 +91,7 @@ async def test_read_only_sends_nothing(
 ) -> None:
     async with desk_for(world, resource, tmp_path, read_only=True) as desk:
         await desk.verbs[verb]()
-        assert not sent(desk)
+        assert not desk.door.writes
         assert desk.events == ["intent", "refused"]
         assert "read-only" in desk.person.text
         assert not await world.effect()
@@ -135,5 +116,5 @@ async def test_what_was_deleted_meanwhile_is_said(
             desk.person.meanwhile = desk.colleague_deletes
         await desk.verbs[verb]()
         assert "no longer exists" in desk.person.text
-        assert not sent(desk)
+        assert not desk.door.writes
         assert not desk.events

@@ -7,7 +7,7 @@ with GWTUI_FAULTS=full each read meets every one.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,13 +106,6 @@ ROWS = (
     Row("malformed-content-type", errors.UnreadableAnswerError),
     Row("clock-skew=-90", None),
 )
-
-
-@pytest.fixture(scope="module")
-def world() -> Iterator[FaultWorld]:
-    made = FaultWorld()
-    yield made
-    made.close()
 
 
 def client_of(world: FaultWorld, time: FakeTime, patience: Patience) -> GatewayClient:

@@ -6,8 +6,7 @@ once or not at all; the journal says the same, and nothing hangs. Run with ``-rP
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,19 +68,6 @@ ROWS = (
 
 NOT_READ = {("giveFeedback", "malformed-type"), ("giveFeedback", "malformed-data")}
 """The contract describes no answer to feedback: any JSON will do."""
-
-
-@pytest.fixture(scope="module")
-def world() -> Iterator[FaultWorld]:
-    made = FaultWorld()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Durability is proved elsewhere; here it would be three waits per write."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @asynccontextmanager

@@ -205,6 +205,35 @@ def test_restrictions_are_read_from_a_guardrail_and_from_a_form() -> None:
 
 
 @pytest.mark.parametrize(
+    "garbled",
+    [
+        {"allowed_providers": "kestrel"},
+        {"allowed_models": ["anthropic/opus", 7]},
+        {"ignored_models": {"no": "list"}},
+        {"enforce_zdr_vendor_a": "perhaps"},
+    ],
+    ids=lambda garbled: next(iter(garbled)),
+)
+def test_under_a_rule_that_could_not_be_read_nobody_knows_what_remains(
+    garbled: dict[str, Any],
+) -> None:
+    (name,) = garbled
+    rules = restrictions_of(Guardrail.model_validate({"name": "odd", **garbled}))
+    assert rules.unreadable == {name}
+    effect = under(rules)
+    assert effect.summary == (f"what remains is unknown: {name} could not be read", "warn")
+    verdict = effect.models[0].verdict
+    assert (verdict.word, verdict.why) == ("unknown", f"{name} could not be read")
+    # Another guardrail that can be read changes nothing about that.
+    assert under(Restrictions(), rules).summary == effect.summary
+
+
+def test_what_could_not_be_read_beside_the_rules_matters_not() -> None:
+    odd = Guardrail.model_validate({"name": 7, "limit_usd": "much", "allowed_models": ["a/b"]})
+    assert restrictions_of(odd) == Restrictions(allowed_models=frozenset({"a/b"}))
+
+
+@pytest.mark.parametrize(
     "name", ["allowed_models", "allowed_providers", "ignored_models", "ignored_providers"]
 )
 @pytest.mark.parametrize("entries", [["a", "b"], []])

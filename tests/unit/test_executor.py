@@ -190,6 +190,32 @@ def test_a_loop_that_ends_in_the_middle_leaves_an_open_intent(tmp_path: Path) ->
     assert "ended before the answer" in left.message
 
 
+async def test_a_write_that_is_abandoned_is_unknown_and_said_so_once(tmp_path: Path) -> None:
+    """As at a hard end: from another thread, while the loop does not turn."""
+    held = Held()
+    executor = executor_to(ScriptedClient(held), tmp_path)
+    caller = asyncio.create_task(executor.execute(agreed()))
+    await held.asked.wait()
+    for _ in range(2):
+        await asyncio.to_thread(executor.abandon)
+    assert events(executor) == ["intent", "unknown"]
+    (left,) = executor.journal.open_intents()
+    assert left.answer_lost
+    held.let.set()
+    assert await caller == Applied("made")
+    assert events(executor) == ["intent", "unknown"]
+
+
+async def test_a_write_that_was_not_sent_is_not_abandoned(tmp_path: Path) -> None:
+    executor = executor_to(ScriptedClient(_ok), tmp_path)
+    caller = asyncio.create_task(executor.execute(agreed()))
+    await asyncio.sleep(0)
+    executor.abandon()
+    assert await caller == Applied("made")
+    executor.abandon()
+    assert events(executor) == ["intent", "applied"]
+
+
 async def test_what_cannot_be_journaled_is_not_sent(tmp_path: Path) -> None:
     (tmp_path / "j").write_text("a file where the directory should be")
     client = ScriptedClient(_ok)

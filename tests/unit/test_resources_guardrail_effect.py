@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from guardrail_rows import DEFAULT_ID, GUARDRAIL_ID, SPACE, bindings, catalog, on_key
+from guardrail_rows import DEFAULT_ID, GUARDRAIL_ID, SPACE, bindings, catalog, on_key, row
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import KeyAssignment
 from gwtui.domain.catalog_view import CatalogView
 from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
 from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, LiveEffect, model_identity
+from gwtui.resources.guardrails.on_model import _remaining_rows
 from gwtui.resources.keys.resource import KEYS, binding_of, own_cell
+from gwtui.ui.screens.remaining import model_lines
+from gwtui.watch.alerts.derived import _healthy
 from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.on_model import OnModel
 from resource_reading import cell_of, rows_of
 from resource_samples import NOW, WORKSPACE_ID, key
 
@@ -55,6 +59,19 @@ def test_the_effect_reads_as_a_list() -> None:
     }
     by_verdict = sorted(effect.models, key=lambda each: EFFECT_COLUMNS[1].sort(each, NOW) or "")
     assert model_identity(by_verdict[0]) == "c/d", "what needs a look comes first"
+
+
+def test_under_a_rule_that_could_not_be_read_nothing_is_said_to_remain() -> None:
+    rules = Restrictions(unreadable=frozenset({"allowed_models"}))
+    effect = effect_on_catalog(catalog(), [rules], GENERIC).models[0]
+    texts = [column.cell(effect, NOW).text for column in EFFECT_COLUMNS[1:5]]
+    assert texts == ["unknown", "—", "—", "allowed_models could not be read"]
+    lines = [line.plain for line in model_lines(effect)]
+    assert "unknown: allowed_models could not be read" in lines[0]
+    assert {line[0] for line in lines[1:]} == {"?"}
+    assert _healthy(effect) is None, "an alert has no figure"
+    (told,) = _remaining_rows(OnModel(row(), effect), NOW)
+    assert (told.value.text, told.note) == ("unknown", "allowed_models could not be read")
 
 
 def test_the_effect_beside_a_form_is_worked_out_again_only_for_other_rules() -> None:

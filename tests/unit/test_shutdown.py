@@ -59,6 +59,25 @@ async def test_a_terminal_that_cannot_be_given_back_ends_it_all_the_same(
     assert ended == [129]
 
 
+async def test_what_is_known_is_written_down_first_and_not_waited_for(
+    ended: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutdown, "_LAST_WORDS", 0.05)
+    stalled = threading.Event()
+
+    def write_down() -> None:
+        ended.append("written down")
+        stalled.wait(5)
+
+    it = Shutdown(lambda _: None, lambda: ended.append("given back"), write_down)
+    it.watch(terminal=False)
+    it.demand(143)
+    it.unwatch()
+    await asyncio.sleep(0.3)
+    stalled.set()
+    assert ended == ["written down", "given back", 143]
+
+
 async def test_nothing_is_demanded_after_the_watch(ended: list[object]) -> None:
     left: list[int] = []
     it = Shutdown(left.append, lambda: None)

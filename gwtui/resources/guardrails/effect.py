@@ -67,7 +67,7 @@ def _sort(effect: ModelEffect, _now: datetime) -> SortValue:
 
 def left_cell(effect: ModelEffect) -> Cell:
     """Remaining endpoints of all there are."""
-    if not effect.known:
+    if not effect.known or effect.unreadable:
         return cells.NOTHING
     text = f"{len(effect.remaining)} of {effect.total}"
     return Cell(text, "plain" if effect.remaining else "muted")
@@ -75,7 +75,7 @@ def left_cell(effect: ModelEffect) -> Cell:
 
 def healthy_cell(effect: ModelEffect) -> Cell:
     """Remaining endpoints that work now."""
-    if not effect.known:
+    if not effect.known or effect.unreadable:
         return cells.NOTHING
     return Cell(str(effect.healthy), "plain" if effect.healthy else "muted")
 

@@ -75,6 +75,9 @@ def _verdict_rows(one: OnModel, now: datetime) -> Sequence[DetailRow]:
 
 
 def _remaining_rows(one: OnModel, _now: datetime) -> Sequence[DetailRow]:
+    if one.effect.unreadable:
+        found = one.effect.verdict
+        return [DetailRow("", Cell(found.word, found.tone), found.why)]
     rows = []
     for endpoint in one.effect.remaining:
         state = verdict(endpoint)

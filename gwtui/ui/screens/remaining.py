@@ -42,7 +42,10 @@ _NAME, _STATE = 28, 12
 
 
 def model_lines(effect: ModelEffect) -> list[Content]:
-    """The remaining endpoints with how they do, then the blocked ones with every reason."""
+    """The remaining endpoints with how they do, then the blocked ones with every reason.
+
+    Where a rule could not be read, none is said to remain.
+    """
     found = effect.verdict
     lines = [
         Content.assemble(
@@ -51,15 +54,16 @@ def model_lines(effect: ModelEffect) -> list[Content]:
             toned(f": {found.why}", "muted"),
         )
     ]
-    lines += [_remaining(endpoint) for endpoint in effect.remaining]
+    mark = toned("? ", "warn") if effect.unreadable else toned("✓ ", "good")
+    lines += [_remaining(endpoint, mark) for endpoint in effect.remaining]
     lines += [_blocked(blocked) for blocked in effect.blocked]
     return lines
 
 
-def _remaining(endpoint: Endpoint) -> Content:
+def _remaining(endpoint: Endpoint, mark: Content) -> Content:
     state = verdict(endpoint)
     return Content.assemble(
-        toned("✓ ", "good"),
+        mark,
         toned(f"{endpoint_title(endpoint):<{_NAME}} "),
         toned(f"{state.word:<{_STATE}} ", state.tone),
         toned(state.why, "muted"),

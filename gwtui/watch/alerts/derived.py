@@ -140,9 +140,11 @@ def _restricts(rules: Restrictions) -> bool:
 def _healthy(effect: ModelEffect) -> Decimal | None:
     """Healthy endpoints that remain; None where it cannot be told or is not the guardrail's doing.
 
-    Without traffic nobody knows whether an endpoint works. Where none that is blocked works either,
-    the guardrail takes nothing away.
+    Under a rule that could not be read nobody knows what remains, and without traffic whether an
+    endpoint works. Where none that is blocked works either, the guardrail takes nothing away.
     """
+    if effect.unreadable:
+        return None
     if effect.healthy:
         return Decimal(effect.healthy)
     if any(verdict(endpoint).word in _UNTOLD for endpoint in effect.remaining):

@@ -1,0 +1,50 @@
+"""Waiting until an app has nothing to do, by its event loop and not by the clock."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+_LOOK = 0.003
+"""Seconds between two looks. Other threads answer meanwhile, or are seen at work."""
+_AT_WORK = _LOOK / 5
+"""Seconds of processor time between two looks: with more, some thread is at work."""
+_SOON = 0.01
+"""A timer that is due in so many seconds is waited for: the next frame is one."""
+_TIMERS = 0.06
+"""Seconds after which timers are no longer waited for: some come again for ever."""
+
+
+async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
+    """As Textual's function of this name, which its pilot calls twice for each key.
+
+    That one goes by processor time alone, in steps of 20 ms; between two processes on one core, a
+    process that waits for its turn looks idle to it. Here nothing may be ready to run, no thread be
+    asked for anything and no timer due soon.
+    """
+    loop: Any = asyncio.get_running_loop()
+    begun = loop.time()
+    while True:
+        used = time.process_time()
+        await asyncio.sleep(_LOOK)
+        worked = time.process_time() - used > _AT_WORK
+        now = loop.time()
+        passed = now - begun
+        if passed >= max_sleep:
+            return
+        if worked or loop._ready or _in_threads(loop) or passed < min_sleep:
+            continue
+        if passed >= _TIMERS or not _due(loop, now + _SOON):
+            return
+
+
+def _due(loop: Any, moment: float) -> bool:
+    """Whether a timer is due before a moment of the loop's clock."""
+    return any(handle._when < moment and not handle._cancelled for handle in loop._scheduled)
+
+
+def _in_threads(loop: Any) -> bool:
+    """Whether something that was asked of a thread is not answered yet."""
+    executor = loop._default_executor
+    return executor is not None and executor._idle_semaphore._value < len(executor._threads)
