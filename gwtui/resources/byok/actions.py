@@ -19,6 +19,8 @@ ACTIONS = (
         "Replace the key of the selected credential in place; the old one is gone",
         "R",
     ),
-    switch_action("byok", "Leave the selected credential out of routing, or use it again"),
-    delete_action("byok", "Delete the selected credential and wipe its key"),
+    switch_action(
+        "byok", "Leave the selected or marked credentials out of routing, or let them in"
+    ),
+    delete_action("byok", "Delete the selected or marked credentials and wipe their keys"),
 )

@@ -13,7 +13,7 @@ from gwtui.crud.action import (
 ACTIONS = (
     create_action("keys", "New key", "Create an API key; its value is shown once"),
     edit_action("keys", "Change name, limit, reset, workspace of the selected key"),
-    switch_action("keys", "Refuse requests with the selected key, or allow them again"),
+    switch_action("keys", "Refuse requests with the selected or marked keys, or allow them again"),
     Action(
         "keys.guardrail",
         "Guardrail",
@@ -33,5 +33,5 @@ ACTIONS = (
         target=True,
         marked="all",
     ),
-    delete_action("keys", "Delete the selected key for good"),
+    delete_action("keys", "Delete the selected or marked keys for good"),
 )

@@ -9,7 +9,11 @@ RESOURCE = "workspaces"
 ACTIONS: tuple[Action, ...] = (
     create_action(RESOURCE, "New workspace", "Create a workspace"),
     edit_action(RESOURCE, "Change name, slug, defaults and logging of the selected workspace"),
-    delete_action(RESOURCE, "Delete the selected workspace with its budgets and guardrails"),
+    delete_action(
+        RESOURCE,
+        "Delete the selected workspace with its budgets and guardrails",
+        marked="refuse",
+    ),
     Action(
         "workspaces.members",
         "Members",

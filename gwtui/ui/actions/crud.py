@@ -19,6 +19,7 @@ from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes
 from gwtui.resources.choices import value_soon
+from gwtui.ui.actions import bulk
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.editing import Editing, not_read_again
 from gwtui.ui.actions.writing import (
@@ -152,6 +153,9 @@ async def change(name: str, context: ActionContext) -> None:
 
 async def toggle(context: ActionContext) -> None:
     """Disable an enabled one, enable a disabled one: as the row showed it at the key press."""
+    if context.marked:
+        await bulk.toggle(context)
+        return
     writes, one = written(context), selected(context)
     if one is None:
         return
@@ -177,6 +181,9 @@ async def toggle(context: ActionContext) -> None:
 
 async def delete(context: ActionContext) -> None:
     """Delete one after a confirmation that no single key gives."""
+    if context.marked:
+        await bulk.delete(context)
+        return
     writes = written(context)
     how, fresh = writes.delete, await read_selected(context)
     if fresh is None or how is None:

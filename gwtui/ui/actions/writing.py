@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.crud.form import Facts
@@ -25,9 +25,6 @@ from gwtui.ui.screens.ask import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.header import whose
 from gwtui.watch.feeds.workspaces import workspaces_feed
-
-if TYPE_CHECKING:
-    from gwtui.crud.executor import WriteExecutor
 
 T = TypeVar("T")
 
@@ -115,7 +112,7 @@ async def execute(context: ActionContext, confirmation: Confirmation[T]) -> Outc
     session = context.app.session
     if session is None:
         return _NO_CONNECTION
-    outcome = await _send(context, session.executor, confirmation)
+    outcome = await send_one(context, confirmation)
     if isinstance(outcome, Applied):
         session.executor.undo.add(confirmation.plan, outcome.value)
     return outcome
@@ -135,7 +132,7 @@ async def execute_all(
     values: list[Any] = []
     failure: Refused | Unknown | None = None
     for each in confirmation.each():
-        outcome = await _send(context, session.executor, each)
+        outcome = await send_one(context, each)
         if not isinstance(outcome, Applied):
             failure = outcome
             break
@@ -157,10 +154,12 @@ async def execute_all(
 _NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection now."))
 
 
-async def _send(
-    context: ActionContext, executor: WriteExecutor, confirmation: Confirmation[T]
-) -> Outcome[T]:
+async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Outcome[T]:
     """Send the plan's request; what could not be written down of it is told."""
+    session = context.app.session
+    if session is None:
+        return _NO_CONNECTION
+    executor = session.executor
     outcome = await executor.execute(confirmation)
     plan = confirmation.plan
     if isinstance(outcome, Unknown):

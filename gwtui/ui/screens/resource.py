@@ -155,7 +155,8 @@ class ResourceScreen(GatewayScreen):
         count = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
         parts.append(toned(f"{count} {_noun(self.declared, total)}"))
         if table.marked:
-            parts.append(toned(f"{len(table.marked)} marked", "accent"))
+            hidden = f" ({table.hidden_marks} hidden)" if table.hidden_marks else ""
+            parts.append(toned(f"{len(table.marked)} marked{hidden}", "accent"))
         parts.append(toned(f"by {_sorted_by(table, self.declared)}", "muted"))
         return parts
 
