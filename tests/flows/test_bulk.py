@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 
 from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
+from gwtui.embedded.faults import Switchboard
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
@@ -100,7 +101,11 @@ async def test_marks_hidden_by_the_filter_are_counted_and_acted_on(tmp_path: Pat
 async def test_what_was_refused_stays_on_the_screen_and_is_tried_again_when_wanted(
     tmp_path: Path,
 ) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
+    faults = Switchboard()
+    async with (
+        site(faults=faults) as place,
+        dashboard(place, tmp_path, size=(100, 30)) as (app, pilot),
+    ):
         table = listing(app).table
         rows = enabled_rows(app)[:2]
         for row in rows:
@@ -108,7 +113,7 @@ async def test_what_was_refused_stays_on_the_screen_and_is_tried_again_when_want
             await pilot.press("space")
         await pilot.press("x")
         await asked(pilot, app)
-        place.gateway.faults.arm("409:writes x1")
+        faults.arm("409:writes x1")
         await pilot.press("y")
         await until(pilot, lambda: "1 applied, 1 refused" in shown(app), "the results")
         assert isinstance(app.screen, ProgressScreen)

@@ -58,7 +58,8 @@ class ChangeCommand:
     and GatewayError. ``model`` has the fields that ``--set`` and ``--unset`` may name, ``fields``
     those of them that this verb changes (all of them when None). ``secret`` is a field whose value
     is read from stdin. ``makes`` says that something comes to exist: its identifier is printed.
-    ``force`` words what ``--force`` lets through; empty where there is nothing to force.
+    ``force`` words what ``--force`` lets through; empty where there is nothing to force. ``many``
+    is the list whose rows the operand "id" names, where it may name several of them.
     """
 
     name: str
@@ -72,6 +73,7 @@ class ChangeCommand:
     force: str = ""
     notes: tuple[str, ...] = field(default=())
     """What its help says besides, line by line."""
+    many: ResourceSpec[Any] | None = None
 
 
 class ChangeContext:
@@ -95,6 +97,13 @@ class ChangeContext:
     def dialect(self) -> Dialect:
         """The names that the gateway uses."""
         return self.session.connection.dialect
+
+    def named(self, identity: str) -> ChangeContext:
+        """The same change of one resource; what was read is read once for all."""
+        arguments = Namespace(**{**vars(self.arguments), "id": identity})
+        one = ChangeContext(self.session, arguments, self.given, self.now)
+        one.readings = self.readings
+        return one
 
     # What is named ------------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ def changes_of(
     """
     writes, verbs = spec.written, _Verbs(spec)
     operand = (Operand("id", writes.operand),) if writes.operand else ()
+    several = spec if writes.operand else None
     if writes.create is not None:
         yield ChangeCommand(
             "create",
@@ -48,16 +49,25 @@ def changes_of(
             how.request,
             how.fields or writes.fields.editable,
             secret=how.secret,
+            many=None if how.secret else several,
         )
     if writes.switch is not None:
         yield ChangeCommand(
-            "disable", writes.switch.disable_help, partial(verbs.switch, True), operand
+            "disable",
+            writes.switch.disable_help,
+            partial(verbs.switch, True),
+            operand,
+            many=several,
         )
         yield ChangeCommand(
-            "enable", writes.switch.enable_help, partial(verbs.switch, False), operand
+            "enable",
+            writes.switch.enable_help,
+            partial(verbs.switch, False),
+            operand,
+            many=several,
         )
     if writes.delete is not None:
-        yield ChangeCommand("delete", writes.delete.help, verbs.delete, operand)
+        yield ChangeCommand("delete", writes.delete.help, verbs.delete, operand, many=several)
 
 
 class _Verbs:
