@@ -46,8 +46,8 @@ def create_action(resource: str, title: str, help: str) -> Action:
 
 
 def edit_action(resource: str, help: str) -> Action:
-    """Change the fields of the selected one: ``e``."""
-    return on_selected(f"{resource}.edit", "Edit", help, "e")
+    """Change the fields of the selected one, or of all that are marked: ``e``."""
+    return replace(on_selected(f"{resource}.edit", "Edit", help, "e"), marked="all")
 
 
 def switch_action(resource: str, help: str) -> Action:

@@ -31,7 +31,7 @@ class Many:
         context: PlanContext,
     ) -> None:
         self._client = client
-        self._declared = declared
+        self.declared = declared
         self.known = known
         self._at = context
         self.any = next(iter(declared.values()))
@@ -92,7 +92,7 @@ class Many:
         return self._wish("edit", "Change", plan)
 
     async def _read(self, identity: str) -> tuple[Writes[Any], Any]:
-        writes = self._declared[identity]
+        writes = self.declared[identity]
         return writes, await writes.read(self._client, identity)
 
     def _wish(self, action: str, verb: str, plan: Any, after: str = "") -> Wish:

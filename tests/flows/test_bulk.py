@@ -13,6 +13,7 @@ from gwtui.embedded.faults import Switchboard
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.watch.feeds.keys import KeyRow
 from shell_kit import Site, dashboard, line, listing, notices, shown, site, until
@@ -136,3 +137,26 @@ async def test_every_way_to_mark(tmp_path: Path) -> None:
         assert list(table.marked) == rows
         await pilot.press("u", "end", "shift+up")
         assert list(table.marked) == rows[-2:]
+
+
+async def test_what_marked_keys_share_is_changed_together(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
+        table = listing(app).table
+        wanted = set(table.identities[:3])
+        names = {row.key.name for row in map(table.model._items.__getitem__, wanted)}
+        await pilot.press("home", "space", "down", "V", "e")
+        await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
+        assert isinstance(app.screen, FormScreen)
+        assert "name" not in app.screen.state.fields, "a name is each one's own"
+        app.screen.state.put("limit", "77")
+        await pilot.press("ctrl+s")
+        said = await asked(pilot, app)
+        assert "Change 3 keys?" in said
+        assert said.count("→ $77.00") == 3
+        await pilot.press("y")
+        await until(pilot, lambda: "3 keys changed. U undoes it" in notices(app), "the end")
+        await until(pilot, lambda: app.screen is listing(app), "the list")
+        async with place.connect() as connection, GatewayClient(connection) as client:
+            found = [await client.keys.get(identity) for identity in wanted]
+        assert {one.limit for one in found} == {77}
+        assert {one.name for one in found} == names

@@ -12,7 +12,7 @@ from gwtui.crud.action import (
 
 ACTIONS = (
     create_action("byok", "New credential", "Store a provider key of your own"),
-    edit_action("byok", "Change name, restrictions and role of the selected credential"),
+    edit_action("byok", "Change fields of the selected credential, or what the marked ones share"),
     on_selected(
         "byok.rotate",
         "Rotate",

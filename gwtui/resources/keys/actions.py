@@ -12,7 +12,9 @@ from gwtui.crud.action import (
 
 ACTIONS = (
     create_action("keys", "New key", "Create an API key; its value is shown once"),
-    edit_action("keys", "Change name, limit, reset, workspace of the selected key"),
+    edit_action(
+        "keys", "Change fields of the selected key; limit, reset, workspace of the marked ones"
+    ),
     switch_action("keys", "Refuse requests with the selected or marked keys, or allow them again"),
     Action(
         "keys.guardrail",

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from gwtui.contract.request import RequestModel
 from gwtui.crud.bulk import Bulk, BulkRun, Wish, plan_many
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.plan import Confirmation
-from gwtui.crud.text import count
+from gwtui.crud.form import FormField, FormSpec
+from gwtui.crud.plan import Applied, Confirmation, Outcome
+from gwtui.crud.text import Names, count
 from gwtui.crud.wishes import Many
+from gwtui.domain.diffs import same
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext
-from gwtui.ui.actions.writing import confirm, covered, refresh, say_done, send_one
+from gwtui.ui.actions.writing import (
+    confirm,
+    covered,
+    facts_for,
+    form_context,
+    refresh,
+    say_done,
+    send_one,
+)
+from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.in_doubt import route_to
 from gwtui.ui.screens.ask import NoticeScreen
@@ -54,26 +67,90 @@ async def delete(context: ActionContext) -> None:
         await carry_out(context, many.delete(), names, how.button, how.done)
 
 
+async def edit(context: ActionContext) -> None:
+    """Give the marked ones the same values: a form that begins with what they have in common.
+
+    A field in which they differ is unknown to the form: it stays as it is unless something is
+    typed. What one is called by is its own and not in the form.
+    """
+    declared = None if context.spec is None else context.spec.written
+    if declared is None or declared.update is None:
+        return
+    facts = await facts_for(context, declared.update.request)
+    many, names = _marked(context, facts.workspaces)
+    how = None if many is None else many.any.update
+    if many is None or how is None or covered(context):
+        return
+    known = [writes.fields.known(many.known[one]) for one, writes in many.declared.items()]
+    first = next(iter(many.known.values()))
+    form = shared_form(how.form(first, form_context(context)), known, {*declared.called, "slug"})
+    title = f"Edit {count(len(names), declared.noun)}: what stays empty differs, and stays as it is"
+
+    async def submit(request: RequestModel) -> Outcome[None] | None:
+        over = partial(carry_out, covering=context.app.screen)
+        sent = await over(context, many.change(request), names, "Change them", "changed")
+        return Applied(None) if sent else None
+
+    await context.app.push_screen_wait(FormScreen(replace(form, title=title), facts, submit))
+
+
+def shared_form(
+    form: FormSpec, known: Sequence[Mapping[str, Any]], own: Collection[str]
+) -> FormSpec:
+    """The form of one as that of many: without ``own`` fields, begun with what all of them share.
+
+    ``known`` are the fields of each, as far as the gateway gave them.
+    """
+    first, *others = known
+    common = {
+        name: value
+        for name, value in first.items()
+        if all(name in other and same(other[name], value) for other in others)
+    }
+    groups = [
+        replace(group, fields=tuple(one for one in group.fields if _is_shared(one, own)))
+        for group in form.groups
+    ]
+    fields = tuple(group for group in groups if group.fields)
+    initial = {name: value for name, value in common.items() if name not in own}
+    return replace(form, fields=fields, initial=initial)
+
+
+def _is_shared(field: FormField, own: Collection[str]) -> bool:
+    return field.name not in own and field.fixed is None
+
+
 async def carry_out(
-    context: ActionContext, wish: Wish, names: Mapping[str, str], button: str, done: str
-) -> None:
-    """Plan a wish for many, ask once, send one after the other, and say what became of each."""
+    context: ActionContext,
+    wish: Wish,
+    names: Mapping[str, str],
+    button: str,
+    done: str,
+    covering: object = None,
+) -> bool:
+    """Plan a wish for many, ask once, send one after the other, and say what became of each.
+
+    Returns whether it was agreed to. ``covering`` is the form that asks for it, if any.
+    """
     hidden = context.marks.hidden
     wanted = dict(names)
+    agreed = False
     while wanted:
         bulk = await plan_many(wish, wanted, hidden)
-        if covered(context):
-            return
+        if context.app.screen is not (covering or context.screen):
+            break
         if not bulk.parts:
             await _say_nothing_left(context, bulk)
-            return
+            break
         confirmation = await confirm(context, bulk.plan, button)
         if confirmation is None:
-            return
+            break
+        agreed = True
         run = await run_and_tell(context, bulk, confirmation, done)
         # What was refused was not applied: it is planned, shown and agreed to anew.
         wanted = {one.part.identity: one.part.name for one in run} if run else {}
         hidden = 0
+    return agreed
 
 
 async def run_and_tell(
@@ -116,7 +193,9 @@ def feeds_of(context: ActionContext) -> tuple[str, ...]:
     return () if spec is None or not spec.writes else spec.written.feeds
 
 
-def _marked(context: ActionContext) -> tuple[Many | None, Mapping[str, str]]:
+def _marked(
+    context: ActionContext, called: Names | None = None
+) -> tuple[Many | None, Mapping[str, str]]:
     """What was marked at the key press, and what each is called; None where nothing has an id."""
     spec, app = context.spec, context.app
     if spec is None:
@@ -137,6 +216,6 @@ def _marked(context: ActionContext) -> tuple[Many | None, Mapping[str, str]]:
         app.gateway,
         {identity: writes for identity, (writes, _) in of_id.items()},
         {identity: one for identity, (_, one) in of_id.items()},
-        PlanContext(app.clock.now(), {}, dialect),
+        PlanContext(app.clock.now(), called or {}, dialect),
     )
     return many, {identity: writes.name(one) for identity, (writes, one) in of_id.items()}

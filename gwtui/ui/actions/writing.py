@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
-from gwtui.crud.form import Facts
+from gwtui.contract.request import RequestModel
+from gwtui.crud.form import Facts, FormContext
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.text import sentence
 from gwtui.crud.undo import UNDO_TIME
@@ -55,6 +56,21 @@ async def workspace_facts(context: ActionContext) -> Facts:
         if space.id
     }
     return Facts(app.clock.now, app.local_zone, names, where=whose(app))
+
+
+async def facts_for(context: ActionContext, request: type[RequestModel]) -> Facts:
+    """What the form of a request must know: names of workspaces only where it may name one."""
+    if "workspace_id" in request.model_fields:
+        return await workspace_facts(context)
+    return plain_facts(context)
+
+
+def form_context(context: ActionContext) -> FormContext:
+    """What the forms of a resource are built from, now."""
+    app = context.app
+    return FormContext(
+        app.hub, app.gateway, app.connection.dialect, app.clock.now(), app.scope.workspace
+    )
 
 
 # Confirmation -------------------------------------------------------------------------------------
