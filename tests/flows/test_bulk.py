@@ -16,6 +16,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.watch.feeds.keys import KeyRow
+from journeys import JOURNEYS, desk
 from shell_kit import Site, dashboard, line, listing, notices, shown, site, until
 
 
@@ -160,3 +161,22 @@ async def test_what_marked_keys_share_is_changed_together(tmp_path: Path) -> Non
             found = [await client.keys.get(identity) for identity in wanted]
         assert {one.limit for one in found} == {77}
         assert {one.name for one in found} == names
+
+
+async def test_the_two_worst_keys_are_disabled_and_enabled_again_in_ten_keys(
+    tmp_path: Path,
+) -> None:
+    journey = JOURNEYS["disable the two worst and undo both"]
+    assert len(journey.tokens) <= 12
+    async with site() as place, desk(place, tmp_path, journey) as one:
+        table = listing(one.app).table
+        *keys, undo, yes = journey.tokens
+        await one.at_once(keys)
+        worst = set(table.identities[:2])
+        rows = [table.model._items[identity] for identity in worst]
+        assert all(row.key.limit_remaining < row.key.limit / 5 for row in rows)
+        assert await disabled(place, worst) == worst
+        await one.at_once([undo, yes])
+        assert not await disabled(place, worst)
+        events = [entry.event for entry in Journal(tmp_path / "journal.jsonl").entries()]
+        assert events == ["intent", "applied"] * 4
