@@ -20,7 +20,7 @@ class Many:
     """Resources of one kind as they were when something was wanted of them.
 
     ``declared`` is the declaration for each of them and ``known`` each as its list had it, both by
-    identity.
+    identity. ``barred`` says why nothing can be done with some of them.
     """
 
     def __init__(
@@ -29,11 +29,13 @@ class Many:
         declared: Mapping[str, Writes[Any]],
         known: Mapping[str, Any],
         context: PlanContext,
+        barred: Mapping[str, str] | None = None,
     ) -> None:
         self._client = client
         self.declared = declared
         self.known = known
         self._at = context
+        self._barred = barred or {}
         self.any = next(iter(declared.values()))
 
     def switch(self, disabled: bool) -> Wish:
@@ -92,6 +94,8 @@ class Many:
         return self._wish("edit", "Change", plan)
 
     async def _read(self, identity: str) -> tuple[Writes[Any], Any]:
+        if identity in self._barred:
+            raise LeftOutError(self._barred[identity])
         writes = self.declared[identity]
         return writes, await writes.read(self._client, identity)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -59,9 +59,12 @@ async def toggle(context: ActionContext) -> None:
         await carry_out(context, many.switch(wanted == _OFF), names, button, done)
 
 
-async def delete(context: ActionContext) -> None:
-    """Delete what is marked, after a confirmation that no single key gives."""
-    many, names = _marked(context)
+async def delete(context: ActionContext, barred: Callable[[Any], str] = lambda _row: "") -> None:
+    """Delete what is marked, after a confirmation that no single key gives.
+
+    ``barred`` says why a row of the list cannot be deleted; empty where it can.
+    """
+    many, names = _marked(context, barred=barred)
     if many is not None and many.any.delete is not None:
         how = many.any.delete
         await carry_out(context, many.delete(), names, how.button, how.done)
@@ -194,7 +197,9 @@ def feeds_of(context: ActionContext) -> tuple[str, ...]:
 
 
 def _marked(
-    context: ActionContext, called: Names | None = None
+    context: ActionContext,
+    called: Names | None = None,
+    barred: Callable[[Any], str] = lambda _row: "",
 ) -> tuple[Many | None, Mapping[str, str]]:
     """What was marked at the key press, and what each is called; None where nothing has an id."""
     spec, app = context.spec, context.app
@@ -217,5 +222,10 @@ def _marked(
         {identity: writes for identity, (writes, _) in of_id.items()},
         {identity: one for identity, (_, one) in of_id.items()},
         PlanContext(app.clock.now(), called or {}, dialect),
+        {
+            str(declared.identity(declared.of_row(row))): why
+            for row in context.chosen
+            if (why := barred(row))
+        },
     )
     return many, {identity: writes.name(one) for identity, (writes, one) in of_id.items()}

@@ -221,9 +221,11 @@ class ResourceScreen(GatewayScreen):
 
     @property
     def marked_rows(self) -> list[Any]:
-        """The marked rows in the order they were listed, filtered out or not."""
-        marked = set(self.table.marked)
-        return [row for row in self._rows or () if self.declared.identity(row) in marked]
+        """The marked rows in the order of the table, filtered out or not."""
+        places = {identity: place for place, identity in enumerate(self.table.marked)}
+        name = self.declared.identity
+        found = (row for row in self._rows or () if name(row) in places)
+        return sorted(found, key=lambda row: places[name(row)])
 
     @property
     def marks(self) -> Marks:

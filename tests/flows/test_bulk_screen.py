@@ -126,6 +126,34 @@ async def test_what_was_refused_stays_on_the_screen_and_is_tried_again_when_want
         await until(pilot, lambda: "1 key disabled. U undoes it" in notices(app), "the end")
 
 
+async def test_escape_stops_and_the_rest_is_sent_when_wanted(tmp_path: Path) -> None:
+    faults = Switchboard()
+    async with (
+        site(faults=faults) as place,
+        dashboard(place, tmp_path, size=(100, 30)) as (app, pilot),
+    ):
+        table = listing(app).table
+        wanted = {table.identities[row] for row in enabled_rows(app)[:3]}
+        for identity in wanted:
+            table.select(identity)
+            await pilot.press("space")
+        await pilot.press("x")
+        await asked(pilot, app)
+        faults.arm("latency=1.5:writes x1")
+        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, ProgressScreen), "the progress")
+        await until(pilot, lambda: "1 of 3 · Disable key" in shown(app), "the first on its way")
+        await until(pilot, lambda: not app._typed.pending, "keys that were not typed blindly")
+        await pilot.press("escape")
+        await until(pilot, lambda: "1 applied, 2 not sent · stopped" in shown(app), "the stop")
+        assert len(await disabled(place, wanted)) == 1
+        await pilot.press("c")
+        await until(pilot, lambda: "3 keys disabled. U undoes it" in notices(app), "the end")
+        assert await disabled(place, wanted) == wanted
+        entries = [entry.event for entry in Journal(tmp_path / "journal.jsonl").entries()]
+        assert entries == ["intent", "applied"] * 3, "each once"
+
+
 async def test_every_way_to_mark(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
         table = listing(app).table
