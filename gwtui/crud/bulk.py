@@ -137,7 +137,7 @@ def _shown(
     plan = bundle(
         title,
         [part.plan for part in parts],
-        action=wish.action,
+        action=parts[0].plan.action if parts else wish.action,
         resource=wish.resource,
         identity=None,
     )

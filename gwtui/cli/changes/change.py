@@ -33,7 +33,14 @@ _WORKSPACE = "workspace_id"
 
 
 class NothingToDoError(Exception):
-    """What is wanted is so already; the message says what. Nothing is sent, and that is fine."""
+    """What is wanted is so already; the message says what. Nothing is sent, and that is fine.
+
+    ``brief`` says it of one of several, beside its name.
+    """
+
+    def __init__(self, message: str, brief: str = "like this already") -> None:
+        super().__init__(message)
+        self.brief = brief
 
 
 @dataclass(frozen=True, slots=True)

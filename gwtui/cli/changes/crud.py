@@ -103,7 +103,8 @@ class _Verbs:
         writes, fresh = await self._named(context)
         if fresh.disabled is disabled:
             state = "disabled" if disabled else "enabled"
-            raise NothingToDoError(f"{writes.noun} {writes.name(fresh)} is {state} already")
+            already = f"{state} already"
+            raise NothingToDoError(f"{writes.noun} {writes.name(fresh)} is {already}", already)
         at = plan_context(context)
         around = await writes.around(context.gateway, fresh, at) if disabled else None
         return writes.plan_switch(fresh, disabled, at, around)

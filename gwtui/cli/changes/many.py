@@ -112,7 +112,7 @@ async def plan_chosen(change: ChangeCommand, context: ChangeContext, chosen: Cho
         try:
             return await change.plan(context.named(identity))
         except NothingToDoError as nothing:
-            raise LeftOutError(_why_already(nothing), already=True) from None
+            raise LeftOutError(nothing.brief, already=True) from None
         except CommandError as error:
             raise LeftOutError(str(error)) from None
 
@@ -126,12 +126,6 @@ async def plan_chosen(change: ChangeCommand, context: ChangeContext, chosen: Cho
     )
     names = {chosen.spec.identity(row): writes.name(writes.of_row(row)) for row in rows}
     return await plan_many(wish, names)
-
-
-def _why_already(nothing: NothingToDoError) -> str:
-    """Why nothing is sent for one; its name stands elsewhere."""
-    words = str(nothing)
-    return " ".join(words.split()[-2:]) if words.endswith("abled already") else words
 
 
 async def _rows(context: ChangeContext, chosen: Choice) -> Sequence[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from gwtui.contract.request import RequestModel
 from gwtui.crud.bulk import Bulk, BulkRun, Wish, plan_many
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormField, FormSpec
-from gwtui.crud.plan import Applied, Confirmation, Outcome
+from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.text import Names, count
 from gwtui.crud.wishes import Many
 from gwtui.domain.diffs import same
@@ -27,7 +27,7 @@ from gwtui.ui.actions.writing import (
     send_one,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.progress import ProgressScreen
+from gwtui.ui.forms.progress import Next, ProgressScreen
 from gwtui.ui.in_doubt import route_to
 from gwtui.ui.screens.ask import NoticeScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
@@ -44,9 +44,8 @@ async def toggle(context: ActionContext) -> None:
         return
     states = {one.disabled for one in many.known.values()}
     wanted: str | None = _ON if states == {True} else _OFF
-    if len(states) > 1:
-        noun = context.spec.singular if context.spec is not None else "row"
-        title = f"Some of the {count(len(names), noun)} are disabled, some are not. Which way?"
+    if states not in ({True}, {False}):
+        title = f"Not all of {count(len(names), many.any.noun)} are in the same state. Which way?"
         choices = [
             Choice(_OFF, "Disable all", "those that are disabled stay so"),
             Choice(_ON, "Enable all", "those that are enabled stay so"),
@@ -56,7 +55,9 @@ async def toggle(context: ActionContext) -> None:
         wanted = await context.app.push_screen_wait(ChooseScreen(title, choices, current=None))
     if wanted is not None:
         button, done = ("Disable", "disabled") if wanted == _OFF else ("Enable", "enabled")
-        await carry_out(context, many.switch(wanted == _OFF), names, button, done)
+        await _look(
+            context, await carry_out(context, many.switch(wanted == _OFF), names, button, done)
+        )
 
 
 async def delete(context: ActionContext, barred: Callable[[Any], str] = lambda _row: "") -> None:
@@ -67,7 +68,8 @@ async def delete(context: ActionContext, barred: Callable[[Any], str] = lambda _
     many, names = _marked(context, barred=barred)
     if many is not None and many.any.delete is not None:
         how = many.any.delete
-        await carry_out(context, many.delete(), names, how.button, how.done)
+        sent = await carry_out(context, many.delete(), names, how.button, how.done)
+        await _look(context, sent)
 
 
 async def edit(context: ActionContext) -> None:
@@ -89,12 +91,14 @@ async def edit(context: ActionContext) -> None:
     form = shared_form(how.form(first, form_context(context)), known, {*declared.called, "slug"})
     title = f"Edit {count(len(names), declared.noun)}: what stays empty differs, and stays as it is"
 
-    async def submit(request: RequestModel) -> Outcome[None] | None:
+    async def submit(request: RequestModel) -> Outcome[Sent] | None:
         over = partial(carry_out, covering=context.app.screen)
         sent = await over(context, many.change(request), names, "Change them", "changed")
-        return Applied(None) if sent else None
+        return None if sent is None else Applied(sent)
 
-    await context.app.push_screen_wait(FormScreen(replace(form, title=title), facts, submit))
+    filled: FormScreen[Sent] = FormScreen(replace(form, title=title), facts, submit)
+    outcome = await context.app.push_screen_wait(filled)
+    await _look(context, outcome.value if isinstance(outcome, Applied) else None)
 
 
 def shared_form(
@@ -123,6 +127,18 @@ def _is_shared(field: FormField, own: Collection[str]) -> bool:
     return field.name not in own and field.fixed is None
 
 
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What was agreed to went out; ``route`` leads to a lost answer that the person looks into."""
+
+    route: str = ""
+
+
+async def _look(context: ActionContext, sent: Sent | None) -> None:
+    if sent is not None and sent.route:
+        await context.app.open_route(sent.route)
+
+
 async def carry_out(
     context: ActionContext,
     wish: Wish,
@@ -130,14 +146,14 @@ async def carry_out(
     button: str,
     done: str,
     covering: object = None,
-) -> bool:
+) -> Sent | None:
     """Plan a wish for many, ask once, send one after the other, and say what became of each.
 
-    Returns whether it was agreed to. ``covering`` is the form that asks for it, if any.
+    None when it was not agreed to. ``covering`` is the form that asks for it, if any.
     """
     hidden = context.marks.hidden
     wanted = dict(names)
-    agreed = False
+    sent: Sent | None = None
     while wanted:
         bulk = await plan_many(wish, wanted, hidden)
         if context.app.screen is not (covering or context.screen):
@@ -148,24 +164,26 @@ async def carry_out(
         confirmation = await confirm(context, bulk.plan, button)
         if confirmation is None:
             break
-        agreed = True
-        run = await run_and_tell(context, bulk, confirmation, done)
+        run = BulkRun(bulk, confirmation, partial(send_one, context))
+        answer = await _send_and_tell(context, run, done)
+        lost = run.lost if answer == "look" else None
+        sent = Sent("" if lost is None else route_to(lost.part.plan.id))
         # What was refused was not applied: it is planned, shown and agreed to anew.
-        wanted = {one.part.identity: one.part.name for one in run} if run else {}
+        again = run.having("refused") if answer == "retry" else []
+        wanted = {one.part.identity: one.part.name for one in again}
         hidden = 0
-    return agreed
+    return sent
 
 
-async def run_and_tell(
-    context: ActionContext, bulk: Bulk, confirmation: Confirmation[Any], done: str
-) -> Sequence[Any]:
-    """Send what was agreed to; the refused ones that the person wants to try again."""
-    app = context.app
-    run = BulkRun(bulk, confirmation, partial(send_one, context))
-    answer = await _send(context, run)
+async def _send_and_tell(context: ActionContext, run: BulkRun, done: str) -> Next:
+    """Send what was agreed to and say what became of it; what the person wants next."""
+    session, bulk = context.app.session, run.bulk
+    answer: Next = "resume"
     while answer == "resume":
-        answer = await _send(context, run)
-    app.executor.undo.add_many(bulk.plan, run.carried_out)
+        screen = ProgressScreen(run, whose(context.app))
+        answer = await context.app.push_screen_wait(screen)
+    if session is not None:
+        session.executor.undo.add_many(bulk.plan, run.carried_out)
     if isinstance(context.screen, ResourceScreen):
         context.screen.table.unmark(part.identity for part, _ in run.carried_out)
     said = f"{count(len(run.carried_out), bulk.wish.noun)} {done}"
@@ -174,13 +192,7 @@ async def run_and_tell(
     elif run.carried_out:
         say_done(context, f"{said}; {run.summary()}")
     await refresh(context, *feeds_of(context))
-    if answer == "look" and run.lost is not None:
-        await app.open_route(route_to(run.lost.part.plan.id))
-    return run.having("refused") if answer == "retry" else ()
-
-
-async def _send(context: ActionContext, run: BulkRun) -> str:
-    return await context.app.push_screen_wait(ProgressScreen(run, whose(context.app)))
+    return answer
 
 
 async def _say_nothing_left(context: ActionContext, bulk: Bulk) -> None:

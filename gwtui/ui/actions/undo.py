@@ -92,13 +92,14 @@ def _requests(plan: Plan[Any]) -> list[tuple[Any, ...]]:
 async def _undo_many(context: ActionContext, done: Done, confirmation: Confirmation[Any]) -> None:
     """Take many changes back one by one; those that were not can be taken back later."""
     app = context.app
-    bulk = app.executor.undo.bulk(app.gateway, done, confirmation.plan)
+    changes = app.executor.undo
+    bulk = changes.bulk(app.gateway, done, confirmation.plan)
     run = BulkRun(bulk, confirmation, partial(send_one, context))
     where = whose(app)
     answer = await app.push_screen_wait(ProgressScreen(run, where, retry=False))
     while answer == "resume":
         answer = await app.push_screen_wait(ProgressScreen(run, where, retry=False))
-    app.executor.undo.undone(done, [part.plan.undoes or "" for part, _ in run.carried_out])
+    changes.undone(done, [part.plan.undoes or "" for part, _ in run.carried_out])
     app.say(f"Undone: {done.title}" if run.complete else f"{done.title}, undo: {run.summary()}")
     await refresh(context, _EVERYTHING)
     if answer == "look" and run.lost is not None:

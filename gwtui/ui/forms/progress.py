@@ -53,6 +53,17 @@ class ProgressScreen(LongDialog[Next]):
         self._where = where
         self._over = False
 
+    @property
+    def unsaved(self) -> bool:
+        """Whether leaving the program now would leave something unsent."""
+        return not self._over
+
+    @property
+    def loss(self) -> str:
+        """What would not be sent."""
+        left = len(self._run.having("not sent"))
+        return f"{left} of {len(self._run.results)} requests are not sent yet."
+
     def compose(self) -> ComposeResult:
         """Title, how far it is, a line for each, what can be done."""
         with Vertical(id="progress", classes="dialog"):
