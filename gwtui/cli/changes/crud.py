@@ -51,6 +51,17 @@ def changes_of(
             secret=how.secret,
             many=None if how.secret else several,
         )
+    yield from _switches(writes, verbs, operand, several)
+    if writes.delete is not None:
+        yield ChangeCommand("delete", writes.delete.help, verbs.delete, operand, many=several)
+
+
+def _switches(
+    writes: Writes[Any],
+    verbs: _Verbs,
+    operand: tuple[Operand, ...],
+    several: ResourceSpec[Any] | None,
+) -> Iterator[ChangeCommand]:
     if writes.switch is not None:
         yield ChangeCommand(
             "disable",
@@ -66,8 +77,6 @@ def changes_of(
             operand,
             many=several,
         )
-    if writes.delete is not None:
-        yield ChangeCommand("delete", writes.delete.help, verbs.delete, operand, many=several)
 
 
 class _Verbs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
@@ -15,8 +15,9 @@ from textual.timer import Timer
 from gwtui.crud.resource import Facets
 from gwtui.ui.widgets.table import messages
 from gwtui.ui.widgets.table import messages as keys
+from gwtui.ui.widgets.table.marking import MarkingView
 from gwtui.ui.widgets.table.model import Lost, Prepared, TableModel
-from gwtui.ui.widgets.table.view import HEADER, TableView
+from gwtui.ui.widgets.table.view import HEADER
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
@@ -40,7 +41,7 @@ class TableSnapshot(Generic[T]):
     top: int
 
 
-class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=False):
+class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings=False):
     """A list of any length, drawn from its declared columns.
 
     The cursor, the marks and the scroll position belong to identities: new data, another order or
@@ -68,10 +69,8 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         id: str | None = None,
     ) -> None:
         super().__init__(TableModel(columns, identity, now, facets or {}), id=id)
-        self._can_mark = can_mark
+        self.can_mark = can_mark
         self._page = 0
-        self._range_start: str | None = None
-        """The row that was marked last: where a range begins."""
         self._resume_at: int | None = None
         """The first row in view of a table that was restored, until there is room to scroll."""
         self._counts = (0, 0, 0, 0)
@@ -104,16 +103,6 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
     def total_count(self) -> int:
         """Rows there are."""
         return self.model.total
-
-    @property
-    def marked(self) -> tuple[str, ...]:
-        """Identities of the marked rows in the present order, hidden ones included."""
-        return self.model.marked
-
-    @property
-    def hidden_marks(self) -> int:
-        """How many marked rows the filter does not show."""
-        return sum(self.model.index_of(identity) is None for identity in self.model.marks)
 
     @property
     def hidden_columns(self) -> tuple[str, ...]:
@@ -196,12 +185,6 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         if self.model.filtering:
             self._work_later()
 
-    def clear_marks(self) -> None:
-        """Take every mark away, those of hidden rows included."""
-        self.model.marks.clear()
-        self._range_start = None
-        self._moved()
-
     # Keys -------------------------------------------------------------------------------------
 
     def action_cursor_up(self) -> None:
@@ -235,53 +218,6 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
     def action_columns_right(self) -> None:
         """Show the columns that found no room."""
         self._turn(1)
-
-    def action_toggle_mark(self) -> None:
-        """Mark the selected row or take its mark away, and go on to the next."""
-        if self._can_mark and (identity := self.selected_identity) is not None:
-            self.model.toggle_mark(identity)
-            self._range_start = identity
-            self._step(1)
-
-    def action_mark_down(self) -> None:
-        """Mark the selected row and the one below, and go there."""
-        self._mark_on(1)
-
-    def action_mark_up(self) -> None:
-        """Mark the selected row and the one above, and go there."""
-        self._mark_on(-1)
-
-    def _mark_on(self, step: int) -> None:
-        before = self.selected_identity
-        if self._can_mark and before is not None:
-            self._step(step)
-            self._range_start = before if self._range_start is None else self._range_start
-            self.model.mark_range(before, self.selected_identity or before)
-            self._moved()
-
-    def mark_range(self) -> None:
-        """Mark the rows from the one that was marked last to the selected one."""
-        if self._can_mark and (identity := self.selected_identity) is not None:
-            self.model.mark_range(self._range_start, identity)
-            self._range_start = identity
-            self._moved()
-
-    def mark_visible(self) -> None:
-        """Mark every row that the filter lets through."""
-        if self._can_mark:
-            self.model.mark_visible()
-            self._moved()
-
-    def invert_marks(self) -> None:
-        """Mark the visible rows that are not marked, and take the marks of the others away."""
-        if self._can_mark:
-            self.model.invert_marks()
-            self._moved()
-
-    def unmark(self, identities: Iterable[str]) -> None:
-        """Take the marks of these rows away."""
-        self.model.marks.difference_update(identities)
-        self._moved()
 
     def action_open(self) -> None:
         """Open the selected row."""
