@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 APP = "app"
@@ -48,18 +48,18 @@ def create_action(resource: str, title: str, help: str) -> Action:
 
 
 def edit_action(resource: str, help: str) -> Action:
-    """Change the fields of the selected one: ``e``."""
-    return on_selected(f"{resource}.edit", "Edit", help, "e")
+    """Change the fields of the selected one, or of all that are marked: ``e``."""
+    return replace(on_selected(f"{resource}.edit", "Edit", help, "e"), marked="all")
 
 
 def switch_action(resource: str, help: str) -> Action:
-    """Disable or enable the selected one: ``x``."""
-    return on_selected(f"{resource}.toggle", "On/off", help, "x")
+    """Disable or enable the selected one, or all that are marked: ``x``."""
+    return replace(on_selected(f"{resource}.toggle", "On/off", help, "x"), marked="all")
 
 
-def delete_action(resource: str, help: str) -> Action:
-    """Delete the selected one: ``D`` or the delete key."""
-    return on_selected(f"{resource}.delete", "Delete", help, "D", "delete")
+def delete_action(resource: str, help: str, *, marked: OnMarked = "all") -> Action:
+    """Delete the selected one, or all that are marked: ``D`` or the delete key."""
+    return replace(on_selected(f"{resource}.delete", "Delete", help, "D", "delete"), marked=marked)
 
 
 def on_selected(id: str, title: str, help: str, *keys: str) -> Action:

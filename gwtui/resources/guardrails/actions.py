@@ -85,11 +85,12 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "guardrails.delete",
         "Delete",
-        "Delete the selected guardrail for good",
+        "Delete the selected or marked guardrails for good",
         RESOURCE,
         ("D", "delete"),
         mutates=True,
         target=True,
+        marked="all",
         footer=True,
     ),
 )

@@ -14,8 +14,12 @@ RESOURCE = "workspaces"
 
 ACTIONS: tuple[Action, ...] = (
     create_action(RESOURCE, "New workspace", "Create a workspace"),
-    edit_action(RESOURCE, "Change name, slug, defaults and logging of the selected workspace"),
-    delete_action(RESOURCE, "Delete the selected workspace with its budgets and guardrails"),
+    edit_action(RESOURCE, "Change fields of the selected workspace, or what the marked ones share"),
+    delete_action(
+        RESOURCE,
+        "Delete the selected workspace with its budgets and guardrails",
+        marked="refuse",
+    ),
     try_action(RESOURCE, "Send a request as one of the selected workspace's keys"),
     Action(
         "workspaces.members",

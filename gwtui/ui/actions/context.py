@@ -234,13 +234,15 @@ class ActionContext(Generic[T]):
     screen: DashboardScreen
     """The screen that was shown, beneath any modal."""
     marks: Marks = Marks()
-    """What was marked then."""
+    """How much was marked then."""
+    marked: Sequence[T] = ()
+    """The rows that were marked then: no refresh, sort or filter changes what is acted on."""
 
     @property
     def chosen(self) -> Sequence[T]:
         """The marked rows of a list, else the one that was selected."""
         selected = () if self.target is None else (self.target,)
-        return self.screen.marked_rows or selected
+        return self.marked or selected
 
     def tell_removed(self, *others: str | None) -> None:
         """What was chosen is removed by this program, ``others`` too: its list need not say so."""

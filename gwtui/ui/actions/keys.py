@@ -19,7 +19,7 @@ from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import WRITES, plan_sealed_create
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.crud import form_context, plan_context
+from gwtui.ui.actions.crud import plan_context
 from gwtui.ui.actions.recovery import show_route
 from gwtui.ui.actions.sealed_keys import wipe
 from gwtui.ui.actions.tries import try_made
@@ -27,6 +27,7 @@ from gwtui.ui.actions.writing import (
     confirm,
     covered,
     execute,
+    form_context,
     refresh,
     select,
     submitted,
