@@ -34,9 +34,8 @@ from gwtui.resources.tries.form import IN_FORM
 from gwtui.resources.tries.keys import KeySource, key_sources
 from gwtui.resources.tries.plan import cap_problem, models_of, try_plan
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
-from gwtui.ui.actions.crud import form_context
 from gwtui.ui.actions.tries import MOVED, chosen_key
-from gwtui.ui.actions.writing import covered, plain_facts, refresh
+from gwtui.ui.actions.writing import covered, form_context, plain_facts, refresh
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.guardrail_samples import SampleRun, SamplesScreen

@@ -23,8 +23,7 @@ from gwtui.resources.tries.form import IN_FORM, TriedKey, TryForm, try_form
 from gwtui.resources.tries.keys import KeySource, begin_with, key_sources, made_sources
 from gwtui.resources.tries.plan import cap_problem, models_of, try_plan
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
-from gwtui.ui.actions.crud import form_context
-from gwtui.ui.actions.writing import covered, plain_facts, refresh
+from gwtui.ui.actions.writing import covered, form_context, plain_facts, refresh
 from gwtui.ui.screens.try_answer import AnswerScreen, Trial
 from gwtui.ui.screens.try_request import TryScreen
 from gwtui.watch.feeds.byok import ByokRow
