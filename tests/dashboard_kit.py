@@ -35,13 +35,15 @@ class Demo:
     """One embedded gateway for one test, reached over its own socket.
 
     ``fault`` decides what becomes of each request: "" answers it, "silent" never does, a status
-    refuses it. ``passed`` is how far the clock was moved by hand.
+    refuses it. ``write_faults`` are those of the next requests that change something. ``passed`` is
+    how far the clock was moved by hand.
     """
 
     content: Any = "simulated"
     read_only: bool = False
     management: bool = True
     fault: str = ""
+    write_faults: list[str] = field(default_factory=list)
     passed: timedelta = timedelta()
     unreachable: bool = False
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="gw-")))
@@ -60,16 +62,19 @@ class Demo:
 
     async def answer(self, scope: Any, receive: Any, send: Any) -> None:
         """The gateway, or its failure."""
-        if scope["type"] != "http" or not self.fault:
+        fault = self.fault
+        if scope["type"] == "http" and scope["method"] != "GET" and self.write_faults:
+            fault = self.write_faults.pop(0)
+        if scope["type"] != "http" or not fault:
             await self.gateway.asgi(scope, receive, send)
-        elif self.fault == "silent":
+        elif fault == "silent":
             await asyncio.Event().wait()
         else:
             body = b'{"error": {"code": %s, "message": "The service is down for maintenance"}}'
             headers = [(b"content-type", b"application/json"), (b"x-request-id", b"req-1")]
-            status = {"type": "http.response.start", "status": int(self.fault)}
+            status = {"type": "http.response.start", "status": int(fault)}
             await send({**status, "headers": headers})
-            await send({"type": "http.response.body", "body": body % self.fault.encode()})
+            await send({"type": "http.response.body", "body": body % fault.encode()})
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[Connection]:
@@ -117,7 +122,7 @@ async def settled(pilot: Pilot[Any]) -> None:
     assert isinstance(app, GwtuiApp)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        await pilot.pause(0.01)
+        await pilot.pause(0.02)
         if not _busy(app):
             await pilot.pause()
             await pilot.pause()
@@ -131,6 +136,9 @@ def _busy(app: GwtuiApp) -> bool:
         return True
     if app.session is None:
         return app.link.error is None
+    # The detail pane follows a moment after the cursor.
+    if getattr(app.navigation.screen, "_resting", None) is not None:
+        return True
     now = app.clock.now()
     return any(
         feed.watched and (feed.state.refreshing or feed.state.phase(now) == "loading")

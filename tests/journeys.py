@@ -93,6 +93,7 @@ JOURNEYS = {
     "two new keys": Journey(f"none<ctrl+s>{DONE}ntwo<tab>2<ctrl+s>{DONE}"),
     "edit a key": Journey("/airflow-prod<enter>e <ctrl+u>moved<tab><ctrl+u>7<ctrl+s>y"),
     "disable and undo": Journey("jjxyUy"),
+    "disable the two worst and undo both": Journey(">>Sg  xyUy"),
     "edit and undo": Journey("je<tab><ctrl+u>11<ctrl+s>yU<enter>"),
     "filter and open": Journey("/ci<enter>jd"),
     "filter, clear, filter": Journey("/zzz<escape>/state:disabled<enter>j"),
@@ -124,6 +125,11 @@ JOURNEYS = {
     "price": Journey("jp<ctrl+u>1000<tab><ctrl+u>20<escape>", start="models"),
     "tabs before their rows": Journey("5jj4j3jjj"),
     "replay": Journey("@3h ago<enter>,,>L@2h ago<enter>m", start="board", data=True),
+    "a request with a key of nobody": Journey(
+        "jTtwo words<pagedown><paste:gw-v1-of-nobody-0123456789abcdef><ctrl+s>", start="models"
+    ),
+    "a request without a key": Journey("Thi<pagedown><pagedown>9<ctrl+s>x", start="models"),
+    "a sample": Journey("pnmine<tab>hello<tab>f", start="guardrails"),
     "board": Journey("++-mzsp", start="board", data=True),
     "clicks between keys": Journey("j<click:4,6>nclicked<tab>5"),
 }

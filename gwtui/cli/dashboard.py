@@ -7,24 +7,38 @@ import logging
 import os
 import platform
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pydantic import SecretStr
 
 from gwtui import __version__
 from gwtui.cli import exits
 from gwtui.cli.faults import list_faults, wants_list
 from gwtui.cli.output import narrate
 from gwtui.cli.process import keep_report
-from gwtui.cli.target import Connect, NoTargetError, reach
+from gwtui.cli.target import Connect, NoTargetError, find_probing, reach
 from gwtui.domain.suggestions import among
+from gwtui.local.tokens import TRY_KEY_VARIABLE, take_token
 
 if TYPE_CHECKING:
     from gwtui.local.paths import Paths
+    from gwtui.local.probe_key import Probing
+    from gwtui.resources.session import TryMemory
 
 _log = logging.getLogger(__name__)
 
 _DEFAULT_ROUTE = "keys"
 _TEXTUAL_VARIABLES = ("TEXTUAL", "TEXTUAL_LOG", "TEXTUAL_DEBUG")
 """They make Textual write every key that is pressed, and every text that is pasted, somewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Money:
+    """What costs money: requests that a person tries, and probes."""
+
+    tries: TryMemory
+    probing: Probing | None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,24 +56,40 @@ def run(arguments: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return _usage("the dashboard needs a terminal on stdin and stdout")
     paths = Paths.of_user()
+    tries = _tries(arguments)  # before any program is started that would inherit its key
     try:
+        probing = find_probing(arguments, paths)
         connect = reach(arguments, paths, may_ask=True)
     except NoTargetError as error:
         return _usage(str(error), error.code)
-    return _show(connect, route, arguments, paths)
+    return _show(connect, route, arguments, paths, _Money(tries, probing))
 
 
 def run_board(arguments: argparse.Namespace) -> int:
     """Run the dashboard on its board; nothing that changes anything can be sent."""
-    given = {"route": "board", "read_only": True, "fresh": False, "fault": []}
+    given = {
+        "route": "board",
+        "read_only": True,
+        "allow_tries": arguments.allow_tries,
+        "fresh": False,
+        "fault": [],
+    }
     return run(argparse.Namespace(**{**vars(arguments), **given}))
 
 
-def _show(connect: Connect, route: str, arguments: argparse.Namespace, paths: Paths) -> int:
+def _show(
+    connect: Connect, route: str, arguments: argparse.Namespace, paths: Paths, money: _Money
+) -> int:
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 
     app = GwtuiApp(
-        connect, start=route, theme=arguments.theme, data=paths.data, config=paths.config
+        connect,
+        start=route,
+        theme=arguments.theme,
+        data=paths.data,
+        config=paths.config,
+        tries=money.tries,
+        probing=money.probing,
     )
     app.garbage.begin()
     _log.info("begins: gwtui %s, Python %s", __version__, platform.python_version())
@@ -73,6 +103,14 @@ def _show(connect: Connect, route: str, arguments: argparse.Namespace, paths: Pa
             keep_report(app.crash)
     app.shutdown.finish()
     return status
+
+
+def _tries(arguments: argparse.Namespace) -> TryMemory:
+    """What requests to models are tried with: the key is taken out of the environment."""
+    from gwtui.resources.session import TryMemory  # noqa: PLC0415 - needed from here
+
+    key = take_token(os.environ, TRY_KEY_VARIABLE)
+    return TryMemory(arguments.allow_tries, SecretStr(key) if key else None)
 
 
 def _usage(message: str, code: int = exits.USAGE) -> int:

@@ -10,7 +10,8 @@ USAGE = 2
 IN_USE = 3
 """Another process holds what is needed: a database, a port."""
 INCOMPLETE = 4
-"""What could be read was printed, but it is not all there is; stderr says what is missing."""
+"""A part of it was done: not all there is could be read, or some of several changes were not
+applied; stderr says what is missing."""
 UNKNOWN = 5
 """A change was sent and its answer was lost: it may have happened or not. Of a try: be billed."""
 BLOCKED = 6

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING
 from gwtui.cli import exits
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.running import run_async
-from gwtui.cli.target import Connect, add_demo_option, reach
+from gwtui.cli.target import Connect, add_demo_option, add_probe_options, reach, wanted_probing
+from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.paths import Paths
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
+
+    from gwtui.local.probe_key import Probing
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _FIRST = 30.0
@@ -60,21 +63,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="on stdout: OpenMetrics instead of the text format",
     )
+    add_probe_options(parser)
     add_demo_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the metrics, write them, or serve them; returns an exit code."""
+    paths = Paths.of_user()
     try:
-        connect = reach(arguments, Paths.of_user(), may_ask=False)
+        probing = wanted_probing(arguments, paths)
+        connect = reach(arguments, paths, may_ask=False)
     except exits.CommandError as error:
         narrate(str(error))
         return error.code
-    return run_async(lambda: _export(arguments, connect))
+    return run_async(lambda: _export(arguments, connect, paths, probing))
 
 
-async def _export(arguments: argparse.Namespace, connect: Connect) -> int:
-    async with _registry(arguments, connect) as registry:
+async def _export(
+    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: Probing | None
+) -> int:
+    async with _registry(arguments, connect, paths, probing) as registry:
         if arguments.listen:
             return await _serve(registry, *arguments.listen)
         if arguments.textfile:
@@ -88,12 +96,15 @@ async def _export(arguments: argparse.Namespace, connect: Connect) -> int:
 
 @asynccontextmanager
 async def _registry(
-    arguments: argparse.Namespace, connect: Connect
+    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: Probing | None
 ) -> AsyncIterator[CollectorRegistry]:
     """The readings, the first ones made, as something to collect from."""
+    from gwtui.cli.probed import recorded_probes  # noqa: PLC0415
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
+    from gwtui.watch.history.file import history_path  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
     from gwtui.watch.metrics.exposition import registry_of  # noqa: PLC0415
+    from gwtui.watch.metrics.probes import with_probes  # noqa: PLC0415
     from gwtui.watch.metrics.readings import Readings  # noqa: PLC0415
 
     async with connect() as connection, GatewayClient(connection) as gateway:
@@ -106,7 +117,9 @@ async def _registry(
                     await readings.settled()
             except TimeoutError:
                 narrate("some readings take long: their figures come later")
-            yield registry_of(readings.picture)
+            path = history_path(paths.data, connection.label, connection.base_url)
+            async with recorded_probes(hub, connection, paths, probing):
+                yield registry_of(lambda: with_probes(readings.picture(), path, SYSTEM_CLOCK.now()))
         finally:
             readings.close()
             await hub.close()

@@ -133,6 +133,11 @@ def _dashboard_parser() -> SuggestingParser:
     add_fault_option(demo, only="with --demo: ")
     add_display_options(parser)
     add_connection_options(parser)
+    parser.add_argument(
+        "--allow-tries",
+        action="store_true",
+        help="requests to models may be tried although nothing is changed; they cost money",
+    )
     return parser
 
 

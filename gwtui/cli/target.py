@@ -16,13 +16,14 @@ from gwtui.client.connection import Connection
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import FILE_NAME, Profile, ProfileError, load_profiles, resolve
-from gwtui.local.tokens import TokenError, find_token, take_token
+from gwtui.local.tokens import PROBE_KEY_VARIABLE, TokenError, find_token, take_token
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.embedded.demo import DemoSite
     from gwtui.embedded.faults import Switchboard
     from gwtui.local.paths import Paths
+    from gwtui.local.probe_key import Probing
 
 
 Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
@@ -37,6 +38,19 @@ def add_demo_option(parser: argparse._ActionsContainer) -> None:
     """``--demo``: the embedded gateway instead of a real one."""
     parser.add_argument(
         "--demo", action="store_true", help="use a private embedded gateway, offline"
+    )
+
+
+def add_probe_options(parser: argparse._ActionsContainer) -> None:
+    """``--probe`` and what allows it while read-only."""
+    parser.add_argument(
+        "--probe",
+        action="store_true",
+        help="record what is read, and probe the watched endpoints as the profile says: it costs "
+        "money",
+    )
+    parser.add_argument(
+        "--allow-tries", action="store_true", help="probe, and try requests, although read-only"
     )
 
 
@@ -198,6 +212,35 @@ def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:
         )
     except ProfileError as error:
         raise NoTargetError(str(error), exits.USAGE) from None
+
+
+def find_probing(arguments: argparse.Namespace, paths: Paths) -> Probing | None:
+    """What the profile wants of probes; None where it wants none. Raises NoTargetError.
+
+    Their key is taken out of the environment in any case.
+    """
+    profile = None if arguments.demo else find_profile(arguments, paths)
+    if profile is None or profile.probe is None:
+        take_token(os.environ, PROBE_KEY_VARIABLE)
+        return None
+    from gwtui.local.probe_key import Probing  # noqa: PLC0415 - only where it is wanted
+
+    return Probing.of(profile, allow_tries=getattr(arguments, "allow_tries", False))
+
+
+def wanted_probing(arguments: argparse.Namespace, paths: Paths) -> Probing | None:
+    """What ``--probe`` means; None without it.
+
+    Raises NoTargetError where the profile says nothing of probes.
+    """
+    probing = find_probing(arguments, paths)
+    if not arguments.probe:
+        return None
+    if probing is None:
+        raise NoTargetError(
+            "--probe needs a profile with a probe table: see docs/watch.md", exits.USAGE
+        )
+    return probing
 
 
 def _connection(profile: Profile, *, may_ask: bool) -> Connection:

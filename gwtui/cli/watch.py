@@ -7,12 +7,18 @@ import sys
 
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.parsing import add_display_options
-from gwtui.cli.target import add_demo_option, reach
+from gwtui.cli.target import add_demo_option, add_probe_options, reach, wanted_probing
 
 _NEAREST = 5
 _LONGEST = 86_400
 _INTERVAL = 60
-_OF_LINES = (("model", None), ("nearest", _NEAREST), ("interval", _INTERVAL), ("count", 0))
+_OF_LINES = (
+    ("model", None),
+    ("nearest", _NEAREST),
+    ("interval", _INTERVAL),
+    ("count", 0),
+    ("probe", False),
+)
 """What has no meaning for the board, and its default."""
 
 
@@ -45,6 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--count", type=_count, default=0, metavar="N", help="end after so many readings of each"
     )
+    add_probe_options(parser)
     add_demo_option(parser)
     add_display_options(parser)
 
@@ -58,8 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
     from gwtui.local.paths import Paths  # noqa: PLC0415
 
     paths = Paths.of_user()
+    probing = wanted_probing(arguments, paths)
     connect = reach(arguments, paths, may_ask=sys.stdin.isatty())
-    return run_async(lambda: watch_readings(connect, paths, arguments))
+    return run_async(lambda: watch_readings(connect, paths, arguments, probing))
 
 
 def _board(arguments: argparse.Namespace) -> int:

@@ -11,15 +11,20 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
+from pydantic import JsonValue
+
 from gwtui.cli import exits
 from gwtui.cli.output import narrate, print_ndjson
+from gwtui.cli.probed import recorded_probes
 from gwtui.cli.recorded import RecordedHistory
 from gwtui.cli.running import hub_over
 from gwtui.cli.target import Connect
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import limit_used_share
 from gwtui.contract.scalars import timestamp_text
+from gwtui.domain.probing import ProbeTarget
 from gwtui.local.paths import Paths
+from gwtui.local.probe_key import Probing
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import endpoints_feed
@@ -40,15 +45,27 @@ _ENDINGS = {signal.SIGINT: exits.INTERRUPTED, signal.SIGTERM: exits.TERMINATED}
 Values = Mapping[str, Decimal | None]
 
 
-async def watch_readings(connect: Connect, paths: Paths, arguments: argparse.Namespace) -> int:
+async def watch_readings(
+    connect: Connect,
+    paths: Paths,
+    arguments: argparse.Namespace,
+    probing: Probing | None = None,
+) -> int:
     """Print readings until a signal, the last of the count, or a reader that leaves.
 
-    Raises CommandError and OutputLostError.
+    With ``probing`` they are recorded, too, and probes are sent. Raises CommandError and
+    OutputLostError.
     """
-    async with connect() as connection, hub_over(connection) as hub:
+    async with (
+        connect() as connection,
+        hub_over(connection) as hub,
+        recorded_probes(hub, connection, paths, probing) as probes,
+    ):
         past = RecordedHistory(history_path(paths.data, connection.label, connection.base_url))
         models = arguments.model or await past.watched_models() or await _most_used(hub)
         watching = _Watching(hub, arguments)
+        if probes is not None:
+            probes.read(watching.probed)
         with _until_signalled(watching.end) as codes:
             watching.open(models)
             try:
@@ -92,6 +109,7 @@ class _Watching:
         self._news = asyncio.Event()
         """Something arrived, or the end was asked for."""
         self._arrivals: deque[Build] = deque()
+        self._probes: deque[dict[str, Any]] = deque()
         self._watched: list[_WatchedFeed] = []
 
     def open(self, models: Iterable[str]) -> None:
@@ -133,6 +151,16 @@ class _Watching:
             self._news.clear()
             while self._arrivals:
                 print_ndjson(lines(self._arrivals.popleft()(), self._nearest))
+            while self._probes:
+                print_ndjson([self._probes.popleft()])
+
+    def probed(self, target: ProbeTarget, seen: Observation) -> None:
+        """A probe came back."""
+        figures_seen = {sample.series.key.figure: sample.value for sample in seen.samples}
+        self._probes.append(
+            _line(seen, Subject("endpoint", target.identity), target.name, figures_seen)
+        )
+        self._news.set()
 
     def _watch(self, source: Source, feed: Feed[Any], every: int | None = None) -> None:
         self._watched.append(
@@ -194,14 +222,20 @@ def lines(observation: Observation, nearest: int) -> Iterator[dict[str, Any]]:
         resource, identity, figure = sample.series.key
         values[Subject(resource, identity)][figure] = sample.value
     for subject in _chosen(values, nearest):
-        yield {
-            "at": timestamp_text(observation.at),
-            "resource": subject.resource,
-            "identity": subject.identity,
-            "name": observation.facts[subject].get(NAME),
-            "every": observation.every,
-            "figures": values[subject],
-        }
+        yield _line(observation, subject, observation.facts[subject].get(NAME), values[subject])
+
+
+def _line(
+    observation: Observation, subject: Subject, name: JsonValue, figures_seen: Values
+) -> dict[str, Any]:
+    return {
+        "at": timestamp_text(observation.at),
+        "resource": subject.resource,
+        "identity": subject.identity,
+        "name": name,
+        "every": observation.every,
+        "figures": figures_seen,
+    }
 
 
 def _chosen(values: Mapping[Subject, Values], nearest: int) -> Sequence[Subject]:

@@ -174,13 +174,13 @@ _STEPS: Mapping[str, str] = {
     FILTER_BY_GUARDRAIL: "a guardrail or data policy leaves no endpoint: gwtui model-guardrails "
     "list --model MODEL says which one, or choose another model",
     FILTER_BY_PROVIDERS: "none of the providers that were asked for serves this model: leave out "
-    "--provider, or see gwtui endpoints list --model MODEL",
+    "--provider, or see gwtui endpoints list MODEL",
     FILTER_BY_PARAMETERS: "no endpoint supports every parameter of the request: leave some out",
 }
 
 _REMEDIES: Mapping[RefusalKind, str] = {
     "blocked by a guardrail": "the guardrail did its work: nothing was sent to a model",
-    "no endpoint left": "see gwtui endpoints list --model MODEL, and the key's guardrails",
+    "no endpoint left": "see gwtui endpoints list MODEL, and the key's guardrails",
     "key limit used up": "raise the key's limit or wait until it resets: gwtui keys get KEY",
     "budget used up": "raise the budget or wait until it resets: gwtui budgets list",
     "credits needed": "buy credits, or ask for fewer tokens with --max-tokens",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 APP = "app"
@@ -26,7 +26,8 @@ class Action:
     ``id`` is scope and verb ("keys.delete"); user interfaces attach a handler to it. ``keys`` are
     Textual key names, the first is the one shown. ``scope`` is APP, LIST or a resource id.
     ``target`` means that it acts on the selected resource, ``marked`` says what it does while rows
-    are marked. ``footer`` asks for a place there.
+    are marked. ``footer`` asks for a place there. ``bills`` means that it sends a request to a
+    model, which costs money.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Action:
     target: bool = False
     marked: OnMarked = "refuse"
     footer: bool = False
+    bills: bool = False
 
 
 def create_action(resource: str, title: str, help: str) -> Action:
@@ -46,21 +48,42 @@ def create_action(resource: str, title: str, help: str) -> Action:
 
 
 def edit_action(resource: str, help: str) -> Action:
-    """Change the fields of the selected one: ``e``."""
-    return on_selected(f"{resource}.edit", "Edit", help, "e")
+    """Change the fields of the selected one, or of all that are marked: ``e``."""
+    return replace(on_selected(f"{resource}.edit", "Edit", help, "e"), marked="all")
 
 
 def switch_action(resource: str, help: str) -> Action:
-    """Disable or enable the selected one: ``x``."""
-    return on_selected(f"{resource}.toggle", "On/off", help, "x")
+    """Disable or enable the selected one, or all that are marked: ``x``."""
+    return replace(on_selected(f"{resource}.toggle", "On/off", help, "x"), marked="all")
 
 
-def delete_action(resource: str, help: str) -> Action:
-    """Delete the selected one: ``D`` or the delete key."""
-    return on_selected(f"{resource}.delete", "Delete", help, "D", "delete")
+def delete_action(resource: str, help: str, *, marked: OnMarked = "all") -> Action:
+    """Delete the selected one, or all that are marked: ``D`` or the delete key."""
+    return replace(on_selected(f"{resource}.delete", "Delete", help, "D", "delete"), marked=marked)
 
 
 def on_selected(id: str, title: str, help: str, *keys: str) -> Action:
     """Something that changes the selected resource; its scope is the first part of ``id``."""
     scope = id.partition(".")[0]
     return Action(id, title, help, scope, keys, mutates=True, target=True, footer=True)
+
+
+def compare_action(resource: str, help: str) -> Action:
+    """Send one request to each of the marked ones: ``C``."""
+    return Action(
+        f"{resource}.compare",
+        "Compare answers",
+        help,
+        resource,
+        ("C",),
+        target=True,
+        marked="all",
+        bills=True,
+    )
+
+
+def try_action(resource: str, help: str) -> Action:
+    """Send a request to a model, begun from the selected one: ``T``."""
+    return Action(
+        f"{resource}.try", "Try a request", help, resource, ("T",), target=True, bills=True
+    )

@@ -136,6 +136,14 @@ class ThreeWaySwitch(FormField):
 
 
 @dataclass(frozen=True, slots=True)
+class ChoiceField(FormField):
+    """One of a few that the model does not name: (value, label), fit to be shown."""
+
+    kind: Kind = field(default="choice", init=False)
+    options: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SecretField(FormField):
     """A secret: masked while typed, never shown, copied or remembered. The value is a SecretStr.
 

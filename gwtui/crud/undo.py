@@ -6,7 +6,7 @@ where somebody changed the same thing since, that is said and nothing is offered
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -17,7 +17,17 @@ from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.request import RequestModel, problems
 from gwtui.contract.response import ResponseModel
-from gwtui.crud.plan import Plan, Undo, WayBack, bundle_alike
+from gwtui.crud.bulk import (
+    Bulk,
+    BulkPart,
+    LeftOut,
+    LeftOutError,
+    Wish,
+    changes_of_part,
+    effects_of_parts,
+    said_of_left_out,
+)
+from gwtui.crud.plan import Plan, Undo, WayBack, bundle, bundle_alike
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWayField, three_way
 from gwtui.domain.safe_text import safe_line
@@ -35,14 +45,28 @@ class CannotUndoError(Exception):
     """There is no way back any more; the message says why, fit to show to a person."""
 
 
+@dataclass(frozen=True, slots=True)
+class PartDone:
+    """One of many changes that were agreed to together, and its own way back."""
+
+    plan_id: str
+    identity: str
+    name: str
+    way: WayBack
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Done:
-    """A change that was carried out. Its plan is not kept: what it sent may hold a secret."""
+    """A change that was carried out. Its plan is not kept: what it sent may hold a secret.
+
+    ``parts`` are the changes of a plan for many that can be taken back, each by itself.
+    """
 
     plan_id: str
     title: str
     way: WayBack | None
     at: datetime
+    parts: tuple[PartDone, ...] = ()
 
 
 class UndoList:
@@ -58,6 +82,22 @@ class UndoList:
             way = None if plan.undo is None else plan.undo(value)
             done = Done(plan.id, plan.title, way, self._now())
             self._done = [*self._done, done][-_MOST:]
+
+    def add_many(self, plan: Plan[Any], carried_out: Sequence[tuple[BulkPart, Any]]) -> None:
+        """Remember what was applied of a plan for many, with the answers: one change to undo."""
+        if plan.undoes is not None or not carried_out:
+            return
+        parts = tuple(
+            PartDone(part.plan.id, part.identity, part.name, part.plan.undo(answer))
+            for part, answer in carried_out
+            if part.plan.undo is not None
+        )
+
+        async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
+            return await _parts_back(parts, client, now)
+
+        done = Done(plan.id, plan.title, way if parts else None, self._now(), parts)
+        self._done = [*self._done, done][-_MOST:]
 
     def latest(self) -> Done | None:
         """The newest change that can still be taken back."""
@@ -92,6 +132,35 @@ class UndoList:
         """It was taken back, or never can be."""
         self._done = [one for one in self._done if one is not done]
 
+    def undone(self, done: Done, plan_ids: Collection[str]) -> None:
+        """Some of its parts were taken back; those that are left can be taken back still."""
+        left = tuple(part for part in done.parts if part.plan_id not in plan_ids)
+
+        async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
+            return await _parts_back(left, client, now)
+
+        rest = [replace(done, way=way, parts=left)] if left else []
+        place = self._done.index(done)
+        self._done = [*self._done[:place], *rest, *self._done[place + 1 :]]
+
+    def bulk(self, client: GatewayClient, done: Done, plan: Plan[Any]) -> Bulk:
+        """The way back from many changes, as ``plan`` gave it, to be carried out one by one."""
+        of_id = {part.plan_id: part for part in done.parts}
+        found = [(of_id[back.undoes or ""], back) for back in plan.parts]
+        by_identity = {part.identity: part for part, _ in found}
+
+        async def again(identity: str) -> Plan[Any]:
+            try:
+                return await by_identity[identity].way(client, self._now())
+            except CannotUndoError as error:
+                raise LeftOutError(str(error)) from None
+
+        wish = Wish(
+            action=plan.action, resource=plan.resource, verb="Undo", noun="change", plan=again
+        )
+        parts = tuple(BulkPart(part.identity, part.name, back) for part, back in found)
+        return Bulk(wish, plan, parts, ())
+
     async def plan(self, client: GatewayClient, done: Done) -> Plan[Any]:
         """The plan that takes a change back. Raises CannotUndoError and GatewayError."""
         if done.way is None:
@@ -105,9 +174,45 @@ class UndoList:
 
 def _marked(back: Plan[Any], undone: Done) -> Plan[Any]:
     """The plan as what it is: the undoing of another one."""
-    parts = tuple(replace(part, undoes=undone.plan_id, undo=None) for part in back.parts)
+    parts = tuple(
+        replace(part, undoes=part.undoes or undone.plan_id, undo=None) for part in back.parts
+    )
     title = f"Undo: {undone.title}"
     return replace(back, title=title, undoes=undone.plan_id, undo=None, parts=parts)
+
+
+async def _parts_back(parts: Sequence[PartDone], client: GatewayClient, now: datetime) -> Plan[Any]:
+    """Each part taken back, the last one first; which have no way back any more is said.
+
+    Raises CannotUndoError when none has one, GatewayError when one cannot be read.
+    """
+    backs: list[BulkPart] = []
+    left_out: list[LeftOut] = []
+    for part in reversed(parts):
+        try:
+            back = await part.way(client, now)
+        except NotFoundError:
+            left_out.append(LeftOut(part.identity, part.name, "it no longer exists"))
+        except CannotUndoError as error:
+            left_out.append(LeftOut(part.identity, part.name, str(error)))
+        else:
+            plan = replace(back, undoes=part.plan_id)
+            backs.append(BulkPart(part.identity, part.name, plan))
+    if not backs:
+        raise CannotUndoError(" ".join(said_of_left_out(left_out)))
+    first = backs[0].plan
+    plan = bundle(
+        "",
+        [back.plan for back in backs],
+        action=first.action,
+        resource=first.resource,
+        identity=None,
+    )
+    return replace(
+        plan,
+        changes=tuple(change for back in backs for change in changes_of_part(back)),
+        effects=(*said_of_left_out(left_out), *effects_of_parts(backs)),
+    )
 
 
 # Ways back --------------------------------------------------------------------------------------

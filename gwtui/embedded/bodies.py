@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Mapping
 from decimal import Decimal
 from typing import Any, NoReturn
 
@@ -15,6 +16,9 @@ from gwtui.contract.request import Problem, RequestModel, problems
 from gwtui.embedded.responses import invalid
 
 MAX_BODY_BYTES = 1024 * 1024
+HALF_A_CHARACTER = "holds half a character"
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+"""How half a character is spelled; two that belong together are spelled like that, too."""
 _MOST_DIGITS = 1000
 """Of a whole number as an int: Python does not make one of a few thousand digits."""
 _DRAINED_BYTES = 16 * MAX_BODY_BYTES
@@ -53,11 +57,23 @@ def parse(
     absent = dialect.absent_fields.get(model.__name__, frozenset())
     known = {name: value for name, value in given.items() if name not in absent}
     try:
-        return model.model_validate(known, extra="ignore")
+        request = model.model_validate(known, extra="ignore")
+        if _HALF.search(body):
+            _check_characters({name: known.get(name) for name in request.model_fields_set})
     except ValidationError as error:
         raise invalid(problems(error), metadata=_metadata(error)) from None
     except RecursionError:
         raise _refused("the request body is nested too deeply") from None
+    return request
+
+
+def _check_characters(given: Mapping[str, Any]) -> None:
+    """Raise a 400 for half a character, which JSON can spell and no answer could repeat."""
+    for name, value in given.items():
+        try:
+            json.dumps(value, ensure_ascii=False, default=str).encode("utf-8")
+        except UnicodeEncodeError:
+            raise invalid([Problem(name, HALF_A_CHARACTER)]) from None
 
 
 def _metadata(error: ValidationError) -> dict[str, JsonValue] | None:

@@ -182,11 +182,28 @@ def _responses(operation: Operation) -> Mapping[str, Any]:
         str(operation.status): _response(operation.answer.description, operation.answer.schema)
     }
     if operation.streams is not None:
-        events = {"schema": dict(reference(operation.streams)), "x-each": "event"}
-        responses[str(operation.status)]["content"]["text/event-stream"] = events
+        responses[str(operation.status)]["content"]["text/event-stream"] = {
+            "schema": _event(reference(operation.streams))
+        }
     for status in operation.error_statuses:
         responses[str(status)] = _response(_phrase(status), reference(ErrorBody))
     return responses
+
+
+def _event(data: Mapping[str, Any]) -> dict[str, Any]:
+    """One event of a stream, whose data is JSON; only the last one's is the word [DONE]."""
+    return {
+        "type": "object",
+        "description": "one event; the data of the last one is [DONE]",
+        "properties": {
+            "data": {
+                "type": "string",
+                "contentMediaType": "application/json",
+                "contentSchema": dict(data),
+            }
+        },
+        "required": ["data"],
+    }
 
 
 _PHRASES = {524: "Provider Timeout", 529: "Provider Overloaded"}

@@ -84,6 +84,28 @@ class CheckThresholds(BaseModel):
         return self
 
 
+class ProbeSettings(BaseModel):
+    """Tiny requests to watched endpoints: how often, through which key, and what a day may cost.
+
+    Their key is never the management token: see ``local/probe_key.py``.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    every_minutes: Annotated[int, Field(ge=1, le=1440, strict=True)] = Field(
+        description="minutes between two probes of an endpoint"
+    )
+    max_usd_per_day: Positive = Field(
+        Decimal("0.10"), description="USD that all probes of a UTC day may cost"
+    )
+    key_command: tuple[str, ...] | None = Field(
+        None, min_length=1, description="program and arguments that print the key; no shell"
+    )
+    while_read_only: bool = Field(
+        False, strict=True, description="they cost money: send them though the profile is read-only"
+    )
+
+
 FILE_NAME = "profiles.toml"
 
 TokenSource = Literal["token command", "token file", "keyring"]
@@ -112,6 +134,7 @@ class Profile(BaseModel):
         None, min_length=1, description="program and arguments that print the token; no shell"
     )
     token_file: Path | None = Field(None, description="file of mode 0600 that holds the token")
+    probe: ProbeSettings | None = Field(None, description="probes of endpoints; none without it")
     check: CheckThresholds = Field(
         default_factory=CheckThresholds.model_construct,
         description="when gwtui check warns, see check_thresholds",
@@ -166,8 +189,12 @@ class Profile(BaseModel):
 FIELDS = frozenset(Profile.model_fields) - {"name"}
 """Keys that a profile's table may have."""
 CHECK = "check"
-CHECK_FIELDS = frozenset(CheckThresholds.model_fields)
-"""Keys that the table of this name inside of it may have."""
+PROBE = "probe"
+_TABLES = {
+    CHECK: frozenset(CheckThresholds.model_fields),
+    PROBE: frozenset(ProbeSettings.model_fields),
+}
+"""Tables inside of it -> the keys that they may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +265,7 @@ def _at_address(profile: Profile | None, address: str) -> Profile:
     if _origin(url) == _origin(profile.base_url):
         return profile.model_copy(update={"base_url": url})
     foreign = {"base_url": url, "name": "", "token_command": None, "token_file": None}
-    return profile.model_copy(update={**foreign, "allow_plain_http": False})
+    return profile.model_copy(update={**foreign, "allow_plain_http": False, "probe": None})
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
@@ -304,10 +331,11 @@ class _ProfileFileReader:
             raise self._fault(where, "must be a table")
         self._refuse_unknown(where, table, FIELDS)
         known = {key: value for key, value in table.items() if key in FIELDS}
-        check = known.get(CHECK)
-        if isinstance(check, dict):
-            self._refuse_unknown((*where, CHECK), check, CHECK_FIELDS)
-            known[CHECK] = {key: value for key, value in check.items() if key in CHECK_FIELDS}
+        for inner, fields in _TABLES.items():
+            found = known.get(inner)
+            if isinstance(found, dict):
+                self._refuse_unknown((*where, inner), found, fields)
+                known[inner] = {key: value for key, value in found.items() if key in fields}
         try:
             return Profile.model_validate({**known, "name": name})
         except ValidationError as error:

@@ -96,5 +96,26 @@ ACTIONS: tuple[Action, ...] = (
         "list.copy", "Copy id", "Copy the identity of the selected row", LIST, ("y",), target=True
     ),
     Action("list.mark", "Mark", "Mark the selected row or take the mark away", LIST, ("space",)),
+    Action(
+        "list.mark_range",
+        "Mark range",
+        "Mark the rows from the one marked last to the selected one; Shift+arrows mark on the way",
+        LIST,
+        ("V",),
+    ),
+    Action(
+        "list.mark_all",
+        "Mark all",
+        "Mark every row that the filter lets through",
+        LIST,
+        ("asterisk",),
+    ),
+    Action(
+        "list.invert_marks",
+        "Invert marks",
+        "Mark the listed rows that are not marked, and take the marks of the others away",
+        LIST,
+        ("tilde",),
+    ),
     Action("list.unmark", "Unmark all", "Take every mark away, also of hidden rows", LIST, ("u",)),
 )

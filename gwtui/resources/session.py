@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_text
@@ -17,15 +17,19 @@ from gwtui.watch.history.recording import Recording, recording
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.contract.keys import CurrentKey
     from gwtui.crud.executor import WriteExecutor
     from gwtui.local.journal import Journal
+    from gwtui.local.probe_key import Probing
     from gwtui.local.sealed_keys import SealedKeys
     from gwtui.watch.alerts.watching import Alerts
     from gwtui.watch.feed import Feed
     from gwtui.watch.hub import FeedHub
+    from gwtui.watch.probes.probes import Probes
 
 
 _LAST_WRITE = 0.3
@@ -41,7 +45,12 @@ class Session:
     """
 
     def __init__(
-        self, gateway: GatewayClient, hub: FeedHub, clock: Clock, files: SessionFiles
+        self,
+        gateway: GatewayClient,
+        hub: FeedHub,
+        clock: Clock,
+        files: SessionFiles,
+        probing: Probing | None,
     ) -> None:
         self.connection = gateway.connection
         self.gateway = gateway
@@ -49,10 +58,13 @@ class Session:
         self.history = Recording()
         self.alerts: Alerts | None = None
         """What is told of what is watched; None where nothing is recorded."""
+        self.probes: Probes | None = None
+        """Requests to watched endpoints that measure them; None unless the profile wants them."""
         self.completed = asyncio.Event()
         """Set once all of it is open."""
         self._clock = clock
         self._files = files
+        self._probing = probing
         self._rest = AsyncExitStack()
         self._completing: asyncio.Task[None] | None = None
 
@@ -110,6 +122,8 @@ class Session:
                 self.alerts = await self._rest.enter_async_context(
                     self._alerting(self._files.config)
                 )
+            if self._probing is not None:
+                self.probes = await self._rest.enter_async_context(self._probed(self._probing))
         self.completed.set()
 
     @asynccontextmanager
@@ -130,6 +144,12 @@ class Session:
         ) as alerts:
             serve_alerts(self.hub, alerts)
             yield alerts
+
+    def _probed(self, probing: Probing) -> AbstractAsyncContextManager[Probes | None]:
+        """Endpoints measured beside the recording, which keeps what that cost."""
+        from gwtui.watch.probes.probes import probing_beside  # noqa: PLC0415
+
+        return probing_beside(self.history, self.hub, self.connection, probing, self._clock)
 
     async def close(self) -> None:
         """Close it in the reverse order; a write under way gets a moment for its answer."""
@@ -160,6 +180,34 @@ class SessionFiles:
     config: Path | None = None
 
 
+@dataclass(slots=True)
+class TryMemory:
+    """What requests to models are tried with in this run; in memory only, and forgotten with it.
+
+    ``allowed`` lets them be sent while read-only. ``given`` is the key of the environment,
+    ``typed`` the one that a person typed last. ``draft`` is what stood in the form when it was
+    left, by field.
+    """
+
+    allowed: bool = False
+    given: SecretStr | None = None
+    typed: SecretStr | None = None
+    draft: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def held(self, connection: Connection) -> str | None:
+        """Why no request is sent to a model, to end a sentence with; None when it may be."""
+        from gwtui.client.gate import READ_ONLY_PROFILE  # noqa: PLC0415 - once connected
+
+        if not connection.read_only or self.allowed:
+            return None
+        return f"{READ_ONLY_PROFILE}, and a try costs money; gwtui --allow-tries allows it"
+
+    def forget(self) -> None:
+        """The run ends."""
+        self.given = self.typed = None
+        self.draft = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """How the attempt to open a session stands; ``error`` is fit to show to a person."""
@@ -170,18 +218,22 @@ class Link:
 
 @asynccontextmanager
 async def open_session(
-    connection: Connection, clock: Clock, files: SessionFiles = SessionFiles()
+    connection: Connection,
+    clock: Clock,
+    files: SessionFiles = SessionFiles(),
+    probing: Probing | None = None,
 ) -> AsyncIterator[Session]:
     """A session that can read, closed at the end.
 
-    The client's libraries are loaded here, after the first paint.
+    ``probing`` says how endpoints are probed; None probes nothing. The client's libraries are
+    loaded here, after the first paint.
     """
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
 
     async with GatewayClient(connection, clock=clock) as gateway:
         hub = FeedHub(gateway, clock)
-        session = Session(gateway, hub, clock, files)
+        session = Session(gateway, hub, clock, files, probing)
         hub.complete = session.complete
         try:
             yield session

@@ -15,7 +15,7 @@ from textual.worker import Worker, WorkerState
 
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.resources.session import Link, Session, SessionFiles
+from gwtui.resources.session import Link, Session, SessionFiles, TryMemory
 from gwtui.ui import in_doubt
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.actions.handlers import BACKGROUND, handler
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from gwtui.crud.executor import WriteExecutor
     from gwtui.crud.resource import Cell
     from gwtui.local.journal import Journal
+    from gwtui.local.probe_key import Probing
     from gwtui.ui.alert_notices import AlertNotices
     from gwtui.watch.hub import FeedHub
 
@@ -55,7 +56,9 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     ``connect`` is entered after the first paint and left at the end; while it fails, the reason is
     shown and it is tried again. ``start`` is a route such as "keys" or "models/author/slug". What
     is watched is recorded below the directory ``data``; None records nothing. The rules of alerts
-    stand in the directory ``config``; None watches by none.
+    stand in the directory ``config``; None watches by none. ``tries`` says what requests to models
+    are tried with; without it none is sent while read-only. ``probing`` says how endpoints are
+    probed; None probes nothing.
     """
 
     TITLE = "gwtui"
@@ -74,6 +77,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         journal: Journal | None = None,
         data: Path | None = None,
         config: Path | None = None,
+        tries: TryMemory | None = None,
+        probing: Probing | None = None,
     ) -> None:
         super().__init__(css_path=frame_sheet())
         self.clock = clock
@@ -82,6 +87,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.scope_name: str | None = None
         """Name of the workspace that lists are narrowed to, None for all of them."""
         self.health = ConnectionHealth()
+        self.tries = tries or TryMemory()
         self.navigation = Navigation(self)
         self._start = start
         self._offered = False
@@ -93,6 +99,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
             SessionFiles(journal, data, config),
             self._link_changed,
             self._session_complete,
+            probing,
         )
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
@@ -200,6 +207,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         if self.notices is not None:
             self.notices.close()
         self.entitle("")
+        self.tries.forget()
         await self._connecting.stop(lambda: self.shutdown.status is not None)
         self.shutdown.unwatch()
 
@@ -234,6 +242,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
             self.notices.close()
         self.notices = AlertNotices(self, session)
         self.notices.open()
+        if session.probes is not None:
+            session.probes.listen(lambda text: self.call_later(self.say, text))
 
     def entitle(self, text: str) -> None:
         """Say something in the terminal's title; an empty text gives it back."""
@@ -316,15 +326,21 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
 
     def refusal(self, action: Action, context: ActionContext) -> str | None:
         """Why an action cannot be done now, None when it can."""
-        if action.mutates and self.session is None:
+        if (action.mutates or action.bills) and self.session is None:
             return f"{action.title}: there is no connection yet"
-        if action.mutates and self.read_only:
-            return f"{action.title} is not possible: {self.held}"
+        if (why := self.holds_back(action)) is not None:
+            return f"{action.title} is not possible: {why}"
         if action.target and context.target is None:
             return f"{action.title}: nothing is selected"
         if action.target and action.marked == "refuse" and context.marks.count:
             return _one_row_only(action, context.marks)
         return None
+
+    def holds_back(self, action: Action) -> str | None:
+        """Why an action is not possible while read-only, None when it is."""
+        if action.bills and self.session is not None:
+            return self.tries.held(self.connection)
+        return self.held if action.mutates else None
 
     def would_be_lost(self) -> str | None:
         """What quitting now would lose, None when nothing.
@@ -343,7 +359,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         return [
             action
             for action in offered(scopes)
-            if action.footer and not (action.mutates and self.read_only)
+            if action.footer and self.holds_back(action) is None
         ]
 
     @on(Worker.StateChanged)

@@ -58,6 +58,8 @@ _KEYS = {
     "slash": "/",
     "colon": ":",
     "less_than_sign": "<",
+    "asterisk": "*",
+    "tilde": "~",
     "greater_than_sign": ">",
     "enter": "Enter",
     "escape": "Esc",

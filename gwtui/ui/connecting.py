@@ -15,6 +15,7 @@ from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
+    from gwtui.local.probe_key import Probing
 
 _log = logging.getLogger(__name__)
 
@@ -39,6 +40,7 @@ class Connecting:
         files: SessionFiles,
         changed: Callable[[], None],
         completed: Callable[[], None],
+        probing: Probing | None = None,
     ) -> None:
         """``changed`` is called when the link is another, ``completed`` once all of it is open."""
         self._connect = connect
@@ -46,6 +48,7 @@ class Connecting:
         self._files = files
         self._changed = changed
         self._completed = completed
+        self._probing = probing
         self._shown = asyncio.Event()
         self._leaving = asyncio.Event()
         self._again = asyncio.Event()
@@ -91,7 +94,7 @@ class Connecting:
     async def _hold(self) -> None:
         async with (
             self._connect() as connection,
-            open_session(connection, self._clock, self._files) as session,
+            open_session(connection, self._clock, self._files, self._probing) as session,
         ):
             self.session = session
             self.link = Link()

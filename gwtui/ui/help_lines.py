@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from textual.content import Content
@@ -37,16 +37,22 @@ _FILTER = (
 
 
 def help_lines(
-    actions: Sequence[Action], spec: ResourceSpec[Any] | None, width: int, *, read_only: bool
+    actions: Sequence[Action],
+    spec: ResourceSpec[Any] | None,
+    width: int,
+    held: Callable[[Action], object],
 ) -> list[Content]:
-    """Every action by scope, then the keys of lists, the filter's language and the columns."""
+    """Every action by scope, then the keys of lists, the filter's language and the columns.
+
+    ``held`` gives why an action is not possible while read-only.
+    """
     page = _HelpPage(width)
     for title, scope in _groups(actions, spec):
         group = [action for action in actions if action.scope == scope]
         if group:
             page.title(title)
             for action in group:
-                page.action(action, held=action.mutates and read_only)
+                page.action(action, held=held(action) is not None)
     if spec is not None:
         page.section("In the list", _TABLE_KEYS)
         page.section("Filter", _FILTER)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from gateway_bench import Bench, bench
 
+from gateway_facts import used_of_limit
 from gwtui.embedded.simulator import build_world
 
 USAGE = ("usage", "usage_daily", "usage_weekly", "usage_monthly")
@@ -49,7 +50,7 @@ async def test_the_first_answers_are_the_simulated_world(gate: Bench):
             assert cents(data[field]) == cents(float(totals.usd)), key.name
             assert cents(data[f"byok_{field}"]) == cents(float(totals.byok_usd)), key.name
         if key.limit is not None:
-            assert cents(data["limit_remaining"]) == cents(float(key.limit - key.used_of_limit))
+            assert cents(data["limit_remaining"]) == cents(float(key.limit - used_of_limit(key)))
     credits = await gate.data("GET", "/credits")
     assert cents(credits["total_usage"]) == cents(float(world.total_usage))
     assert credits["total_credits"] == float(world.total_credits)

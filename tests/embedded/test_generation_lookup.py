@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from gateway_bench import START, Bench, HandClock, bench
 
+from gateway_facts import feedback_on
 from gwtui.embedded.errors import DatabaseMissingError
 from gwtui.embedded.recent import recent_generations
 from gwtui.embedded.simulator import accrued, build_world
 from gwtui.embedded.simulator.generations import find_request, latest_requests
-from gwtui.embedded.store import generations
 from gwtui.embedded.store.table import from_pico
 
 WORLD = build_world(1, START)
@@ -141,7 +141,7 @@ async def test_feedback_is_taken(gate: Bench):
     response = await gate.call("POST", "/generation/feedback", json=body, expect=200)
     assert response.json() == {"data": {"success": True}}
     with gate.gateway._database.read() as db:
-        assert generations.feedback_on(db, body["generation_id"]) == [("latency", "slow")]
+        assert feedback_on(db, body["generation_id"]) == [("latency", "slow")]
     for wrong in ({**body, "category": "taste"}, {"category": "other"}, {**body, "comment": 5}):
         await gate.refused(400, "POST", "/generation/feedback", json=wrong)
 

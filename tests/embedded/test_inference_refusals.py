@@ -272,6 +272,33 @@ async def test_requests_amiss(me: Caller, status: int, fields: dict[str, Any], m
     assert message in (await me.refused(status, **fields))["message"]
 
 
+@pytest.mark.parametrize(
+    "field",
+    [
+        r'"messages": [{"role": "user", "content": "\ud800"}]',
+        r'"user": "\udc00"',
+        r'"trace": {"\ud800": 1}',
+        r'"tools": [{"type": "function", "function": {"name": "f", "parameters": {"\ud800": 1}}}]',
+    ],
+)
+async def test_half_a_character_is_refused_and_a_whole_one_is_not(me: Caller, field: str):
+    for text, status in ((field, 400), (field.replace(r"\ud800", r"\ud83d\ude00"), 200)):
+        if status == 200 and text == field:
+            continue
+        asked = '"messages": [{"role": "user", "content": "a"}]'
+        body = f'{{"model": "{MINI}", {asked}, {text}}}'
+        response = await me.gate.call(
+            "POST",
+            "/chat/completions",
+            token=me.token,
+            content=body.encode(),
+            headers={"Content-Type": "application/json"},
+            expect=status,
+        )
+        if status == 400:
+            assert "half a character" in response.json()["error"]["message"]
+
+
 async def test_a_prompt_above_the_context(me: Caller):
     small = "tessera/mosaic-8b-instruct"
     offered = await me.gate.data("GET", f"/models/{small}/endpoints")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from inference_bench import MINI, Caller, Room, caller, room
+from inference_bench import MINI, Caller, Room, caller, events, room
 
 from gwtui.contract.dialects import OPENROUTER
 
@@ -124,6 +124,24 @@ async def test_who_may_train_is_left_out_by_a_guardrail_and_regions_hold():
             body = {"allowed_data_regions": ["europe"]}
             await me.gate.call("PATCH", f"/guardrails/{guardrail}", json=body, expect=200)
             assert "europe" in (await me.refused(403))["message"]
+
+
+async def test_the_other_dialect_has_its_own_names():
+    told = {"X-OpenRouter-Metadata": "enabled"}
+    with room(dialect=OPENROUTER) as place:
+        async with caller(place) as me:
+            answer = await me.said(headers=told)
+            assert answer["openrouter_metadata"]["attempt"] == 1
+            assert "service_metadata" not in answer
+            assert "openrouter_metadata" not in await me.said(headers=TOLD)
+            streamed = await me.chat(headers=told, stream=True, max_tokens=2)
+            assert streamed.text.startswith(": OPENROUTER PROCESSING")
+            last = events(streamed.text)[-2]
+            assert last["openrouter_metadata"]["endpoints"]["total"] == 4
+            await me.guard(ignored_models=[MINI])
+            refused = await me.chat(headers=told)
+            assert refused.status_code == 404
+            assert refused.json()["openrouter_metadata"]["summary"] == "no provider was reached"
 
 
 # Preferences ------------------------------------------------------------------------------------

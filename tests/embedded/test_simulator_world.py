@@ -10,6 +10,7 @@ from decimal import Decimal
 
 import pytest
 
+from gateway_facts import used_of_limit
 from gwtui.contract.keys import is_expired, limit_used_share
 from gwtui.contract.workspaces import Workspace
 from gwtui.embedded.simulator import SeedKey, World, accrued, build_catalog, build_world
@@ -29,7 +30,9 @@ def world(request: pytest.FixtureRequest) -> World:
 
 
 def share(key: SeedKey) -> Decimal | None:
-    return limit_used_share(key.limit, None if key.limit is None else key.limit - key.used_of_limit)
+    return limit_used_share(
+        key.limit, None if key.limit is None else key.limit - used_of_limit(key)
+    )
 
 
 def works(key: SeedKey, now: datetime) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+from gateway_facts import feedback_on
 from gwtui.client.gateway import GatewayClient
 from gwtui.embedded.simulator.generations import latest_requests
-from gwtui.embedded.store import generations
 from gwtui.local.journal import Journal
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.reading import ReadingScreen
@@ -51,7 +51,7 @@ async def test_content_feedback_and_model(tmp_path: Path) -> None:
             await pilot.press("tab", *"slow today", "ctrl+s")
             await until(pilot, lambda: "Feedback sent" in notices(app), "the outcome")
             with place.gateway._database.read() as db:
-                assert generations.feedback_on(db, logged) == [("latency", "slow today")]
+                assert feedback_on(db, logged) == [("latency", "slow today")]
             written = Journal(tmp_path / "journal.jsonl").entries()
             assert [entry.event for entry in written] == ["intent", "applied"]
             assert "slow today" not in (tmp_path / "journal.jsonl").read_text()

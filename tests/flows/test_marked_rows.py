@@ -35,7 +35,7 @@ ROUTES = (
 
 def refusal(action: Action, marks: Marks) -> str | None:
     """What the app says to an action on a selected row while rows are marked."""
-    app = SimpleNamespace(session=object(), read_only=False, held=None)
+    app = SimpleNamespace(session=object(), holds_back=lambda _action: None)
     context = ActionContext(cast("Any", app), None, object(), "row", cast("Any", None), marks)
     return GwtuiApp.refusal(cast("GwtuiApp", app), action, context)
 
@@ -56,9 +56,9 @@ def test_every_verb_with_a_target_says_what_it_does_with_marked_rows(action: Act
 
 
 def test_a_single_mark_counts_too() -> None:
-    toggle = next(action for action in TARGETED if action.id == "keys.toggle")
-    assert refusal(toggle, Marks(1)) == (
-        "On/off acts on one row, and 1 row is marked: u takes the marks away"
+    copy = next(action for action in TARGETED if action.id == "list.copy")
+    assert refusal(copy, Marks(1)) == (
+        "Copy id acts on one row, and 1 row is marked: u takes the marks away"
     )
 
 
@@ -98,7 +98,7 @@ async def test_hidden_marks_hold_a_verb_back_and_one_key_takes_them_away(tmp_pat
         await pilot.press("space", "space", "slash", *"night", "enter")
         await until(pilot, lambda: 0 < table.visible_count < table.total_count, "the filter")
         assert not set(table.marked) & set(table.identities)
-        await pilot.press("D")
+        await pilot.press("y")
         await pilot.pause()
         assert "2 rows are marked (2 hidden by the filter)" in notices(app)
         assert app.screen is listing(app)

@@ -35,7 +35,9 @@ SEED = int(os.environ.get("GWTUI_JOURNEYS_SEED", "1"))
 EVERY = "GWTUI_JOURNEYS" in os.environ
 SAMPLE = (
     *("new key", "new key with an expiry", "new key given up", "edit a key", "disable and undo"),
-    *("filter, clear, filter", "path to a row", "palette to a form", "workspace", "marks"),
+    *("disable the two worst and undo both", "filter, clear, filter", "path to a row"),
+    *("palette to a form", "workspace", "marks"),
+    *("a request with a key of nobody", "a request without a key", "a sample"),
     *("guardrail with providers", "pasted credential", "delete on a critical profile", "replay"),
 )
 pytestmark = pytest.mark.timeout(120 + 8 * ROUNDS)

@@ -28,12 +28,12 @@ from gwtui.resources.registry import PLACES
 from gwtui.ui.app import GwtuiApp
 
 FULL = os.environ.get("GWTUI_HOSTILE") == "full"
-EVERYTHING = ("v", "ctrl+p", "w", "s", "n", "e", "x", "D", "b", "R", "a", "o", "p", "m")
+EVERYTHING = ("v", "ctrl+p", "w", "s", "n", "e", "x", "D", "b", "R", "a", "o", "p", "m", "T")
 SMALL_WALK: Mapping[str, tuple[str, ...]] = {
-    "keys": ("v", "ctrl+p", "w", "e", "D"),
+    "keys": ("v", "ctrl+p", "w", "e", "D", "T"),
     "workspaces": ("b",),
-    "guardrails": ("e", "o"),
-    "byok": ("D",),
+    "guardrails": ("e", "o", "p", "T"),
+    "byok": ("D", "T"),
     "credits": (),
     "activity": (),
     "key": (),

@@ -45,6 +45,8 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.try_answer import AnswerScreen
+from gwtui.ui.screens.try_request import TryScreen
 from shell_kit import Site, dashboard, listing, notices, quick_clock, shown, until
 
 FULL = os.environ.get("GWTUI_SECRETS") == "full"
@@ -147,6 +149,20 @@ class Desk:
         await self.press("n")
         await self.wait_for(FormScreen)
         await self.press(*"zz new", "ctrl+s")
+
+    async def attempt(self) -> None:
+        """Try a key that nobody has; the prompt is as secret."""
+        await self.app.open_route("models")
+        await until(self.pilot, lambda: listing(self.app).table.selected, "the models")
+        await self.press("T")
+        await self.wait_for(TryScreen)
+        await self.press("home")
+        await self.press(*"A question about nothing", "pagedown")
+        await self.paste(f" {MARKED['new key']}\n")
+        await self.press("ctrl+s")
+        screen = await self.wait_for(AnswerScreen)
+        await until(self.pilot, lambda: not screen.under_way, "the refusal")
+        self.look()
 
     async def take(self) -> str:
         """Copy the new key by every route, and look at it; gives it."""
@@ -254,6 +270,31 @@ async def test_the_usual_way(
     assert len(asked) == 2
     assert all(copied[name].endswith(value.encode()) for name in asked)
     assert any(Path(name).name.startswith("tmux-") for name in copied)
+    nothing_got_out(desk, *capfd.readouterr(), tmp_path)
+
+
+async def test_a_key_that_is_tried(
+    state: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with world(state) as (place, faults):
+        async with dashboard(place, state, start="models", size=(80, 24)) as (app, pilot):
+            desk = Desk(app, pilot, state)
+            await desk.attempt()
+            assert "Key not usable" in shown(app)
+            await desk.press("escape")
+            await desk.wait_for(TryScreen)
+            faults.arm("500:createChatCompletion x1")
+            await desk.press("ctrl+s")
+            await desk.wait_for(AnswerScreen)
+            await until(pilot, lambda: "500" in shown(app) or "ailed" in shown(app), "the failure")
+            desk.look()
+            desk.sinks |= await asyncio.to_thread(representations)
+            await desk.press("escape")
+            await desk.wait_for(TryScreen)
+            await desk.press("escape")
+            await desk.back()
+        assert await asyncio.to_thread(held) <= {"token"}, "the key ends with the program"
+    assert not [name for name, what in files(tmp_path).items() if b"about nothing" in what]
     nothing_got_out(desk, *capfd.readouterr(), tmp_path)
 
 

@@ -51,7 +51,15 @@ QUICK = Clock(now=lambda: NOW, chance=lambda: 0.0, sleep=lambda _: asyncio.sleep
 """Does not wait before a read is repeated."""
 SECRETS = {name: marked(name) for name in MARKED}
 HASTY = Patience(connect=2, read=0.05, write=2, pool=2, whole=2)
-FAULTS = ["", *(f"{name}=0.01" if kind.takes_seconds else name for name, kind in KINDS.items())]
+FAULTS = [
+    "",
+    *(
+        f"{name}=0.01" if kind.takes_seconds else name
+        for name, kind in KINDS.items()
+        if not kind.streams
+    ),
+]
+"""Those of streams strike requests to models alone."""
 
 
 @dataclass

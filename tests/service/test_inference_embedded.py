@@ -24,7 +24,7 @@ from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.guardrail_verdict import verdict_of
 from gwtui.resources.tries.facts import key_hash, read_key_facts, read_try_facts
-from gwtui.resources.tries.plan import plan_try
+from gwtui.resources.tries.plan import try_plan
 from gwtui.resources.tries.reckoning import reckoned_chat
 
 
@@ -67,7 +67,7 @@ async def test_what_it_costs_is_what_the_prices_say_and_what_is_kept_of_it(place
         await read_key_facts(place.management, key_hash(place.key)),
         GENERIC,
     )
-    plan = plan_try(request, facts, SYSTEM_CLOCK.now(), lambda: 0.5)
+    plan = try_plan(request, facts, SYSTEM_CLOCK.now(), lambda: 0.5)
     async with place.models() as models:
         answer = await models.chat(request)
         place.time.ahead += timedelta(minutes=1)

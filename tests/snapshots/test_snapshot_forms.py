@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
-from shared_runs import dark_and
+from shared_runs import SIZES, dark_and
+from textual.pilot import Pilot
 
 from dashboard_kit import Demo, pressing
 
@@ -22,6 +24,7 @@ FORMS: dict[str, tuple[str, ...]] = {
     "edit": ("e",),
     "disable": ("x",),
     "delete": ("D",),
+    "disable-many": ("home", *["shift+down"] * 3, "x", "enter"),
 }
 
 
@@ -69,3 +72,16 @@ def test_key_form(
 ) -> None:
     app = demo.app("keys", theme=theme)
     assert snap_compare(app, terminal_size=size, run_before=pressing(*FORMS[name]))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_results_of_many(size: tuple[int, int], demo: Demo, snap_compare: SnapCompare) -> None:
+    """One refused, one applied, one whose answer was lost: the rest was not sent."""
+    app = demo.app("keys")
+
+    async def steps(pilot: Pilot[Any]) -> None:
+        await pressing("home", *["shift+down"] * 5, "x", "enter")(pilot)
+        demo.write_faults = ["409", "", "502"]
+        await pressing("y")(pilot)
+
+    assert snap_compare(app, terminal_size=size, run_before=steps)

@@ -110,11 +110,27 @@ def test_other_texts_take_the_place_of_the_first_everywhere():
 
 
 @pytest.mark.parametrize(
+    ("given_input", "kept"),
+    [
+        ("a", "1"),
+        (["a", "b"], ["1", "2"]),
+        ([{"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}], ["1"]),
+        ([7, 8], ["1"]),
+    ],
+)
+def test_other_inputs_take_the_place_of_the_first(given_input: object, kept: object):
+    request = EmbeddingRequest.model_validate({"model": "acme/v", "input": given_input})
+    asked = embedding_asked(request)
+    other = with_texts(asked, [str(number + 1) for number in range(len(asked.texts))])
+    assert other.logged == {"prompt": kept}
+
+
+@pytest.mark.parametrize(
     ("given_input", "texts", "tokens"),
     [
         ("one two", 1, 2),
         (["one", "two three"], 2, 3),
-        ([1, 2, 3], 1, 3),
+        ([1, 2, 3_000_000_000], 1, 3),
         ([[1, 2], [3]], 2, 3),
         ([{"content": [{"type": "text", "text": "one two"}]}], 1, 2),
     ],
@@ -123,6 +139,18 @@ def test_inputs_of_embeddings(given_input: object, texts: int, tokens: int):
     request = EmbeddingRequest.model_validate({"model": "acme/v", "input": given_input})
     asked = embedding_asked(request)
     assert (len(asked.texts), asked.prompt_tokens) == (texts, tokens)
+
+
+def test_tokens_by_number_have_vectors_of_their_own():
+    def of(tokens: list[int]) -> list[float]:
+        request = EmbeddingRequest.model_validate({"model": "acme/v", "input": tokens})
+        return vector(embedding_asked(request).texts[0].text)
+
+    def near(one: list[float], other: list[float]) -> float:
+        return sum(x * y for x, y in zip(one, other, strict=True))
+
+    one, two, other = of([1, 2, 3, 4]), of([1, 2, 3, 5]), of([91, 92, 93, 94])
+    assert near(one, two) > near(one, other) + 0.3
 
 
 @given(TEXTS, st.integers(1, 64))

@@ -237,7 +237,7 @@ def test_promtool_accepts_the_exposition() -> None:
         )
         for resource, figures in UNITS.items()
     }
-    picture = Picture(readings, dict.fromkeys(readings, True), 0.5)
+    picture = Picture(readings, dict.fromkeys(readings, True), 0.5, probes_spent=Decimal("0.01"))
     text = text_of(registry_of(lambda: picture), openmetrics=False)
     done = promtool("check", "metrics", stdin=text)
     assert done.returncode == 0, done.stdout + done.stderr

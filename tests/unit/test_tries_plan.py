@@ -15,7 +15,7 @@ from gwtui.contract.models import Endpoint, Model
 from gwtui.domain.catalog_view import CatalogView, Offers
 from gwtui.domain.routing import Router
 from gwtui.resources.tries.facts import KeyFacts, TryFacts
-from gwtui.resources.tries.plan import TryPlan, cap_problem, models_of, plan_try, why_excluded
+from gwtui.resources.tries.plan import TryPlan, cap_problem, models_of, try_plan, why_excluded
 from pricing_kit import SATURDAY
 
 MODEL = "author/slug"
@@ -49,7 +49,7 @@ def asks(**fields: Any) -> ChatRequest:
 
 
 def planned(request: ChatRequest | EmbeddingRequest, found: TryFacts) -> TryPlan:
-    return plan_try(request, found, SATURDAY, lambda: 0.5)
+    return try_plan(request, found, SATURDAY, lambda: 0.5)
 
 
 def test_the_most_is_that_of_the_dearest_endpoint_left() -> None:

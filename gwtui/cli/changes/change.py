@@ -33,7 +33,14 @@ _WORKSPACE = "workspace_id"
 
 
 class NothingToDoError(Exception):
-    """What is wanted is so already; the message says what. Nothing is sent, and that is fine."""
+    """What is wanted is so already; the message says what. Nothing is sent, and that is fine.
+
+    ``brief`` says it of one of several, beside its name.
+    """
+
+    def __init__(self, message: str, brief: str = "like this already") -> None:
+        super().__init__(message)
+        self.brief = brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +65,8 @@ class ChangeCommand:
     and GatewayError. ``model`` has the fields that ``--set`` and ``--unset`` may name, ``fields``
     those of them that this verb changes (all of them when None). ``secret`` is a field whose value
     is read from stdin. ``makes`` says that something comes to exist: its identifier is printed.
-    ``force`` words what ``--force`` lets through; empty where there is nothing to force.
+    ``force`` words what ``--force`` lets through; empty where there is nothing to force. ``many``
+    is the list whose rows the operand "id" names, where it may name several of them.
     """
 
     name: str
@@ -72,6 +80,7 @@ class ChangeCommand:
     force: str = ""
     notes: tuple[str, ...] = field(default=())
     """What its help says besides, line by line."""
+    many: ResourceSpec[Any] | None = None
 
 
 class ChangeContext:
@@ -95,6 +104,13 @@ class ChangeContext:
     def dialect(self) -> Dialect:
         """The names that the gateway uses."""
         return self.session.connection.dialect
+
+    def named(self, identity: str) -> ChangeContext:
+        """The same change of one resource; what was read is read once for all."""
+        arguments = Namespace(**{**vars(self.arguments), "id": identity})
+        one = ChangeContext(self.session, arguments, self.given, self.now)
+        one.readings = self.readings
+        return one
 
     # What is named ------------------------------------------------------------------------------
 

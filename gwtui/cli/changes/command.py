@@ -24,6 +24,14 @@ from gwtui.cli.changes.execute import (
     send,
     tell_doubts,
 )
+from gwtui.cli.changes.many import (
+    Choice,
+    ManyChanges,
+    add_choice,
+    choice,
+    plan_chosen,
+    refuse_own_fields,
+)
 from gwtui.cli.changes.values import (
     field_schemas,
     is_deprecated,
@@ -83,10 +91,13 @@ class ChangeVerb:
                     f"--{operand.name}", action="append", default=[], help=operand.help
                 )
             else:
-                many = "+" if operand.many else None
+                several = self.change.many is not None and operand.name == "id"
+                many = "*" if several else "+" if operand.many else None
                 parser.add_argument(
                     operand.name, metavar=operand.name.upper(), nargs=many, help=operand.help
                 )
+        if self.change.many is not None:
+            add_choice(parser)
         self._add_fields(parser)
         parser.add_argument(
             "--plan", action="store_true", help="print what would be done, and send nothing"
@@ -142,6 +153,9 @@ class ChangeVerb:
         if not arguments.plan:
             refuse_without_terminal(yes=arguments.yes)
         given = self._given(arguments)
+        chosen = None if self.change.many is None else choice(self.change.many, arguments)
+        if chosen is not None:
+            refuse_own_fields(self.change, given)
         connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
@@ -152,9 +166,10 @@ class ChangeVerb:
                 open_session(connection, SYSTEM_CLOCK) as session,
             ):
                 await session.complete()
-                return await self._work(
-                    ChangeContext(session, arguments, given, SYSTEM_CLOCK.now())
-                )
+                context = ChangeContext(session, arguments, given, SYSTEM_CLOCK.now())
+                if chosen is None:
+                    return await self._work(context)
+                return await self._work_many(context, chosen)
 
         return run_async(work)
 
@@ -192,6 +207,15 @@ class ChangeVerb:
         finally:
             await learning
         return await self._decide(context, plan)
+
+    async def _work_many(self, context: ChangeContext, chosen: Choice) -> int:
+        await tell_doubts(context.session)
+        learning = asyncio.ensure_future(_learn_rights(context.session))
+        try:
+            bulk = await plan_chosen(self.change, context, chosen)
+        finally:
+            await learning
+        return await ManyChanges(self.change, context, bulk).decide()
 
     async def _decide(self, context: ChangeContext, plan: Plan[Any]) -> int:
         arguments, session = context.arguments, context.session

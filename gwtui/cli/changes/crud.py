@@ -28,6 +28,7 @@ def changes_of(
     """
     writes, verbs = spec.written, _Verbs(spec)
     operand = (Operand("id", writes.operand),) if writes.operand else ()
+    several = spec if writes.operand else None
     if writes.create is not None:
         yield ChangeCommand(
             "create",
@@ -48,16 +49,34 @@ def changes_of(
             how.request,
             how.fields or writes.fields.editable,
             secret=how.secret,
+            many=None if how.secret else several,
         )
+    yield from _switches(writes, verbs, operand, several)
+    if writes.delete is not None:
+        yield ChangeCommand("delete", writes.delete.help, verbs.delete, operand, many=several)
+
+
+def _switches(
+    writes: Writes[Any],
+    verbs: _Verbs,
+    operand: tuple[Operand, ...],
+    several: ResourceSpec[Any] | None,
+) -> Iterator[ChangeCommand]:
     if writes.switch is not None:
         yield ChangeCommand(
-            "disable", writes.switch.disable_help, partial(verbs.switch, True), operand
+            "disable",
+            writes.switch.disable_help,
+            partial(verbs.switch, True),
+            operand,
+            many=several,
         )
         yield ChangeCommand(
-            "enable", writes.switch.enable_help, partial(verbs.switch, False), operand
+            "enable",
+            writes.switch.enable_help,
+            partial(verbs.switch, False),
+            operand,
+            many=several,
         )
-    if writes.delete is not None:
-        yield ChangeCommand("delete", writes.delete.help, verbs.delete, operand)
 
 
 class _Verbs:
@@ -93,7 +112,8 @@ class _Verbs:
         writes, fresh = await self._named(context)
         if fresh.disabled is disabled:
             state = "disabled" if disabled else "enabled"
-            raise NothingToDoError(f"{writes.noun} {writes.name(fresh)} is {state} already")
+            already = f"{state} already"
+            raise NothingToDoError(f"{writes.noun} {writes.name(fresh)} is {already}", already)
         at = plan_context(context)
         around = await writes.around(context.gateway, fresh, at) if disabled else None
         return writes.plan_switch(fresh, disabled, at, around)

@@ -41,20 +41,28 @@ async def send(executor: WriteExecutor, confirmation: Confirmation[Any]) -> list
     """
     done: list[Sent] = []
     for each in confirmation.each():
-        outcome, interrupted = await _carry_out(executor, each)
+        outcome, interrupted = await carry_out(executor, each)
         done.append((each.plan, outcome))
-        for what, fault in (
-            ("the outcome could not be written to the journal", executor.journal_fault),
-            ("the audit log could not be written", executor.audit_fault),
-        ):
-            if fault is not None:
-                narrate(f"{what}: {fault}")
         if interrupted or not isinstance(outcome, Applied):
             break
     return done
 
 
-async def _carry_out(
+async def carry_out(
+    executor: WriteExecutor, confirmation: Confirmation[Any]
+) -> tuple[Outcome[Any], bool]:
+    """What became of it, and whether somebody interrupted it; what was not written down is told."""
+    found = await _answer(executor, confirmation)
+    for what, fault in (
+        ("the outcome could not be written to the journal", executor.journal_fault),
+        ("the audit log could not be written", executor.audit_fault),
+    ):
+        if fault is not None:
+            narrate(f"{what}: {fault}")
+    return found
+
+
+async def _answer(
     executor: WriteExecutor, confirmation: Confirmation[Any]
 ) -> tuple[Outcome[Any], bool]:
     """What became of it, and whether somebody interrupted it meanwhile.
@@ -125,7 +133,9 @@ def outcome_json(plan: Plan[Any], outcomes: Sequence[tuple[Plan[Any], Outcome[An
     return {
         **plan_json(plan),
         "outcome": word_of(outcomes[-1][1]),
-        "requests": [{**_request(part), **_one(part, outcome)} for part, outcome in outcomes],
+        "requests": [
+            {**_request(part), **result_json(part, outcome)} for part, outcome in outcomes
+        ],
     }
 
 
@@ -144,7 +154,8 @@ def made_by(plan: Plan[Any], outcome: Applied[Any]) -> str | None:
     return plan.identity if plan.identify is None else plan.identify(outcome.value)
 
 
-def _one(plan: Plan[Any], outcome: Outcome[Any]) -> dict[str, Any]:
+def result_json(plan: Plan[Any], outcome: Outcome[Any]) -> dict[str, Any]:
+    """What became of one request, for a program."""
     found: dict[str, Any] = {"outcome": word_of(outcome)}
     if isinstance(outcome, Applied):
         found["identity"] = made_by(plan, outcome)

@@ -117,7 +117,7 @@ def _refuse_nobody(context: ChangeContext) -> None:
 
 CHANGES = (
     *(one for one in changes_of(GUARDRAILS) if one.name != "delete"),
-    ChangeCommand("delete", "delete it for good", _delete, (_GUARDRAIL,)),
+    ChangeCommand("delete", "delete it for good", _delete, (_GUARDRAIL,), many=GUARDRAILS),
     ChangeCommand("assign", "bind keys and members", _assign, (_GUARDRAIL, _KEYS, _MEMBERS)),
     ChangeCommand(
         "unassign", "take it from keys and members", _unassign, (_GUARDRAIL, _KEYS, _MEMBERS)

@@ -49,7 +49,7 @@ async def _delete(context: ChangeContext) -> Plan[Any]:
 
 CHANGES = (
     *(one for one in changes_of(WORKSPACES) if one.name != "delete"),
-    ChangeCommand("delete", "delete it for good", _delete, (_ITSELF, _CONFIRM)),
+    ChangeCommand("delete", "delete it for good", _delete, (_ITSELF, _CONFIRM), many=WORKSPACES),
 )
 
 

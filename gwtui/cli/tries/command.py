@@ -1,4 +1,4 @@
-"""``gwtui try chat|embed``: plan, maximum cost, one request, and what came of it."""
+"""``gwtui try chat|embed|compare``: plan, maximum cost, what is sent, and what came of it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ from gwtui.cli.output import add_output_option, narrate
 from gwtui.cli.parsing import add_gateway_options
 from gwtui.cli.running import run_async, tell_retry
 from gwtui.cli.target import Connect, add_demo_option, reach_without_key
+from gwtui.cli.tries.comparison import (
+    add_compare_options,
+    compare,
+    contenders,
+    planned,
+    refuse_above_maximum,
+)
 from gwtui.cli.tries.options import (
     add_chat_options,
     add_cost_options,
@@ -48,24 +55,29 @@ from gwtui.resources.tries.facts import (
     read_key_facts,
     read_try_facts,
 )
-from gwtui.resources.tries.plan import TryRequest, cap_problem, models_of, plan_try
+from gwtui.resources.tries.plan import TryRequest, cap_problem, models_of, try_plan
 
 CANCELLED = "cancelled: the connection is closed; what was made by then may be billed"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Two operations: ``chat`` and ``embed``."""
-    kinds = parser.add_subparsers(dest="kind", required=True, metavar="chat|embed")
+    """Three operations: ``chat``, ``embed`` and ``compare``."""
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="chat|embed|compare")
     chat = kinds.add_parser("chat", help="ask a model for an answer in text")
     add_chat_options(chat)
     embed = kinds.add_parser("embed", help="ask a model for vectors of texts")
     add_embedding_options(embed)
+    several = kinds.add_parser("compare", help="ask several endpoints of a model the same")
+    add_chat_options(several, alone=False)
+    add_compare_options(several)
+    several.set_defaults(plan=False, provider=None)
     for each in (chat, embed):
         each.add_argument(
             "--plan",
             action="store_true",
             help="print which endpoints would be left and what it may cost, and send nothing",
         )
+    for each in (chat, embed, several):
         add_cost_options(each)
         add_key_options(each)
         add_output_option(each)
@@ -75,8 +87,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Try it; returns an exit code. Raises CommandError."""
-    chat = arguments.kind == "chat"
-    request: TryRequest = chat_request(arguments) if chat else embedding_request(arguments)
+    embeds = arguments.kind == "embed"
+    request: TryRequest = embedding_request(arguments) if embeds else chat_request(arguments)
     key = try_key(arguments, may_ask=not arguments.plan)
     connect = reach_without_key(arguments, Paths.of_user(), management=arguments.plan)
     return run_async(lambda: _try(arguments, connect, key, request))
@@ -90,7 +102,9 @@ async def _try(
         refuse_read_only(connection, arguments)
         try:
             facts = await _facts(connection, key, request)
-            plan = plan_try(request, facts, SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
+            if arguments.kind == "compare":
+                return await _compare(arguments, connection, key, request, facts)
+            plan = try_plan(request, facts, SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
             problem = cap_problem(plan, arguments.max_cost)
             if arguments.plan:
                 refuse_unknown_model(facts)
@@ -104,6 +118,22 @@ async def _try(
         except GatewayError as error:
             show_refusal(error, as_json=as_json)
             return refusal_code(error)
+
+
+async def _compare(
+    arguments: argparse.Namespace,
+    connection: Connection,
+    key: SecretStr | None,
+    request: TryRequest,
+    facts: TryFacts,
+) -> int:
+    """Several endpoints with one maximum cost. Raises CommandError."""
+    refuse_unknown_model(facts)
+    assert isinstance(request, ChatRequest)  # noqa: S101 - vectors are not compared
+    chosen = contenders(request, facts, arguments)
+    refuse_above_maximum(planned(chosen, facts), arguments)
+    async with trying(connection, key, arguments) as models:
+        return await compare(models, chosen, arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from gwtui.cli.tries.command import (
 from gwtui.cli.tries.options import add_cost_options, add_key_options, try_key
 from gwtui.cli.tries.show import refusal_code, show_refusal
 from gwtui.client.connection import Connection
-from gwtui.client.errors import GatewayError, StatusError
+from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.chat import ChatRequest
 from gwtui.crud.resource import Scope
@@ -41,9 +41,15 @@ from gwtui.local.guardrail_samples import (
 )
 from gwtui.local.paths import Paths
 from gwtui.resources.guardrails.resource import GUARDRAILS
-from gwtui.resources.guardrails.testing import NoModelError, SampleResult, run_samples, total_cost
+from gwtui.resources.guardrails.testing import (
+    NoModelError,
+    SampleResult,
+    binds_key,
+    run_samples,
+    total_cost,
+)
 from gwtui.resources.tries.facts import KeyFacts, TryFacts, key_hash
-from gwtui.resources.tries.plan import cap_problem, models_of, plan_try
+from gwtui.resources.tries.plan import cap_problem, models_of, try_plan
 from gwtui.watch.feeds.guardrails import GuardrailRow
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -129,27 +135,9 @@ async def _identity(connection: Connection, text: str, key: SecretStr | None) ->
         row: GuardrailRow = find_row(GUARDRAILS, rows, text)
     if key is not None:
         async with GatewayClient(connection) as gateway:
-            if not await _binds(gateway, row, key_hash(key)):
+            if not await binds_key(gateway, row, key_hash(key)):
                 narrate("the key does not fall under this guardrail: nothing will happen")
     return row.identity
-
-
-async def _binds(gateway: GatewayClient, row: GuardrailRow, hash: str) -> bool:
-    """Whether the guardrail holds for the key: its own, its maker's, or its workspace's."""
-    try:
-        key = await gateway.keys.get(hash)
-    except StatusError:
-        return False
-    if row.is_default and row.workspace is not None and key.workspace_id == row.workspace.id:
-        return True
-    if not row.made:
-        return False
-    of_keys = await gateway.guardrails.key_assignments(row.identity)
-    if any(one.key_hash == hash for one in of_keys.items):
-        return True
-    of_members = await gateway.guardrails.member_assignments(row.identity)
-    maker = key.creator_user_id
-    return maker is not None and any(one.user_id == maker for one in of_members.items)
 
 
 @dataclass
@@ -171,7 +159,7 @@ class _CostCheck:
             self.known[models] = facts
         if facts.unknown:
             return unknown_model(facts)
-        plan = plan_try(request, facts, SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
+        plan = try_plan(request, facts, SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
         return cap_problem(plan, self.max_cost)
 
 

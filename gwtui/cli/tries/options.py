@@ -67,9 +67,9 @@ def add_cost_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_chat_options(parser: argparse.ArgumentParser) -> None:
-    """What is asked of a model that answers in text."""
-    _add_model_options(parser)
+def add_chat_options(parser: argparse.ArgumentParser, *, alone: bool = True) -> None:
+    """What is asked of a model that answers in text; ``alone`` where one answer is printed."""
+    _add_model_options(parser, pins=alone)
     parser.add_argument("--system", metavar="TEXT", help="what the model is told before the prompt")
     parser.add_argument("--prompt", metavar="TEXT", help="the prompt; else --file, else stdin")
     parser.add_argument("--file", metavar="FILE", help="a file that holds the prompt")
@@ -83,7 +83,8 @@ def add_chat_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--temperature", type=_number, metavar="N", help="0 to 2")
     parser.add_argument("--top-p", type=_number, metavar="N", help="0 to 1")
     parser.add_argument("--seed", type=int, metavar="N", help="the same seed, the same answer")
-    parser.add_argument("--stream", action="store_true", help="print the answer as it comes")
+    if alone:
+        parser.add_argument("--stream", action="store_true", help="print the answer as it comes")
 
 
 def add_embedding_options(parser: argparse.ArgumentParser) -> None:
@@ -99,8 +100,10 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dimensions", type=int, metavar="N", help="length of the vectors")
 
 
-def _add_model_options(parser: argparse.ArgumentParser) -> None:
+def _add_model_options(parser: argparse.ArgumentParser, *, pins: bool = True) -> None:
     parser.add_argument("--model", required=True, metavar="AUTHOR/SLUG", help="which model")
+    if not pins:
+        return
     parser.add_argument(
         "--provider",
         action="append",

@@ -35,8 +35,9 @@ _MODALITIES = {
     "video_url": "video",
     "input_video": "video",
 }
-_WORDLESS = "\N{WHITE SQUARE}"
-"""Stands for the text of an input that is given as token numbers."""
+_SIGNS, _FIRST_SIGN = 20_000, 0x4E00
+"""A token that is given by its number stands in the text as one of so many Chinese characters:
+a word of one token, in which no filter finds anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +126,7 @@ def embedding_asked(request: EmbeddingRequest) -> Asked:
         preferences=request.provider or ProviderPreferences(),
         texts=texts,
         text_tokens=_tokens(texts),
-        other_tokens=sum(len(item) - 1 for item in given if isinstance(item, list))
-        + sum(map(_MEDIA_TOKENS.__getitem__, kinds)),
+        other_tokens=sum(map(_MEDIA_TOKENS.__getitem__, kinds)),
         images=kinds.count("image_url"),
         modalities=frozenset(map(_MODALITIES.__getitem__, kinds)),
         user=request.user,
@@ -139,9 +139,13 @@ def with_texts(asked: Asked, texts: Sequence[str]) -> Asked:
     """The request with other texts in the place of its own, also in what is logged."""
     if list(texts) == [each.text for each in asked.texts]:
         return asked
-    left = iter(texts)
     new = tuple(replace(each, text=text) for each, text in zip(asked.texts, texts, strict=True))
-    logged = {name: _refilled(value, left) for name, value in asked.logged.items()}
+    if asked.api == "embeddings":
+        whole = isinstance(asked.logged["prompt"], str)
+        logged: dict[str, Any] = {"prompt": texts[0] if whole else list(texts)}
+    else:
+        left = iter(texts)
+        logged = {name: _refilled(value, left) for name, value in asked.logged.items()}
     return replace(asked, texts=new, text_tokens=_tokens(new), logged=logged)
 
 
@@ -171,7 +175,7 @@ def _input_text(item: Any) -> str:
         return item
     if isinstance(item, EmbeddingContent):
         return " ".join(part.text for part in item.content if part.text)
-    return _WORDLESS
+    return " ".join(chr(_FIRST_SIGN + token % _SIGNS) for token in item)
 
 
 def _media(message: Message) -> Iterator[MediaPart]:

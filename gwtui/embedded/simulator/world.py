@@ -138,17 +138,6 @@ class SeedKey:
     profile: UsageProfile
     """What the key's clients ask for, past and future; quiet for a never-used key."""
 
-    @property
-    def used_of_limit(self) -> Decimal:
-        """USD that count against the limit in the current window (BYOK only if it counts)."""
-        window = {
-            "daily": self.usage.daily,
-            "weekly": self.usage.weekly,
-            "monthly": self.usage.monthly,
-            None: self.usage.all_time,
-        }[self.limit_reset]
-        return window.usd + (window.byok_usd if self.include_byok_in_limit else Decimal(0))
-
 
 @dataclass(frozen=True, slots=True)
 class Purchase:

@@ -68,12 +68,3 @@ def _admitted(db: sqlite3.Connection, request: SimulatedRequest) -> GenerationRe
 def add_feedback(db: sqlite3.Connection, feedback: Feedback) -> None:
     """Store feedback."""
     _FEEDBACK.insert(db, feedback)
-
-
-def feedback_on(db: sqlite3.Connection, generation_id: str) -> list[tuple[str, str | None]]:
-    """Category and comment of everything said about a generation, oldest first."""
-    rows = db.execute(
-        "SELECT category, comment FROM generation_feedback WHERE generation_id = ? ORDER BY number",
-        (generation_id,),
-    )
-    return [(row["category"], row["comment"]) for row in rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gwtui.crud.action import Action
+from gwtui.crud.action import Action, try_action
 
 RESOURCE = "guardrails"
 
@@ -66,6 +66,16 @@ ACTIONS: tuple[Action, ...] = (
         footer=True,
     ),
     Action(
+        "guardrails.samples",
+        "Test with samples",
+        "Send sample prompts, and compare what the selected guardrail does with what it should",
+        RESOURCE,
+        ("p",),
+        target=True,
+        bills=True,
+    ),
+    try_action(RESOURCE, "Send a request to a model, and see what the guardrail does to it"),
+    Action(
         "guardrails.all_assigned",
         "All assignments",
         "The assignments of every guardrail",
@@ -75,11 +85,12 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "guardrails.delete",
         "Delete",
-        "Delete the selected guardrail for good",
+        "Delete the selected or marked guardrails for good",
         RESOURCE,
         ("D", "delete"),
         mutates=True,
         target=True,
+        marked="all",
         footer=True,
     ),
 )

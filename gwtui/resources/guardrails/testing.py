@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from gwtui.client.chat_stream import ChatAnswer
-from gwtui.client.errors import GatewayError
+from gwtui.client.errors import GatewayError, StatusError
+from gwtui.client.gateway import GatewayClient
 from gwtui.client.inference import Inference
 from gwtui.client.refusals import RefusalKind, refusal_kind, refusal_remedy
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.completion import PipelineStage
 from gwtui.domain.guardrail_verdict import OUTCOMES, Outcome, actions_of, verdict_of
 from gwtui.local.guardrail_samples import GuardrailSample
+from gwtui.watch.feeds.guardrails import GuardrailRow
 
 SAMPLE_TOKENS = 16
 """Tokens of answer that a sample asks for: the verdict is on the prompt, the answer only costs."""
@@ -77,6 +79,24 @@ def total_cost(results: Sequence[SampleResult]) -> Decimal | None:
     if any(result.cost is None for result in results):
         return None
     return sum((result.cost or Decimal(0) for result in results), Decimal(0))
+
+
+async def binds_key(gateway: GatewayClient, row: GuardrailRow, hash: str) -> bool:
+    """Whether the guardrail holds for the key: its own, its maker's, or its workspace's."""
+    try:
+        key = await gateway.keys.get(hash)
+    except StatusError:
+        return False
+    if row.is_default and row.workspace is not None and key.workspace_id == row.workspace.id:
+        return True
+    if not row.made:
+        return False
+    of_keys = await gateway.guardrails.key_assignments(row.identity)
+    if any(one.key_hash == hash for one in of_keys.items):
+        return True
+    of_members = await gateway.guardrails.member_assignments(row.identity)
+    maker = key.creator_user_id
+    return maker is not None and any(one.user_id == maker for one in of_members.items)
 
 
 async def _run(

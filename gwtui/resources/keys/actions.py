@@ -8,12 +8,15 @@ from gwtui.crud.action import (
     delete_action,
     edit_action,
     switch_action,
+    try_action,
 )
 
 ACTIONS = (
     create_action("keys", "New key", "Create an API key; its value is shown once"),
-    edit_action("keys", "Change name, limit, reset, workspace of the selected key"),
-    switch_action("keys", "Refuse requests with the selected key, or allow them again"),
+    edit_action(
+        "keys", "Change fields of the selected key; limit, reset, workspace of the marked ones"
+    ),
+    switch_action("keys", "Refuse requests with the selected or marked keys, or allow them again"),
     Action(
         "keys.guardrail",
         "Guardrail",
@@ -33,5 +36,6 @@ ACTIONS = (
         target=True,
         marked="all",
     ),
-    delete_action("keys", "Delete the selected key for good"),
+    try_action("keys", "Send a request to a model with the selected key, and see what happens"),
+    delete_action("keys", "Delete the selected or marked keys for good"),
 )

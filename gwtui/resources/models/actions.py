@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gwtui.crud.action import Action
+from gwtui.crud.action import Action, compare_action, try_action
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -24,6 +24,8 @@ ACTIONS: tuple[Action, ...] = (
         target=True,
         marked="cursor",
     ),
+    try_action("models", "Send a request to the selected model"),
+    compare_action("models", "Send one request to each of 2 to 4 marked models, side by side"),
     Action(
         "model-guardrails.go",
         "Guardrail",
@@ -43,6 +45,10 @@ ACTIONS: tuple[Action, ...] = (
         target=True,
         marked="cursor",
         footer=True,
+    ),
+    try_action("endpoints", "Send a request to the selected endpoint only"),
+    compare_action(
+        "endpoints", "Send one request to each of 2 to 4 marked endpoints, side by side"
     ),
     Action(
         "endpoints.model",

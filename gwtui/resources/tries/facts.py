@@ -17,6 +17,7 @@ from gwtui.client.errors import GatewayError, NotFoundError, StatusError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.dialects import Dialect
+from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key
@@ -35,6 +36,8 @@ class KeyFacts:
     default_model: str | None = None
     gaps: tuple[str, ...] = ()
     """What was not read, in words."""
+    bound: tuple[Guardrail, ...] = ()
+    """The guardrails themselves, for their filters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +95,21 @@ async def read_key_facts(gateway: GatewayClient, hash: str) -> KeyFacts:
             raise
         return KeyFacts(gaps=(f"what restricts the key ({error.message})",))
     workspace = await gateway.workspaces.get(key.workspace_id) if key.workspace_id else None
-    guardrails, credentials = await asyncio.gather(
+    bound, credentials = await asyncio.gather(
         _guardrails(gateway, key, workspace),
         gateway.byok.list(workspace_id=key.workspace_id),
     )
+    guardrails = tuple(map(restrictions_of, bound))
     usable = usable_credentials(credentials.items, key_hash=key.hash, user_id=key.creator_user_id)
     if workspace is None:
-        return KeyFacts(key, guardrails, usable, gaps=("the key's workspace",))
+        return KeyFacts(key, guardrails, usable, gaps=("the key's workspace",), bound=bound)
     return KeyFacts(
-        key, guardrails, usable, workspace.default_provider_sort, workspace.default_text_model
+        key,
+        guardrails,
+        usable,
+        workspace.default_provider_sort,
+        workspace.default_text_model,
+        bound=bound,
     )
 
 
@@ -128,7 +137,7 @@ async def _zdr(gateway: GatewayClient) -> frozenset[EndpointKey] | None:
 
 async def _guardrails(
     gateway: GatewayClient, key: ApiKey, workspace: Workspace | None
-) -> tuple[Restrictions, ...]:
+) -> tuple[Guardrail, ...]:
     """Those of the key, of who made it, and of its workspace."""
     of_keys, of_members = await asyncio.gather(
         gateway.guardrails.key_assignments(None), gateway.guardrails.member_assignments(None)
@@ -141,7 +150,7 @@ async def _guardrails(
     found = []
     for id in dict.fromkeys(one for one in ids if one):
         try:
-            found.append(restrictions_of(await gateway.guardrails.get(id)))
+            found.append(await gateway.guardrails.get(id))
         except NotFoundError:
             continue  # a default guardrail that nobody changed yet
     return tuple(found)

@@ -28,6 +28,19 @@ from gwtui.domain.routing import (
 )
 from gwtui.resources.tries.facts import TryFacts
 
+
+@dataclass(frozen=True, slots=True)
+class CapWays:
+    """How the person gets around the maximum cost, in the words of where the request is made."""
+
+    unknown: str
+    above: str
+
+
+ON_COMMAND_LINE = CapWays(
+    "--max-cost none sends it all the same",
+    "lower --max-tokens, shorten the prompt, or raise --max-cost",
+)
 TryRequest = ChatRequest | EmbeddingRequest
 
 DEFAULT_MAX_COST = Decimal("0.05")
@@ -80,7 +93,7 @@ class TryPlan:
         return len({id(each.attempt.endpoint) for each in self.order}) + len(self.excluded)
 
 
-def plan_try(request: TryRequest, facts: TryFacts, moment: datetime, chance: Chance) -> TryPlan:
+def try_plan(request: TryRequest, facts: TryFacts, moment: datetime, chance: Chance) -> TryPlan:
     """The plan of a request that is sent at ``moment``."""
     prompt = prompt_tokens_at_most(request)
     asked = _route_request(request, facts, moment, prompt)
@@ -102,7 +115,9 @@ def models_of(request: TryRequest) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*([request.model] if request.model else []), *(fallbacks or [])]))
 
 
-def cap_problem(plan: TryPlan, max_cost: Decimal | None) -> str | None:
+def cap_problem(
+    plan: TryPlan, max_cost: Decimal | None, ways: CapWays = ON_COMMAND_LINE
+) -> str | None:
     """Why the request is not to be sent at this maximum in USD; None when it may be."""
     if max_cost is None or (not plan.order and plan.total):
         return None  # nothing left: the gateway refuses it, which costs nothing
@@ -110,12 +125,11 @@ def cap_problem(plan: TryPlan, max_cost: Decimal | None) -> str | None:
     if most is None:
         return (
             "what it may cost at most is not known: a price, or the longest answer, is missing; "
-            "--max-cost none sends it all the same"
+            f"{ways.unknown}"
         )
     if most > max_cost:
         return (
-            f"it may cost up to {usd(most)}, more than the maximum of {usd(max_cost)}: lower "
-            "--max-tokens, shorten the prompt, or raise --max-cost"
+            f"it may cost up to {usd(most)}, more than the maximum of {usd(max_cost)}: {ways.above}"
         )
     return None
 

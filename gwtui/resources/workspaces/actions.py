@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from gwtui.crud.action import Action, create_action, delete_action, edit_action
+from gwtui.crud.action import (
+    Action,
+    create_action,
+    delete_action,
+    edit_action,
+    try_action,
+)
 
 RESOURCE = "workspaces"
 
 ACTIONS: tuple[Action, ...] = (
     create_action(RESOURCE, "New workspace", "Create a workspace"),
-    edit_action(RESOURCE, "Change name, slug, defaults and logging of the selected workspace"),
-    delete_action(RESOURCE, "Delete the selected workspace with its budgets and guardrails"),
+    edit_action(RESOURCE, "Change fields of the selected workspace, or what the marked ones share"),
+    delete_action(
+        RESOURCE,
+        "Delete the selected workspace with its budgets and guardrails",
+        marked="refuse",
+    ),
+    try_action(RESOURCE, "Send a request as one of the selected workspace's keys"),
     Action(
         "workspaces.members",
         "Members",

@@ -27,10 +27,9 @@ _ALL = ""
 async def show_help(context: ActionContext) -> None:
     """List every action of the screen."""
     actions = offered(context.screen.scopes)
-    read_only = context.app.read_only
 
     def lines(width: int) -> Sequence[Content]:
-        return help_lines(actions, context.spec, width, read_only=read_only)
+        return help_lines(actions, context.spec, width, context.app.holds_back)
 
     await context.app.push_screen(ReadingScreen(f"Help · {context.screen.heading}", lines))
 

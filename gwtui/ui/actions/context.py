@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gwtui.crud.executor import WriteExecutor
     from gwtui.crud.resource import Cell, ResourceSpec
     from gwtui.domain.clock import Clock
-    from gwtui.resources.session import Link, Session
+    from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.health import ConnectionHealth
     from gwtui.watch.hub import FeedHub, Scope
 
@@ -115,6 +115,7 @@ class DashboardApp(Protocol):
     scope: Scope
     scope_name: str | None
     health: ConnectionHealth
+    tries: TryMemory
 
     # What it is connected to
 
@@ -167,6 +168,9 @@ class DashboardApp(Protocol):
 
     def refusal(self, action: Action, context: ActionContext) -> str | None:
         """Why an action cannot be done now, None when it can."""
+
+    def holds_back(self, action: Action) -> str | None:
+        """Why an action is not possible while read-only, None when it is."""
 
     def hints(self, scopes: Sequence[str]) -> Sequence[Action]:
         """The actions that the footer may hint at."""
@@ -233,13 +237,15 @@ class ActionContext(Generic[T]):
     screen: DashboardScreen
     """The screen that was shown, beneath any modal."""
     marks: Marks = Marks()
-    """What was marked then."""
+    """How much was marked then."""
+    marked: Sequence[T] = ()
+    """The rows that were marked then: no refresh, sort or filter changes what is acted on."""
 
     @property
     def chosen(self) -> Sequence[T]:
         """The marked rows of a list, else the one that was selected."""
         selected = () if self.target is None else (self.target,)
-        return self.screen.marked_rows or selected
+        return self.marked or selected
 
     def tell_removed(self, *others: str | None) -> None:
         """What was chosen is removed by this program, ``others`` too: its list need not say so."""

@@ -14,11 +14,12 @@ from typing import Any
 from gwtui.client.errors import GatewayError
 from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.form import Facts, FormContext, FormSpec
+from gwtui.crud.form import Facts, FormSpec
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes
 from gwtui.resources.choices import value_soon
+from gwtui.ui.actions import bulk
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.editing import Editing, not_read_again
 from gwtui.ui.actions.writing import (
@@ -26,13 +27,14 @@ from gwtui.ui.actions.writing import (
     confirm_and_tell,
     covered,
     execute,
+    facts_for,
+    form_context,
     plain_facts,
     read_again,
     refresh,
     say_done,
     select,
     submitted,
-    workspace_facts,
 )
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.watch.feed import Feed
@@ -54,7 +56,7 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
     how = writes.create
     if how is None:
         return
-    facts = await _facts(context, how.request)
+    facts = await facts_for(context, how.request)
     if covered(context):
         return
 
@@ -80,13 +82,16 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
 async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any | None:
     """A form filled from the row; on submit it is read again before anything is sent.
 
-    Returns the resource as it was changed, None where it was not.
+    Returns the resource as it was changed, None where it was not, or where it was several.
     """
+    if context.marked:
+        await bulk.edit(context)
+        return None
     writes, one = written(context), selected(context)
     if one is None or writes.update is None:
         return None
     how, request = writes.update, writes.update.request
-    facts = await _facts(context, request)
+    facts = await facts_for(context, request)
     names = await _names(context, facts)
     if covered(context):
         return None
@@ -152,6 +157,9 @@ async def change(name: str, context: ActionContext) -> None:
 
 async def toggle(context: ActionContext) -> None:
     """Disable an enabled one, enable a disabled one: as the row showed it at the key press."""
+    if context.marked:
+        await bulk.toggle(context)
+        return
     writes, one = written(context), selected(context)
     if one is None:
         return
@@ -177,6 +185,9 @@ async def toggle(context: ActionContext) -> None:
 
 async def delete(context: ActionContext) -> None:
     """Delete one after a confirmation that no single key gives."""
+    if context.marked:
+        await bulk.delete(context)
+        return
     writes = written(context)
     how, fresh = writes.delete, await read_selected(context)
     if fresh is None or how is None:
@@ -237,14 +248,6 @@ def plan_context(context: ActionContext, names: Mapping[str, str] | None = None)
     return PlanContext(app.clock.now(), names or {}, app.connection.dialect)
 
 
-def form_context(context: ActionContext) -> FormContext:
-    """What the forms of a resource are built from, now."""
-    app = context.app
-    return FormContext(
-        app.hub, app.gateway, app.connection.dialect, app.clock.now(), app.scope.workspace
-    )
-
-
 async def fill_in(context: ActionContext, form: FormScreen[Any]) -> Any | None:
     """Let the person fill a form in; the answer to what was applied, None for everything else."""
     outcome = await context.app.push_screen_wait(form)
@@ -259,12 +262,6 @@ async def _read_soon(feed: Feed[Any], _called: str) -> Any | None:
 
 def _done(writes: Writes[Any], how: Update, before: Any, after: Any) -> str:
     return f"{writes.title(after)} changed" if how.done is None else how.done(before, after)
-
-
-async def _facts(context: ActionContext, request: type[RequestModel]) -> Facts:
-    if "workspace_id" in request.model_fields:
-        return await workspace_facts(context)
-    return plain_facts(context)
 
 
 async def _names(context: ActionContext, facts: Facts) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ from gwtui.domain.guardrail_effect import restrictions_of
 from gwtui.resources.choices import value_soon
 from gwtui.resources.guardrails.effect import NamedRestrictions
 from gwtui.resources.guardrails.view import display_name
-from gwtui.ui.actions import crud
+from gwtui.ui.actions import bulk, crud
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import say_not_made
 from gwtui.ui.actions.writing import covered
@@ -64,6 +64,9 @@ def _form(
 
 async def delete(context: ActionContext[GuardrailRow]) -> None:
     """Delete a guardrail for good, after a confirmation that names what loses its protection."""
+    if context.marked:
+        await bulk.delete(context, lambda row: "" if row.made else "not made yet")
+        return
     if crud.selected(context) is None:
         return
     if context.target.made:

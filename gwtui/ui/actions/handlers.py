@@ -58,8 +58,10 @@ def patient() -> Mapping[str, Handler]:
         assignments,
         board,
         budgets,
+        comparing,
         crud,
         generations,
+        guardrail_samples,
         guardrails,
         keys,
         lists,
@@ -67,6 +69,7 @@ def patient() -> Mapping[str, Handler]:
         models,
         recovery,
         sealed_keys,
+        tries,
         undo,
         workspaces,
     )
@@ -88,6 +91,9 @@ def patient() -> Mapping[str, Handler]:
         **crud.handlers("byok", "create", "edit", "rotate", "toggle", "delete"),
         **sealed_keys.HANDLERS,
         **generations.HANDLERS,
+        **tries.HANDLERS,
+        **comparing.HANDLERS,
+        **guardrail_samples.HANDLERS,
         **undo.HANDLERS,
     }
 

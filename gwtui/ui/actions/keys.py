@@ -19,13 +19,15 @@ from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import WRITES, plan_sealed_create
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.crud import form_context, plan_context
+from gwtui.ui.actions.crud import plan_context
 from gwtui.ui.actions.recovery import show_route
 from gwtui.ui.actions.sealed_keys import wipe
+from gwtui.ui.actions.tries import try_made
 from gwtui.ui.actions.writing import (
     confirm,
     covered,
     execute,
+    form_context,
     refresh,
     select,
     submitted,
@@ -87,7 +89,8 @@ class Making:
             return
         sealed = session.sealed
         shelter = Shelter(partial(sealed.until, plan.id), made.unkept)
-        await app.push_screen_wait(SecretScreen(name, created.key, shelter))
+        attempt = partial(try_made, self._context, name)
+        await app.push_screen_wait(SecretScreen(name, created.key, shelter, attempt))
         await wipe(app, sealed, plan.id)
 
 

@@ -115,6 +115,24 @@ async def mark(context: ActionContext) -> None:
         context.screen.table.action_toggle_mark()
 
 
+async def mark_range(context: ActionContext) -> None:
+    """Mark the rows between the one that was marked last and the selected one."""
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.table.mark_range()
+
+
+async def mark_all(context: ActionContext) -> None:
+    """Mark every row that the filter lets through."""
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.table.mark_visible()
+
+
+async def invert_marks(context: ActionContext) -> None:
+    """Mark the listed rows that are not marked, and no other listed one."""
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.table.invert_marks()
+
+
 async def unmark(context: ActionContext) -> None:
     """Take every mark away."""
     if isinstance(context.screen, ResourceScreen):
@@ -130,6 +148,9 @@ IMMEDIATE: Mapping[str, Handler] = {
     "list.detail": toggle_detail,
     "list.raw": show_raw,
     "list.mark": mark,
+    "list.mark_range": mark_range,
+    "list.mark_all": mark_all,
+    "list.invert_marks": invert_marks,
     "list.unmark": unmark,
     "figures.raw": show_raw_object,
 }

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from gwtui.client.errors import GatewayError
+from gwtui.crud.bulk import BulkRun
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.undo import CannotUndoError, Done
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.writing import confirm, covered, execute, execute_all, refresh, tell_lost
+from gwtui.ui.actions.writing import (
+    confirm,
+    covered,
+    execute,
+    execute_all,
+    refresh,
+    send_one,
+    tell_lost,
+)
+from gwtui.ui.forms.progress import ProgressScreen
+from gwtui.ui.in_doubt import route_to
 from gwtui.ui.screens.ask import NoticeScreen
+from gwtui.ui.widgets.header import whose
 
 _EVERYTHING = ""
 """The beginning of every feed's name."""
@@ -27,6 +40,9 @@ async def undo(context: ActionContext) -> None:
         return
     confirmation = await _confirmed(context, done)
     if confirmation is None:
+        return
+    if done.parts:
+        await _undo_many(context, done, confirmation)
         return
     outcome = await _execute(context, confirmation)
     if isinstance(outcome, Applied):
@@ -71,6 +87,23 @@ async def _planned(context: ActionContext, done: Done) -> Plan[Any] | None:
 def _requests(plan: Plan[Any]) -> list[tuple[Any, ...]]:
     """What is sent, and what it was made for."""
     return [(one.action, one.summary, one.before) for one in plan.parts or (plan,)]
+
+
+async def _undo_many(context: ActionContext, done: Done, confirmation: Confirmation[Any]) -> None:
+    """Take many changes back one by one; those that were not can be taken back later."""
+    app = context.app
+    changes = app.executor.undo
+    bulk = changes.bulk(app.gateway, done, confirmation.plan)
+    run = BulkRun(bulk, confirmation, partial(send_one, context))
+    where = whose(app)
+    answer = await app.push_screen_wait(ProgressScreen(run, where, retry=False))
+    while answer == "resume":
+        answer = await app.push_screen_wait(ProgressScreen(run, where, retry=False))
+    changes.undone(done, [part.plan.undoes or "" for part, _ in run.carried_out])
+    app.say(f"Undone: {done.title}" if run.complete else f"{done.title}, undo: {run.summary()}")
+    await refresh(context, _EVERYTHING)
+    if answer == "look" and run.lost is not None:
+        await app.open_route(route_to(run.lost.part.plan.id))
 
 
 async def _execute(context: ActionContext, confirmation: Confirmation[Any]) -> Outcome[Any]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
-from gwtui.crud.form import Facts
+from gwtui.contract.request import RequestModel
+from gwtui.crud.form import Facts, FormContext
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.text import sentence
 from gwtui.crud.undo import UNDO_TIME
@@ -25,9 +26,6 @@ from gwtui.ui.screens.ask import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.header import whose
 from gwtui.watch.feeds.workspaces import workspaces_feed
-
-if TYPE_CHECKING:
-    from gwtui.crud.executor import WriteExecutor
 
 T = TypeVar("T")
 
@@ -58,6 +56,21 @@ async def workspace_facts(context: ActionContext) -> Facts:
         if space.id
     }
     return Facts(app.clock.now, app.local_zone, names, where=whose(app))
+
+
+async def facts_for(context: ActionContext, request: type[RequestModel]) -> Facts:
+    """What the form of a request must know: names of workspaces only where it may name one."""
+    if "workspace_id" in request.model_fields:
+        return await workspace_facts(context)
+    return plain_facts(context)
+
+
+def form_context(context: ActionContext) -> FormContext:
+    """What the forms of a resource are built from, now."""
+    app = context.app
+    return FormContext(
+        app.hub, app.gateway, app.connection.dialect, app.clock.now(), app.scope.workspace
+    )
 
 
 # Confirmation -------------------------------------------------------------------------------------
@@ -115,8 +128,7 @@ async def execute(context: ActionContext, confirmation: Confirmation[T]) -> Outc
     session = context.app.session
     if session is None:
         return _NO_CONNECTION
-    await session.complete()
-    outcome = await _send(context, session.executor, confirmation)
+    outcome = await send_one(context, confirmation)
     if isinstance(outcome, Applied):
         session.executor.undo.add(confirmation.plan, outcome.value)
     return outcome
@@ -133,11 +145,10 @@ async def execute_all(
     session = context.app.session
     if session is None:
         return _NO_CONNECTION
-    await session.complete()
     values: list[Any] = []
     failure: Refused | Unknown | None = None
     for each in confirmation.each():
-        outcome = await _send(context, session.executor, each)
+        outcome = await send_one(context, each)
         if not isinstance(outcome, Applied):
             failure = outcome
             break
@@ -159,10 +170,13 @@ async def execute_all(
 _NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection now."))
 
 
-async def _send(
-    context: ActionContext, executor: WriteExecutor, confirmation: Confirmation[T]
-) -> Outcome[T]:
+async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Outcome[T]:
     """Send the plan's request; what could not be written down of it is told."""
+    session = context.app.session
+    if session is None:
+        return _NO_CONNECTION
+    await session.complete()
+    executor = session.executor
     outcome = await executor.execute(confirmation)
     plan = confirmation.plan
     if isinstance(outcome, Unknown):

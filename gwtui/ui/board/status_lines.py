@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from gwtui.client.request_log import Recent
+from gwtui.crud.resource import Tone
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.tones import toned
@@ -18,13 +19,19 @@ if TYPE_CHECKING:
     from gwtui.resources.session import Session
     from gwtui.watch.feed import Feed
     from gwtui.watch.history.recording import Recording
+    from gwtui.watch.probes.status import ProbeStatus
 
 
 _LONG = 160
 
 
-def recording_line(history: Recording, known: Known | None, now: datetime) -> Content:
-    """The one who records, or why nobody does; what a person should know of the file."""
+def recording_line(
+    history: Recording, known: Known | None, now: datetime, probes: ProbeStatus | None = None
+) -> Content:
+    """The one who records, or why nobody does; what a person should know of the file.
+
+    Also how probing stands, where the profile wants it.
+    """
     recorder = history.recorder
     if recorder is None:
         if history.problem:
@@ -38,6 +45,9 @@ def recording_line(history: Recording, known: Known | None, now: datetime) -> Co
         parts.append(toned(safe_text(status.notice, _LONG), "warn"))
     if known is not None and known.span is not None:
         parts.append(toned(f"since {times.utc(known.span[0])}", "muted"))
+    if probes is not None:
+        tone: Tone = "warn" if probes.problem or probes.full else "muted"
+        parts.append(toned(safe_text(probes.line, _LONG), tone))
     return Content(" · ").join(parts)
 
 

@@ -112,6 +112,10 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         Binding("pageup,ctrl+pageup", "part(-1)", show=False),
     ]
     AUTO_FOCUS = ".editor"
+    SENDING: ClassVar[str] = SENDING
+    """What is said while the request is under way."""
+    UNSENT: ClassVar[str] = "Nothing was sent yet."
+    """What is said to who would discard what was typed."""
 
     def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[T]) -> None:
         super().__init__()
@@ -266,7 +270,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         discard = await self.app.push_screen_wait(
             AskScreen(
                 "Discard what you typed?",
-                "Nothing was sent yet.",
+                self.UNSENT,
                 safe="Keep editing",
                 deliberate="Discard",
             )
@@ -379,7 +383,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
                 toned(f"It is not sent again. {self.spec.unknown_help}", "plain"),
             )
         if self._sending:
-            return toned(SENDING, "accent")
+            return toned(self.SENDING, "accent")
         if self.state.refusal:
             return toned(f"✗ {self.state.refusal}", "bad")
         return Content("")

@@ -15,6 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from gwtui.crud.form import (
+    ChoiceField,
     CustomFilterField,
     FilterListField,
     FormField,
@@ -57,6 +58,8 @@ def make_editor(field: FormField, state: FormState) -> Widget:
     match field:
         case ThreeWaySwitch():
             editor = ChoiceEditor(_three_way(field, typed), typed)
+        case ChoiceField():
+            editor = ChoiceEditor(field.options, typed)
         case TextAreaField():
             editor = LinesEditor(str(typed), field.placeholder)
         case SecretField():

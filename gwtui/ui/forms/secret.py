@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
@@ -22,7 +22,7 @@ from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.forms.editors import Edited, Entered, TickEditor
 from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.tones import toned
-from gwtui.ui.typed_ahead import FINISHING
+from gwtui.ui.typed_ahead import FINISHING, OPENING
 
 MASK = "•" * 24
 _NOT_YET = "Say first that you have stored the key: the gateway cannot show it again."
@@ -54,6 +54,7 @@ class SecretScreen(LongDialog[bool]):
     """Shows the value of a new key until the person says that it is stored, then forgets it.
 
     Gives back True when that was said, False when a key that is offered again is left for later.
+    ``attempt`` lets the person try a request with the value while it is here.
     """
 
     ALLOW_SELECT = False
@@ -61,14 +62,22 @@ class SecretScreen(LongDialog[bool]):
         Binding("v", "reveal", show=False),
         Binding("c,y", "copy", show=False),
         Binding("s", "save", show=False),
+        Binding("t", "try", show=False),
         Binding("escape,q", "leave", show=False),
         Binding("left,up", "app.focus_previous", show=False),
         Binding("right,down", "app.focus_next", show=False),
     ]
     AUTO_FOCUS = "#copy"
 
-    def __init__(self, name: str, value: SecretStr, shelter: Shelter | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        value: SecretStr,
+        shelter: Shelter | None = None,
+        attempt: Callable[[SecretStr], Awaitable[None]] | None = None,
+    ) -> None:
         super().__init__()
+        self._attempt = attempt
         self._name_shown = safe_text(name, 60)
         self._shelter = shelter or Shelter()
         self._value: SecretStr | None = value
@@ -92,6 +101,8 @@ class SecretScreen(LongDialog[bool]):
                 yield Button(Content("Done"), id="done", compact=True, disabled=True)
                 if self._shelter.made:
                     yield Button(Content("Later (Esc)"), id="later", compact=True)
+                if self._attempt is not None:
+                    yield Button(Content("Try it (t)"), id="try", compact=True)
                 yield KeysLine(toned(self.hint, "muted"), classes="hint")
 
     @property
@@ -150,6 +161,8 @@ class SecretScreen(LongDialog[bool]):
                 self.action_leave()
             case "later":
                 self._leave(acknowledged=False)
+            case "try":
+                self.action_try()
 
     @on(Edited)
     def _acknowledged(self, event: Edited) -> None:
@@ -183,6 +196,12 @@ class SecretScreen(LongDialog[bool]):
         """Save to a private file, the one route that can be confirmed."""
         if self._value is not None:
             self._say(await save_private(self._value.get_secret_value()))
+
+    @work(group=OPENING, exclusive=True)
+    async def action_try(self) -> None:
+        """Send a request with the value: that shows whether the key works."""
+        if self._value is not None and self._attempt is not None:
+            await self._attempt(self._value)
 
     def action_leave(self) -> None:
         """Leave, once the person said that the value is stored; forget it."""

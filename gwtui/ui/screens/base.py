@@ -245,7 +245,9 @@ class GatewayScreen(TerminalSized[None]):
     def capture(self) -> ActionContext:
         """What an action that is asked for now will act on."""
         return ActionContext(
-            self.gwtui, self.spec, self.target(), self.identity(), self, self.marks
+            *(self.gwtui, self.spec, self.target(), self.identity(), self),
+            marks=self.marks,
+            marked=tuple(self.marked_rows),
         )
 
     def refeed(self) -> None:

@@ -155,7 +155,8 @@ class ResourceScreen(GatewayScreen):
         count = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
         parts.append(toned(f"{count} {_noun(self.declared, total)}"))
         if table.marked:
-            parts.append(toned(f"{len(table.marked)} marked", "accent"))
+            hidden = f" ({table.hidden_marks} hidden)" if table.hidden_marks else ""
+            parts.append(toned(f"{len(table.marked)} marked{hidden}", "accent"))
         parts.append(toned(f"by {_sorted_by(table, self.declared)}", "muted"))
         return parts
 
@@ -220,9 +221,11 @@ class ResourceScreen(GatewayScreen):
 
     @property
     def marked_rows(self) -> list[Any]:
-        """The marked rows in the order they were listed, filtered out or not."""
-        marked = set(self.table.marked)
-        return [row for row in self._rows or () if self.declared.identity(row) in marked]
+        """The marked rows in the order of the table, filtered out or not."""
+        places = {identity: place for place, identity in enumerate(self.table.marked)}
+        name = self.declared.identity
+        found = (row for row in self._rows or () if name(row) in places)
+        return sorted(found, key=lambda row: places[name(row)])
 
     @property
     def marks(self) -> Marks:

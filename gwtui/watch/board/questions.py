@@ -27,6 +27,7 @@ CURVES = (
     *(f"latency_{which}" for which in figures.PERCENTILES),
     *(f"throughput_{which}" for which in figures.PERCENTILES),
     *figures.UPTIMES,
+    figures.PROBE_TTFT,
 )
 """The figures of an endpoint that can be drawn."""
 
@@ -109,6 +110,26 @@ def endpoint_curves(
         figure: reader.points(SeriesKey("endpoint", identity, figure), reach.since, reach.until)
         for figure in CURVES
     }
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReading:
+    """The last probe of an endpoint; ``ttft`` is in ms, None when no token came."""
+
+    at: datetime
+    answered: bool
+    ttft: Decimal | None
+
+
+def last_probe(reader: HistoryReader, reach: LimitUse, identity: str) -> ProbeReading | None:
+    """The last probe up to the moment; None without one that is recent by its own pace."""
+    ok, ttft = (
+        reader.value_at(SeriesKey("endpoint", identity, figure), reach.until)
+        for figure in figures.PROBE_FIGURES
+    )
+    if ok.value is None or ok.measured_at is None:
+        return None
+    return ProbeReading(ok.measured_at, bool(ok.value), ttft.value)
 
 
 @dataclass(frozen=True, slots=True)

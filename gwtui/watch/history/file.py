@@ -163,6 +163,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )
         """,
     ),
+    (
+        """
+        CREATE TABLE probe_days (
+            day TEXT PRIMARY KEY,
+            told TEXT NOT NULL,
+            open TEXT NOT NULL
+        ) WITHOUT ROWID
+        """,
+    ),
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -146,6 +146,11 @@ class Recorder:
         await self._archive.change(lambda connection: unwatch_model(connection, model))
         await self._follow_models()
 
+    def record(self, observation: Observation) -> None:
+        """Write a reading that was made from here, such as a probe's, while this one records."""
+        if self._status.recording:
+            self._arrived(observation.source, lambda: observation)
+
     # The lease --------------------------------------------------------------------------------
 
     async def _keep_lease(self) -> None:

@@ -41,12 +41,14 @@ class PictureCollector(Collector):
         """Every family that has a sample."""
         found = _Families()
         picture = self._picture()
-        for observation in picture.observations.values():
+        for observation in (*picture.observations.values(), *picture.probes.values()):
             found.add_observation(observation)
         for name, up in picture.up.items():
             found.add(names.READING_UP, (name,), Decimal(int(up)))
         for name, observation in picture.observations.items():
             found.add(names.READING_TIME, (name,), Decimal(str(observation.at.timestamp())))
+        if picture.probes_spent is not None:
+            found.add(names.PROBES_SPENT, (), picture.probes_spent)
         if picture.skew is not None:
             found.add(names.CLOCK_SKEW, (), Decimal(str(picture.skew)))
         found.add(names.BUILD, (__version__,), Decimal(1))

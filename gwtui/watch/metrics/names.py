@@ -86,6 +86,11 @@ _PRICE = _metric(
     ("price",),
 )
 
+_PROBE_TTFT = _metric(
+    "endpoint", "probe_ttft_seconds", "Time to the first token of the last probe from here."
+)
+_PROBE_OK = _metric("endpoint", "probe_ok", "1 if the endpoint answered the last probe, else 0.")
+
 _KEY_USED = _metric("key", "used_usd", "What the key used so far.", kind="counter")
 _KEY_TODAY = _metric("key", "used_today_usd", "What the key used this UTC day.")
 _KEY_LIMIT = _metric("key", "limit_usd", "The key's spending limit; absent without one.")
@@ -105,6 +110,9 @@ READING_UP = Metric(f"{PREFIX}_reading_up", "1 if the last reading succeeded.", 
 READING_TIME = Metric(
     f"{PREFIX}_reading_timestamp_seconds", "When the figures of a reading were read.", ("reading",)
 )
+PROBES_SPENT = Metric(
+    f"{PREFIX}_probes_spent_today_usd", "What probes cost this UTC day, at the most."
+)
 CLOCK_SKEW = Metric(
     f"{PREFIX}_gateway_clock_skew_seconds", "How far the gateway's clock is ahead of this one's."
 )
@@ -121,6 +129,8 @@ def _mapped() -> Iterator[tuple[tuple[str, str], Mapped]]:
         yield ("endpoint", f"latency_{which}"), Mapped(_LATENCY, (which,), _MILLI)
         yield ("endpoint", f"throughput_{which}"), Mapped(_THROUGHPUT, (which,))
     yield ("endpoint", figures.STATUS), Mapped(_STATUS)
+    yield ("endpoint", figures.PROBE_TTFT), Mapped(_PROBE_TTFT, factor=_MILLI)
+    yield ("endpoint", figures.PROBE_OK), Mapped(_PROBE_OK)
     for key in PRICE_KEYS:
         yield ("endpoint", figures.price_figure(key)), Mapped(_PRICE, (key,))
     yield ("key", figures.USAGE), Mapped(_KEY_USED)
@@ -140,7 +150,7 @@ METRICS: tuple[Metric, ...] = tuple(
     dict.fromkeys(
         (
             *(mapped.metric for mapped in OF_FIGURE.values()),
-            *(KEY_DISABLED, KEY_EXPIRES, READING_UP, READING_TIME, CLOCK_SKEW, BUILD),
+            *(KEY_DISABLED, KEY_EXPIRES, READING_UP, READING_TIME, PROBES_SPENT, CLOCK_SKEW, BUILD),
         )
     )
 )

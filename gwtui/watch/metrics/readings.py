@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
@@ -12,7 +13,7 @@ from gwtui.watch.history.model import Observation
 from gwtui.watch.history.sources import DEFAULT_PACES, Build, Paces, Sources
 from gwtui.watch.hub import FeedHub
 
-_PATIENCE = 3
+PATIENCE = 3
 """Readings that may be missed before a figure is no longer given."""
 
 
@@ -22,11 +23,15 @@ class Picture:
 
     ``observations`` hold the readings that are fresh enough, by name; ``up`` says of every reading
     whether the last attempt succeeded. ``skew`` is the gateway's clock against this one, seconds.
+    ``probes`` are the latest ones of each endpoint, ``probes_spent`` USD this UTC day at the most,
+    None without any.
     """
 
     observations: Mapping[str, Observation]
     up: Mapping[str, bool]
     skew: float | None = None
+    probes: Mapping[str, Observation] = field(default_factory=dict)
+    probes_spent: Decimal | None = None
 
 
 class Readings:
@@ -70,7 +75,7 @@ class Readings:
         fresh = {
             name: found
             for name, found in self._latest.items()
-            if name in reads and (now - found.at).total_seconds() <= _PATIENCE * found.every
+            if name in reads and (now - found.at).total_seconds() <= PATIENCE * found.every
         }
         up = {name: bool(ok) for name, ok in reads.items()}
         return Picture(fresh, up, self._client.skew.seconds)

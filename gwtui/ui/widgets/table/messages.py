@@ -93,6 +93,8 @@ _KEYS: tuple[tuple[str, str, str], ...] = (
     ("left", "columns_left", "Columns to the left"),
     ("right", "columns_right", "Columns to the right"),
     ("space", "toggle_mark", "Mark"),
+    ("shift+down", "mark_down", "Mark and go down"),
+    ("shift+up", "mark_up", "Mark and go up"),
     ("enter", "open", "Open"),
 )
 

@@ -277,6 +277,24 @@ class TableModel(Generic[T]):
         """Mark a row or take its mark away."""
         self.marks ^= {identity}
 
+    def mark_range(self, start: str | None, end: str) -> None:
+        """Mark the visible rows from one to the other; only the other where one is not visible."""
+        last = self._index.get(end)
+        if last is not None:
+            first = self._index.get(start or "", last)
+            self.marks |= set(self.order[min(first, last) : max(first, last) + 1])
+
+    def mark_visible(self) -> None:
+        """Mark every row that the filter lets through."""
+        self.marks |= set(self.order)
+
+    def invert_marks(self) -> None:
+        """Mark the visible rows that are not marked and no other visible one.
+
+        Marks that the filter hides stay.
+        """
+        self.marks ^= set(self.order)
+
     def work(self, seconds: float) -> bool:
         """Filter rows that wait for it, else prepare the filter; False when nothing is left to do.
 

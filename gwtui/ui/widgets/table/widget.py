@@ -15,8 +15,9 @@ from textual.timer import Timer
 from gwtui.crud.resource import Facets
 from gwtui.ui.widgets.table import messages
 from gwtui.ui.widgets.table import messages as keys
+from gwtui.ui.widgets.table.marking import MarkingView
 from gwtui.ui.widgets.table.model import Lost, Prepared, TableModel
-from gwtui.ui.widgets.table.view import HEADER, TableView
+from gwtui.ui.widgets.table.view import HEADER
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
@@ -40,7 +41,7 @@ class TableSnapshot(Generic[T]):
     top: int
 
 
-class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=False):
+class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings=False):
     """A list of any length, drawn from its declared columns.
 
     The cursor, the marks and the scroll position belong to identities: new data, another order or
@@ -68,7 +69,7 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         id: str | None = None,
     ) -> None:
         super().__init__(TableModel(columns, identity, now, facets or {}), id=id)
-        self._can_mark = can_mark
+        self.can_mark = can_mark
         self._page = 0
         self._resume_at: int | None = None
         """The first row in view of a table that was restored, until there is room to scroll."""
@@ -102,16 +103,6 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
     def total_count(self) -> int:
         """Rows there are."""
         return self.model.total
-
-    @property
-    def marked(self) -> tuple[str, ...]:
-        """Identities of the marked rows in the present order, hidden ones included."""
-        return self.model.marked
-
-    @property
-    def hidden_marks(self) -> int:
-        """How many marked rows the filter does not show."""
-        return sum(self.model.index_of(identity) is None for identity in self.model.marks)
 
     @property
     def hidden_columns(self) -> tuple[str, ...]:
@@ -194,11 +185,6 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
         if self.model.filtering:
             self._work_later()
 
-    def clear_marks(self) -> None:
-        """Take every mark away, those of hidden rows included."""
-        self.model.marks.clear()
-        self._moved()
-
     # Keys -------------------------------------------------------------------------------------
 
     def action_cursor_up(self) -> None:
@@ -232,12 +218,6 @@ class ResourceTable(TableView[T], Generic[T], can_focus=True, inherit_bindings=F
     def action_columns_right(self) -> None:
         """Show the columns that found no room."""
         self._turn(1)
-
-    def action_toggle_mark(self) -> None:
-        """Mark the selected row or take its mark away, and go on to the next."""
-        if self._can_mark and (identity := self.selected_identity) is not None:
-            self.model.toggle_mark(identity)
-            self._step(1)
 
     def action_open(self) -> None:
         """Open the selected row."""

@@ -1,0 +1,299 @@
+"""One change of several rows: which are meant, one plan, one question, a result for each."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gwtui.cli import exits
+from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError
+from gwtui.cli.changes.execute import (
+    carry_out,
+    confirm,
+    plan_json,
+    plan_lines,
+    result_json,
+)
+from gwtui.cli.exits import USAGE, CommandError
+from gwtui.cli.lists.lookup import find_row
+from gwtui.cli.lists.query import ListQuery, list_query
+from gwtui.cli.output import data_on_stdout, narrate, print_json, print_ndjson
+from gwtui.crud.bulk import Bulk, BulkRun, LeftOut, LeftOutError, RowResult, Wish, plan_many
+from gwtui.crud.plan import Confirmation, Outcome, Plan
+from gwtui.crud.resource import ResourceSpec, Scope
+from gwtui.domain.filters import parse
+
+_STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which rows are meant: those that are named, or those that a filter lets through."""
+
+    spec: ResourceSpec[Any]
+    names: tuple[str, ...]
+    query: ListQuery | None = None
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """How several rows are chosen, besides by name."""
+    parser.add_argument(
+        "--filter", metavar="QUERY", help="all that match, as in the dashboard's filter"
+    )
+    parser.add_argument(
+        "--from-file", metavar="FILE", help="those that a file names, one a line; - is stdin"
+    )
+
+
+def choice(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Choice | None:
+    """What was chosen; None where it is one, which is ``arguments.id`` then. Raises CommandError.
+
+    Names that come from a file, and what a filter lets through, are several even if it is one.
+    """
+    names: list[str] = [*arguments.id]
+    ways = [bool(names), arguments.filter is not None, arguments.from_file is not None]
+    if sum(ways) != 1:
+        either = "name at least one, or choose with --filter or --from-file"
+        raise CommandError(either if not any(ways) else f"{either}, not both", USAGE)
+    if arguments.filter is not None:
+        return Choice(spec, (), _query(spec, arguments.filter))
+    if arguments.from_file is not None:
+        names = _names_in(arguments.from_file)
+        if not names:
+            raise CommandError(f"--from-file: {arguments.from_file} names nothing", USAGE)
+        return Choice(spec, tuple(dict.fromkeys(names)))
+    if len(names) > 1:
+        return Choice(spec, tuple(dict.fromkeys(names)))
+    arguments.id = names[0]
+    return None
+
+
+def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
+    """A filter that says something, of columns that there are. Raises CommandError."""
+    asked = list_query(spec, text, None, None)
+    if parse(text).empty:
+        raise CommandError("--filter: it would let every row through", USAGE)
+    if asked.query.unknown_columns({column.id for column in spec.columns} | spec.facets.keys()):
+        raise CommandError("--filter: nothing is changed by a filter that is not understood", USAGE)
+    return asked
+
+
+def _names_in(file: str) -> list[str]:
+    try:
+        text = sys.stdin.read() if file == _STDIN else Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise CommandError(f"--from-file: {file}: {why}", USAGE) from None
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def refuse_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
+    """What names a row is its own: several cannot share it. Raises CommandError."""
+    if change.many is not None:
+        own = sorted(given.keys() & {*change.many.written.called, "slug"})
+        if own:
+            raise CommandError(f"{own[0]} is each one's own: set it one by one", USAGE)
+
+
+# The plan ---------------------------------------------------------------------------------------
+
+
+async def plan_chosen(change: ChangeCommand, context: ChangeContext, chosen: Choice) -> Bulk:
+    """A plan for all that are meant. Raises CommandError where one is not known, GatewayError."""
+    rows = await _rows(context, chosen)
+    writes = chosen.spec.written
+
+    async def one(identity: str) -> Plan[Any]:
+        try:
+            return await change.plan(context.named(identity))
+        except NothingToDoError as nothing:
+            raise LeftOutError(nothing.brief, already=True) from None
+        except CommandError as error:
+            raise LeftOutError(str(error)) from None
+
+    wish = Wish(
+        action=f"{writes.resource}.{change.name}",
+        resource=writes.resource,
+        verb=change.name.capitalize(),
+        noun=writes.noun,
+        plan=one,
+        after=writes.delete.done if change.name == "delete" and writes.delete else "",
+    )
+    names = {chosen.spec.identity(row): writes.name(writes.of_row(row)) for row in rows}
+    return await plan_many(wish, names)
+
+
+async def _rows(context: ChangeContext, chosen: Choice) -> Sequence[Any]:
+    """The rows that are meant, as the list has them now."""
+    spec, hub = chosen.spec, context.session.hub
+    rows = await context.readings.value(spec.feed(hub, Scope()))
+    if chosen.query is not None:
+        completion = spec.completion
+        if completion is not None:
+            more = await context.readings.value(completion.feed(hub, Scope()))
+            rows = [completion.complete(row, more) for row in rows]
+        if context.readings.exit_code != exits.OK:
+            raise CommandError("the list is not complete: nothing is sent by a filter of it")
+        return chosen.query.apply(rows, context.now)
+    found: list[Any] = []
+    wrong = 0
+    for name in chosen.names:
+        try:
+            found.append(find_row(spec, rows, name))
+        except CommandError as error:
+            narrate(str(error))
+            wrong += 1
+    if wrong:
+        raise CommandError(f"nothing is sent: {wrong} of {len(chosen.names)} names are not clear")
+    return found
+
+
+def bulk_json(bulk: Bulk) -> dict[str, Any]:
+    """A plan for many, for a program."""
+    rows = [
+        {
+            "identity": part.identity,
+            "name": part.name,
+            "title": part.plan.title,
+            "changes": [
+                {"field": change.field, "before": change.before, "after": change.after}
+                for change in part.plan.changes
+            ],
+            "effects": list(part.plan.effects),
+        }
+        for part in bulk.parts
+    ]
+    return {
+        **plan_json(bulk.plan),
+        "rows": rows,
+        "left_out": [_left_out_json(one) for one in bulk.left_out],
+    }
+
+
+def _left_out_json(one: LeftOut) -> dict[str, Any]:
+    outcome = "already" if one.already else "not sent"
+    return {"identity": one.identity, "name": one.name, "outcome": outcome, "why": one.why}
+
+
+# Carrying out -----------------------------------------------------------------------------------
+
+
+class ManyChanges:
+    """What was planned for several rows, up to the exit code."""
+
+    def __init__(self, change: ChangeCommand, context: ChangeContext, bulk: Bulk) -> None:
+        self._change = change
+        self._context = context
+        self._bulk = bulk
+        self._json = context.arguments.output == "json"
+        self._told = 0
+        self._interrupted = False
+
+    async def decide(self) -> int:
+        """Print the plan, or ask and carry it out; returns an exit code."""
+        arguments, bulk, session = self._context.arguments, self._bulk, self._context.session
+        missing = [one for one in bulk.left_out if not one.already]
+        if arguments.plan:
+            self._print_plan()
+            return exits.OK if bulk.parts or not missing else exits.FAILED
+        if not bulk.parts:
+            for line in bulk.plan.effects:
+                narrate(line)
+            if self._json:
+                print_ndjson(_left_out_json(one) for one in bulk.left_out)
+            narrate(f"nothing to do: no {bulk.wish.noun} is left to send anything for")
+            return exits.FAILED if missing else exits.OK
+        held_back = session.gateway.gate.closed
+        if held_back and not arguments.yes:
+            narrate(f"refused: {bulk.plan.title}: Nothing is sent: {held_back}.")
+            return exits.FAILED
+        agreed = await confirm(
+            bulk.plan, session.connection, yes=arguments.yes, confirm=arguments.confirm
+        )
+        if agreed is None:
+            narrate("not carried out")
+            return exits.FAILED
+        if held_back:
+            await session.executor.turn_away(agreed, f"Nothing is sent: {held_back}.")
+            narrate(f"refused: {bulk.plan.title}: Nothing is sent: {held_back}.")
+            return exits.FAILED
+        return await self._send(agreed)
+
+    def _print_plan(self) -> None:
+        if self._json:
+            print_json(bulk_json(self._bulk))
+            return
+        with data_on_stdout():
+            for line in plan_lines(self._bulk.plan):
+                print(line)
+
+    async def _send(self, agreed: Confirmation[tuple[Any, ...]]) -> int:
+        for line in self._bulk.plan.effects if self._context.arguments.yes else ():
+            if line.startswith("Not sent, "):
+                narrate(line)
+        run = BulkRun(self._bulk, agreed, self._send_one)
+        self._run = run
+        try:
+            await run.run(self._tell)
+        except asyncio.CancelledError:
+            # Between two requests: nothing is on its way.
+            self._interrupted = True
+        return self._finish(run)
+
+    async def _send_one(self, confirmation: Confirmation[Any]) -> Outcome[Any]:
+        outcome, interrupted = await carry_out(self._context.session.executor, confirmation)
+        if interrupted:
+            self._interrupted = True
+            self._run.stop()
+        return outcome
+
+    def _tell(self) -> None:
+        """Say what became of each as soon as it is known."""
+        results = self._run.results
+        while self._told < len(results) and results[self._told].word != "not sent":
+            result = results[self._told]
+            self._told += 1
+            number = f"{self._told} of {len(results)}"
+            why = f": {result.why}" if result.why else ""
+            narrate(f"{number}: {_WORDS[result.word]}: {result.part.plan.title}{why}")
+            if self._json:
+                print_ndjson([_result(result)])
+
+    def _finish(self, run: BulkRun) -> int:
+        rest = run.having("not sent")
+        if self._json:
+            print_ndjson(_result(result) for result in rest)
+            print_ndjson(_left_out_json(one) for one in self._bulk.left_out)
+        for result in rest:
+            narrate(f"not sent: {result.part.plan.title}")
+        narrate(run.summary() if run.complete or not run.ended else f"{run.summary()}: {run.ended}")
+        if run.lost is not None:
+            narrate("It is not sent again: look at what is there before you try again.")
+            return exits.UNKNOWN
+        if self._interrupted:
+            return exits.INTERRUPTED
+        if run.complete and all(one.already for one in self._bulk.left_out):
+            return exits.OK
+        return exits.INCOMPLETE if run.carried_out else exits.FAILED
+
+
+_WORDS = {"applied": "done", "refused": "refused", "unknown": "unknown", "not sent": "not sent"}
+
+
+def _result(result: RowResult) -> dict[str, Any]:
+    """What became of one row, for a program."""
+    found: dict[str, Any] = {
+        "identity": result.part.identity,
+        "name": result.part.name,
+        "outcome": result.word,
+    }
+    if result.outcome is not None:
+        found |= result_json(result.part.plan, result.outcome)
+    if result.word != "applied":
+        found["why"] = result.why
+    return found

@@ -1,0 +1,33 @@
+"""Recording and probing for a command that watches, as a dashboard does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from gwtui.cli.output import narrate
+from gwtui.client.connection import Connection
+from gwtui.local.paths import Paths
+from gwtui.local.probe_key import Probing
+from gwtui.watch.history.file import history_path
+from gwtui.watch.history.recording import recording
+from gwtui.watch.hub import FeedHub
+from gwtui.watch.probes.probes import Probes, probing_beside
+
+
+@asynccontextmanager
+async def recorded_probes(
+    hub: FeedHub, connection: Connection, paths: Paths, probing: Probing | None
+) -> AsyncIterator[Probes | None]:
+    """Record, and probe beside it; without ``probing`` neither happens."""
+    if probing is None:
+        yield None
+        return
+    path = history_path(paths.data, connection.label, connection.base_url)
+    async with (
+        recording(hub, path) as history,
+        probing_beside(history, hub, connection, probing) as probes,
+    ):
+        if probes is not None:
+            probes.listen(narrate)
+        yield probes

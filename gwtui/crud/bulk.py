@@ -1,0 +1,311 @@
+"""One wish for many resources: a plan for all, then one request after the other, a result for each.
+
+What is acted on is named by identity when the wish is made. Each is read afresh for the plan, and
+once more right before its request: what is no longer as it was agreed to is not sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from gwtui.client.errors import (
+    ConnectFailedError,
+    GatewayError,
+    NotFoundError,
+    NotSentError,
+    RateLimitedError,
+    UnauthorizedError,
+)
+from gwtui.crud.plan import (
+    Applied,
+    Change,
+    Confirmation,
+    Outcome,
+    Plan,
+    Refused,
+    Unknown,
+    bundle,
+)
+from gwtui.crud.text import count, several
+
+AT_ONCE = 4
+"""Resources that are read at a time for a plan."""
+_NAMED = 8
+"""Resources that a line names; of the others it says how many."""
+
+Word = Literal["applied", "refused", "unknown", "not sent"]
+
+
+class LeftOutError(Exception):
+    """Nothing is sent for this resource, and why. ``already``: it is as wanted."""
+
+    def __init__(self, why: str, *, already: bool = False) -> None:
+        super().__init__(why)
+        self.already = already
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What is wanted of each resource.
+
+    ``verb`` begins the title ("Disable"), ``noun`` is what one is called. ``plan`` reads one afresh
+    and plans its request; it raises LeftOutError and GatewayError. ``again`` does the same right
+    before the request is sent, without what only the person had to know; ``plan`` when None.
+    ``after`` is what the plan says of one whose request names no field: "deleted".
+    """
+
+    action: str
+    resource: str
+    verb: str
+    noun: str
+    plan: Callable[[str], Awaitable[Plan[Any]]]
+    again: Callable[[str], Awaitable[Plan[Any]]] | None = None
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A resource for which nothing is sent, and why. ``already``: it is as wanted."""
+
+    identity: str
+    name: str
+    why: str
+    already: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BulkPart:
+    """One request of a plan for many, and what the resource is called."""
+
+    identity: str
+    name: str
+    plan: Plan[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Bulk:
+    """A plan for many: ``plan`` is what is shown and agreed to, its parts are what is sent."""
+
+    wish: Wish
+    plan: Plan[tuple[Any, ...]]
+    parts: tuple[BulkPart, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+async def plan_many(wish: Wish, names: Mapping[str, str], hidden: int = 0) -> Bulk:
+    """Read each resource and plan its request; no GatewayError is raised.
+
+    ``names`` says what each identity is called, in the order in which they are sent. ``hidden`` is
+    how many of them the person does not see.
+    """
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def one(identity: str, name: str) -> BulkPart | LeftOut:
+        async with turns:
+            return await _part(wish.plan, identity, name)
+
+    found = await asyncio.gather(*(one(identity, name) for identity, name in names.items()))
+    parts = tuple(one for one in found if isinstance(one, BulkPart))
+    left_out = tuple(one for one in found if isinstance(one, LeftOut))
+    return Bulk(wish, _shown(wish, parts, left_out, hidden), parts, left_out)
+
+
+async def _part(
+    plan_one: Callable[[str], Awaitable[Plan[Any]]], identity: str, name: str
+) -> BulkPart | LeftOut:
+    try:
+        plan = await plan_one(identity)
+    except LeftOutError as reason:
+        return LeftOut(identity, name, str(reason), reason.already)
+    except NotFoundError:
+        return LeftOut(identity, name, "no longer exists")
+    except GatewayError as error:
+        return LeftOut(identity, name, f"could not be read: {error.message}")
+    if plan.obstacles:
+        return LeftOut(identity, name, " ".join(plan.obstacles))
+    return BulkPart(identity, name, plan)
+
+
+def _shown(
+    wish: Wish, parts: Sequence[BulkPart], left_out: Sequence[LeftOut], hidden: int
+) -> Plan[tuple[Any, ...]]:
+    """The plan of all as a person agrees to it: a line for each field of each resource."""
+    title = f"{wish.verb} {count(len(parts), wish.noun)}"
+    plan = bundle(
+        title,
+        [part.plan for part in parts],
+        action=parts[0].plan.action if parts else wish.action,
+        resource=wish.resource,
+        identity=None,
+    )
+    seen = (f"{hidden} of those marked are hidden by the filter.",) if hidden else ()
+    return replace(
+        plan,
+        changes=tuple(change for part in parts for change in changes_of_part(part, wish.after)),
+        effects=(*seen, *said_of_left_out(left_out), *effects_of_parts(parts)),
+        obstacles=() if parts else (f"There is no {wish.noun} left to send anything for.",),
+    )
+
+
+def changes_of_part(part: BulkPart, after: str = "") -> tuple[Change, ...]:
+    """What changes of one resource, with its name for a label."""
+    changes = part.plan.changes
+    if not changes:
+        return (Change(part.name, None, after or part.plan.title),)
+    if len(changes) == 1:
+        return (replace(changes[0], field=part.name),)
+    return tuple(replace(change, field=f"{part.name} · {change.field}") for change in changes)
+
+
+def effects_of_parts(parts: Sequence[BulkPart]) -> tuple[str, ...]:
+    """What the requests lead to: what holds for all of them once, the rest by name."""
+    every = dict.fromkeys(line for part in parts for line in part.plan.effects)
+    common = [line for line in every if all(line in part.plan.effects for part in parts)]
+    own = [
+        f"{part.name}: {line}" for part in parts for line in part.plan.effects if line not in common
+    ]
+    return (*common, *own)
+
+
+def said_of_left_out(left_out: Sequence[LeftOut]) -> tuple[str, ...]:
+    """For which resources nothing is sent, those with the same reason together."""
+    reasons: dict[str, list[str]] = {}
+    for one in left_out:
+        reasons.setdefault(one.why.rstrip("."), []).append(one.name)
+    return tuple(f"Not sent, {why}: {several(names, _NAMED)}." for why, names in reasons.items())
+
+
+# Carrying out -----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class RowResult:
+    """What became of one resource's request; ``why`` it was refused, is unknown or was not sent."""
+
+    part: BulkPart
+    word: Word = "not sent"
+    why: str = ""
+    outcome: Outcome[Any] | None = None
+
+    @property
+    def applied(self) -> bool:
+        """Whether the gateway did it."""
+        return self.word == "applied"
+
+
+Send = Callable[[Confirmation[Any]], Awaitable[Outcome[Any]]]
+
+
+@dataclass(slots=True)
+class BulkRun:
+    """Sends what was agreed to, one request after the other, each at most once.
+
+    ``send`` is the executor's. A refusal of one does not keep the others back, unless it would meet
+    them all: no connection, no right to ask, too many requests, read-only. A lost answer ends it.
+    """
+
+    bulk: Bulk
+    confirmation: Confirmation[tuple[Any, ...]]
+    send: Send
+    results: list[RowResult] = field(init=False)
+    current: RowResult | None = None
+    """The one whose request is on its way."""
+    ended: str = ""
+    """Why it ended before its end; empty when it did not."""
+    _stop: bool = False
+
+    def __post_init__(self) -> None:
+        self.results = [RowResult(part) for part in self.bulk.parts]
+
+    def stop(self) -> None:
+        """Send nothing more; what is on its way is finished."""
+        self._stop = True
+
+    async def run(self, told: Callable[[], None] = lambda: None) -> None:
+        """Send what was not sent yet. ``told`` is called before and after each request.
+
+        Called again after a stop it goes on where it ended; never after a lost answer.
+        """
+        if any(one.word == "unknown" for one in self.results):
+            return
+        self._stop, self.ended = False, ""
+        each = {one.plan.id: one for one in self.confirmation.each()}
+        for result in self.results:
+            if result.word != "not sent":
+                continue
+            if self._stop:
+                self.ended = "stopped"
+                break
+            self.current = result
+            told()
+            await self._one(result, each[result.part.plan.id])
+            self.current = None
+            told()
+            if self.ended:
+                break
+        told()
+
+    async def _one(self, result: RowResult, confirmation: Confirmation[Any]) -> None:
+        part = result.part
+        now = await _part(self.bulk.wish.again or self.bulk.wish.plan, part.identity, part.name)
+        if isinstance(now, LeftOut):
+            result.word, result.why = "refused", f"not sent: {now.why}"
+            return
+        if _request(now.plan) != _request(part.plan):
+            result.word, result.why = "refused", "not sent: it was changed since the plan was made"
+            return
+        result.outcome = outcome = await self.send(confirmation)
+        match outcome:
+            case Applied():
+                result.word = "applied"
+            case Refused(error):
+                result.word, result.why = "refused", error.message
+                if _meets_all(error):
+                    self.ended = error.message
+            case Unknown(error):
+                result.word, result.why = "unknown", error.message
+                self.ended = "the answer was lost"
+
+    def having(self, *words: Word) -> list[RowResult]:
+        """The results with one of these words."""
+        return [one for one in self.results if one.word in words]
+
+    @property
+    def lost(self) -> RowResult | None:
+        """The one whose answer was lost, None when none was."""
+        return next(iter(self.having("unknown")), None)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every request was applied."""
+        return len(self.having("applied")) == len(self.results)
+
+    @property
+    def carried_out(self) -> list[tuple[BulkPart, Any]]:
+        """What was applied, each with the gateway's answer."""
+        return [
+            (one.part, one.outcome.value)
+            for one in self.results
+            if isinstance(one.outcome, Applied)
+        ]
+
+    def summary(self) -> str:
+        """How many had which result: "2 applied, 1 refused, 3 not sent"."""
+        words: tuple[Word, ...] = ("applied", "refused", "unknown", "not sent")
+        counts = [(len(self.having(word)), word) for word in words]
+        return ", ".join(f"{number} {word}" for number, word in counts if number)
+
+
+def _request(plan: Plan[Any]) -> tuple[Any, ...]:
+    """What is sent, and what it was made for."""
+    return plan.action, dict(plan.summary), dict(plan.before)
+
+
+def _meets_all(error: GatewayError) -> bool:
+    """Whether the next request would be refused for the same reason."""
+    if isinstance(error, ConnectFailedError | UnauthorizedError | RateLimitedError):
+        return True
+    return isinstance(error, NotSentError)

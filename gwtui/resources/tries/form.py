@@ -1,0 +1,197 @@
+"""The form of a request to be tried. Bounds are those of the contract's own requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic_core import PydanticCustomError
+
+from gwtui.contract.chat import ChatRequest, Temperature, Text, TokenCount
+from gwtui.contract.request import Problem, RequestModel, SecretText
+from gwtui.contract.routing import ProviderSlugs
+from gwtui.contract.scalars import Usd
+from gwtui.crud.form import (
+    ChoiceField,
+    Choices,
+    Facts,
+    FieldGroup,
+    FormField,
+    FormSpec,
+    ModelField,
+    MultiPickField,
+    SecretField,
+    TextAreaField,
+)
+from gwtui.crud.resource import Cell
+from gwtui.domain.money import usd
+from gwtui.resources.tries.facts import key_hash
+from gwtui.resources.tries.keys import TYPED, KeySource
+from gwtui.resources.tries.plan import DEFAULT_MAX_COST, CapWays
+
+DEFAULT_MAX_TOKENS = 512
+IN_FORM = CapWays(
+    "leave the field empty to send it all the same",
+    "ask for fewer tokens, shorten the prompt, or raise the maximum",
+)
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("blank", "must not be blank: say what the model is asked")
+    return text
+
+
+def _whole(value: Any) -> Any:
+    whole = isinstance(value, Decimal) and value == value.to_integral_value()
+    return int(value) if whole else value
+
+
+class TryForm(RequestModel):
+    """A request to be tried, as a form fills it in."""
+
+    model: Text = Field(description="author/slug")
+    only: ProviderSlugs | None = Field(None, description="only these may serve it")
+    prompt: Annotated[Text, AfterValidator(_not_blank)] = Field(
+        description="what the model is asked", repr=False
+    )
+    system: str | None = Field(None, description="what it is told before the prompt", repr=False)
+    key_from: str = Field(TYPED, description="the key that the request is sent with")
+    key: SecretText | None = Field(None, description="an inference key, for this run only")
+    max_tokens: Annotated[TokenCount, BeforeValidator(_whole)] | None = Field(
+        None, description="at most so many tokens of answer; empty for the model's own limit"
+    )
+    temperature: Temperature | None = Field(None, description="how freely words are drawn, 0 to 2")
+    stream: bool = Field(True, description="show the answer as it comes")
+    max_cost: Usd | None = Field(
+        None,
+        description="send nothing that may cost more",
+        json_schema_extra={"x-unit": "USD"},
+    )
+
+    def chat_request(self) -> ChatRequest:
+        """What is sent. Raises ValidationError."""
+        messages: list[Any] = [{"role": "system", "content": self.system}] if self.system else []
+        messages.append({"role": "user", "content": self.prompt})
+        given = {
+            "provider": {"only": self.only} if self.only else None,
+            "max_tokens": self.max_tokens,
+            "temperature": self.temperature,
+        }
+        body: dict[str, Any] = {"model": self.model, "messages": messages}
+        body |= {name: value for name, value in given.items() if value is not None}
+        return ChatRequest.model_validate(body)
+
+
+KEPT = ("model", "only", "prompt", "system", "max_tokens", "temperature", "stream", "max_cost")
+"""Fields that a form begins with again; the key is kept elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class TriedKey:
+    """The key of the row that the form was opened on, by hash and name; the name is shown."""
+
+    hash: str
+    name: str
+
+
+def try_form(
+    sources: Sequence[KeySource],
+    models: Choices,
+    providers: Choices,
+    initial: Mapping[str, Any],
+    wanted: TriedKey | None = None,
+) -> FormSpec:
+    """The form; ``initial`` are values by field, ``wanted`` the key that is meant."""
+
+    def check(request: TryForm) -> Sequence[Problem]:
+        return lacking_key(sources, request.key_from, request.key)
+
+    return FormSpec(
+        title="Try a request",
+        model=TryForm,
+        fields=(
+            FieldGroup(
+                "Request",
+                (
+                    ModelField("model", "Model", choices=models, placeholder="Ctrl+O lists them"),
+                    MultiPickField(
+                        "only",
+                        "Providers",
+                        choices=providers,
+                        empty="any",
+                        noun="providers",
+                        free=True,
+                    ),
+                    TextAreaField("prompt", "Prompt", placeholder="it is sent to a real model"),
+                    TextAreaField("system", "System text", placeholder="none"),
+                ),
+            ),
+            FieldGroup("Key", key_fields(sources, wanted)),
+            FieldGroup(
+                "Bounds",
+                (
+                    FormField("max_tokens", "Tokens of answer", "number"),
+                    FormField("temperature", "Temperature", "number", placeholder="its own"),
+                    FormField("stream", "Piece by piece", "switch"),
+                    FormField("max_cost", "Maximum cost", "usd", preview=_cap),
+                ),
+            ),
+        ),
+        submit="Send it",
+        initial={
+            "key_from": sources[0].id,
+            "max_tokens": DEFAULT_MAX_TOKENS,
+            "stream": True,
+            "max_cost": DEFAULT_MAX_COST,
+            **initial,
+        },
+        check=check,
+    )
+
+
+def key_fields(sources: Sequence[KeySource], wanted: TriedKey | None) -> Sequence[FormField]:
+    """The fields ``key_from``, where there is a choice, and ``key``."""
+    known = {source.id: source for source in sources}
+
+    def about_source(value: str, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+        source = known[value].value
+        return None if source is None else _whose(source, wanted)
+
+    def about_key(value: SecretStr, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+        chosen = known[values.get("key_from", TYPED)]
+        if chosen.value is not None:
+            return Cell(f"not used: {chosen.label} is", "warn")
+        return _whose(value, wanted)
+
+    value = SecretField("key", "Its value", placeholder="paste it here", preview=about_key)
+    options = [(source.id, source.label) for source in sources]
+    if len(options) == 1:
+        return (value,)
+    return (ChoiceField("key_from", "Key", options=options, preview=about_source), value)
+
+
+def lacking_key(
+    sources: Sequence[KeySource], key_from: str, key: SecretStr | None
+) -> list[Problem]:
+    """That a key must be typed, where none is at hand."""
+    at_hand = any(source.id == key_from and source.value is not None for source in sources)
+    return [] if at_hand or key is not None else [Problem("key", "type or paste the key to try")]
+
+
+def _whose(key: SecretStr, wanted: TriedKey | None) -> Cell | None:
+    """Whether it is the value of the key that is meant: the gateway knows a key by its hash."""
+    if wanted is None:
+        return None
+    if key_hash(key) == wanted.hash:
+        return Cell(f"the value of key {wanted.name}", "good")
+    return Cell(f"not the value of key {wanted.name}; it is tried all the same", "warn")
+
+
+def _cap(value: Decimal | None, _values: Mapping[str, Any], _facts: Facts) -> Cell:
+    if value is None:
+        return Cell("no maximum", "warn")
+    return Cell(f"nothing is sent that may cost more than {usd(value)}")

@@ -1,0 +1,343 @@
+"""What came of a request, as the dashboard shows it: a headline, and figures in sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from gwtui.client.chat_stream import ChatAnswer
+from gwtui.client.errors import GatewayError
+from gwtui.client.refusals import (
+    RefusalKind,
+    refusal_details,
+    refusal_kind,
+    refusal_remedy,
+)
+from gwtui.contract.activity import Generation
+from gwtui.contract.completion import PipelineStage
+from gwtui.contract.keys import CurrentKey
+from gwtui.contract.models import Endpoint
+from gwtui.crud import cells
+from gwtui.crud.resource import Cell, DetailRow, Section, Tone
+from gwtui.domain.guardrail_verdict import actions_of, verdict_of
+from gwtui.domain.money import grouped, usd
+from gwtui.domain.request_cost import RequestCost
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.guardrails.effect import endpoint_title
+from gwtui.resources.tries.facts import TryFacts
+from gwtui.resources.tries.plan import TryPlan, why_excluded
+from gwtui.resources.tries.reckoning import reckoned_chat
+
+_MESSAGE = 400
+_NAME = 60
+_PLACES = 5
+"""Of what is left of a limit: a request costs less than a cent."""
+_TONES: Mapping[str, Tone] = {
+    "pass": "good",
+    "flag": "accent",
+    "redact": "warn",
+    "block": "warn",
+    "no endpoint": "warn",
+}
+_ON_SCREEN: Mapping[RefusalKind, str] = {
+    "no endpoint left": "the reasons stand under Endpoints: choose another model or provider, or "
+    "change the guardrail",
+    "key limit used up": "raise the key's limit, or wait until it resets",
+    "budget used up": "raise the budget, or wait until it resets",
+    "credits needed": "buy credits, or ask for fewer tokens",
+    "unknown model": "check its name: Ctrl+O in the form lists the models",
+    "wrong operation": "choose a model that answers in text: Ctrl+O in the form lists them",
+    "provider failed": "try again, or choose another provider",
+    "read-only": "nothing was sent; gwtui --allow-tries sends it all the same, and costs money",
+}
+"""What to do, where the command line's own words name its options."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A request through a key, as far as it is known what came of it.
+
+    ``reckoned`` is what the prices give. ``error`` refused it or broke it off, ``cancelled`` is the
+    person's own doing. ``key`` is what is left of the key's limit, and ``generation`` what the
+    service wrote of a request that was cancelled; both are read afterwards, None until then.
+    """
+
+    plan: TryPlan
+    answer: ChatAnswer
+    reckoned: RequestCost | None = None
+    error: GatewayError | None = None
+    cancelled: bool = False
+    key: CurrentKey | None = None
+    generation: Generation | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Guardrail id -> name, as far as they are known."""
+
+    @property
+    def blocked(self) -> bool:
+        """Whether a guardrail kept it back."""
+        return self.error is not None and refusal_kind(self.error) == "blocked by a guardrail"
+
+    @property
+    def guarded(self) -> bool:
+        """Whether a guardrail did anything to it."""
+        verdict = verdict_of(self.answer.metadata)
+        return self.blocked or (verdict is not None and verdict.outcome != "pass")
+
+    @property
+    def generation_id(self) -> str | None:
+        """By which it can be looked up."""
+        return self.answer.generation_id
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What it cost in USD, as the service tells; None when it did not."""
+        if self.answer.cost is not None:
+            return self.answer.cost
+        if self.generation is not None:
+            return self.generation.total_cost
+        refused = self.error is not None and self.error.effect == "none"
+        return Decimal(0) if refused and not self.answer.text else None
+
+    @property
+    def redactions(self) -> tuple[str, ...]:
+        """The labels that stand in the place of what filters took out."""
+        verdict = verdict_of(self.answer.metadata)
+        found = [label for stage in (verdict.stages if verdict else ()) for label in _labels(stage)]
+        return tuple(dict.fromkeys(found))
+
+
+def answered(plan: TryPlan, answer: ChatAnswer, facts: TryFacts, moment: datetime) -> Tried:
+    """What came of a request that was answered, in part or as a whole."""
+    names = {one.id: one.name for one in facts.key.bound if one.id and one.name}
+    reckoned = reckoned_chat(facts, answer, moment)
+    return Tried(plan, answer, reckoned, answer.error, names=names)
+
+
+def headline(tried: Tried) -> Cell:
+    """In one sentence what came of it."""
+    if tried.cancelled:
+        return Cell(f"Cancelled: the connection is closed. {_cancelled_cost(tried)}", "warn")
+    if tried.error is not None:
+        return _failure(tried, tried.error)
+    if tried.answer.refusal:
+        return Cell("The model refused to answer", "warn")
+    full = tried.answer.finish_reason == "length"
+    return Cell("✓ Answered, up to the maximum of tokens" if full else "✓ Answered", "good")
+
+
+def _failure(tried: Tried, error: GatewayError) -> Cell:
+    if tried.blocked:
+        return Cell("✓ Blocked: the guardrail did its work, nothing was sent to a model", "good")
+    if tried.answer.text or tried.answer.reasoning:
+        return Cell(f"✗ The answer broke off: {_message(error)}", "bad")
+    sent = "nothing was sent to a model" if error.effect == "none" else "it may be billed"
+    return Cell(f"✗ {refusal_kind(error).capitalize()}: {sent}", "bad")
+
+
+def refusal_lines(error: GatewayError) -> Iterator[Cell]:
+    """Why it was refused, what else the service tells of it, and what to do."""
+    yield Cell(_message(error))
+    for detail in refusal_details(error):
+        yield Cell(safe_line(detail, _MESSAGE), "muted")
+    if error.request_id:
+        yield Cell(f"request {safe_line(error.request_id, _NAME)}", "muted")
+    yield Cell(f"What to do: {_remedy(error)}", "accent")
+
+
+def _remedy(error: GatewayError) -> str:
+    kind = refusal_kind(error)
+    if kind == "blocked by a guardrail":
+        return "nothing, if it should be blocked; else change the guardrail's filters"
+    return _ON_SCREEN.get(kind) or safe_line(refusal_remedy(error), _MESSAGE)
+
+
+def _message(error: GatewayError) -> str:
+    return safe_line(error.message, _MESSAGE)
+
+
+def _cancelled_cost(tried: Tried) -> str:
+    if tried.cost is not None:
+        return f"It cost {usd(tried.cost)}."
+    most = tried.plan.most_cost
+    bound = f", up to {usd(most)}" if most is not None else ""
+    return f"What was made by then may be billed{bound}."
+
+
+# Figures ------------------------------------------------------------------------------------------
+
+
+def _figures(tried: Tried, _now: datetime) -> Sequence[DetailRow]:
+    answer = tried.answer
+    figures = [
+        DetailRow("generation", cells.text(tried.generation_id), _look(tried)),
+        DetailRow("first token", _ms(answer.first_token_ms)),
+        DetailRow("whole answer", _ms(answer.elapsed_ms)),
+        DetailRow("speed", _speed(answer)),
+        DetailRow("tokens", _tokens(answer)),
+        DetailRow("cost", cells.usd(tried.cost), _rule(tried)),
+        DetailRow("at most", cells.usd(tried.plan.most_cost), "reckoned beforehand"),
+        DetailRow("left of the limit", *_left(tried.key)),
+        DetailRow("finished", cells.text(answer.finish_reason)),
+    ]
+    never = tried.error is not None and tried.error.effect == "none"
+    rows = [row for row in figures if not (never and row.value == cells.NOTHING)]
+    if answer.unreadable:
+        note = "could not be read: the answer may lack them"
+        rows.append(DetailRow("pieces", Cell(grouped(answer.unreadable), "warn"), note))
+    rows += [
+        DetailRow("calls", Cell(safe_line(f"{call.name}({call.arguments})", _MESSAGE)))
+        for call in answer.tools
+    ]
+    return rows
+
+
+def _look(tried: Tried) -> str:
+    return "Enter opens it" if tried.generation_id else ""
+
+
+def _rule(tried: Tried) -> str:
+    reckoned, usage = tried.reckoned, tried.answer.usage
+    if usage is not None and usage.is_byok:
+        details = usage.cost_details
+        price = None if details is None else details.upstream_inference_cost
+        return f"own provider key: the provider asks {usd(price)} of its owner"
+    if reckoned is None or reckoned.cost is None:
+        return "" if usage is None else "the rule is not known"
+    rule = safe_line(reckoned.rule, _MESSAGE)
+    if tried.cost is not None and tried.cost != reckoned.cost:
+        return f"the prices give {usd(reckoned.cost)}: {rule}"
+    return rule
+
+
+def _left(key: CurrentKey | None) -> tuple[Cell, str]:
+    if key is None:
+        return cells.NOTHING, ""
+    if cells.is_null(key, "limit"):
+        return Cell("no limit on this key", "muted"), ""
+    of = "" if key.limit is None else f"of {usd(key.limit)}"
+    left = usd(key.limit_remaining, places=_PLACES)
+    return Cell(left), f"{of} {safe_line(key.limit_reset or '', 20)}".strip()
+
+
+def _ms(value: float | None) -> Cell:
+    if value is None:
+        return cells.NOTHING
+    return Cell(f"{value / 1000:,.2f} s" if value >= 1000 else f"{value:,.0f} ms")  # noqa: PLR2004
+
+
+def _speed(answer: ChatAnswer) -> Cell:
+    speed = answer.tokens_per_second
+    return cells.NOTHING if speed is None else Cell(f"{speed:,.0f} tokens/s")
+
+
+def _tokens(answer: ChatAnswer) -> Cell:
+    usage = answer.usage
+    if usage is None:
+        return cells.NOTHING
+    return Cell(
+        f"{grouped(usage.prompt_tokens)} prompt + {grouped(usage.completion_tokens)} answer"
+    )
+
+
+# Guardrails ---------------------------------------------------------------------------------------
+
+
+def _guardrails(tried: Tried, _now: datetime) -> Sequence[DetailRow]:
+    if tried.blocked:
+        return [DetailRow("verdict", Cell("block", "good"), "as it should")]
+    verdict = verdict_of(tried.answer.metadata)
+    if verdict is None:
+        return []
+    rows = [DetailRow("verdict", Cell(verdict.outcome, _TONES[verdict.outcome]))]
+    for stage in verdict.stages:
+        did = stage.summary or " and ".join(actions_of(stage)) or "nothing"
+        labels = ", ".join(safe_line(each, _NAME) for each in _labels(stage))
+        note = f"in its place: {labels}" if labels else ""
+        rows.append(DetailRow(_stage(stage, tried), Cell(safe_line(did, _MESSAGE)), note))
+    return rows
+
+
+def _stage(stage: PipelineStage, tried: Tried) -> str:
+    name = tried.names.get(stage.guardrail_id or "")
+    return safe_line(name or stage.guardrail_id or stage.name or "a step", _NAME)
+
+
+def _labels(stage: PipelineStage) -> list[str]:
+    """What stands for redacted text, wherever a stage tells it."""
+    return list(_found_labels(stage.data, 8))
+
+
+def _found_labels(value: Any, depth: int) -> Iterator[str]:
+    if depth and isinstance(value, Mapping):
+        label = value.get("label")
+        if isinstance(label, str) and label:
+            yield label
+        for part in value.values():
+            yield from _found_labels(part, depth - 1)
+    elif depth and isinstance(value, list):
+        for part in value:
+            yield from _found_labels(part, depth - 1)
+
+
+# Endpoints ----------------------------------------------------------------------------------------
+
+
+def _endpoints(tried: Tried, _now: datetime) -> Sequence[DetailRow]:
+    plan, provider = tried.plan, tried.answer.provider
+    failed = _failed(tried)
+    rows: list[DetailRow] = []
+    seen: set[int] = set()
+    served = False
+    for each in plan.order:
+        endpoint = each.attempt.endpoint
+        if id(endpoint) in seen:
+            continue
+        seen.add(id(endpoint))
+        if not served and provider and endpoint.provider_name == provider:
+            served = True
+            own = each.attempt.credential
+            note = "" if own is None else f"on the own key {safe_line(own.name or own.id, _NAME)}"
+            rows.insert(0, _row("✓", endpoint, Cell("served it", "good"), note))
+        elif endpoint.provider_name in failed:
+            status = failed[endpoint.provider_name]
+            rows.append(_row("✗", endpoint, Cell(f"was asked, answered {status}", "bad")))
+        else:
+            rows.append(_row("·", endpoint, Cell("left, not needed" if provider else "left")))
+    if provider and not served:
+        name = f"✓ {safe_line(provider, _NAME)}"
+        rows.insert(0, DetailRow(name, Cell("served it, which the plan did not see", "warn")))
+    rows += [_row("✗", out.endpoint, Cell(", ".join(why_excluded(out)))) for out in plan.excluded]
+    rows += [
+        DetailRow("not known", Cell(safe_line(gap, _MESSAGE), "warn")) for gap in plan.not_read
+    ]
+    return rows
+
+
+def _row(sign: str, endpoint: Endpoint, value: Cell, note: str = "") -> DetailRow:
+    return DetailRow(f"{sign} {endpoint_title(endpoint)}", value, note)
+
+
+def _failed(tried: Tried) -> Mapping[str | None, str]:
+    """Providers that were asked in vain -> what they answered."""
+    told = tried.answer.metadata
+    return {
+        one.provider: str(one.status)
+        for one in (told.attempts if told is not None else None) or ()
+        if one.status is not None and one.status >= 400  # noqa: PLR2004 - statuses of errors
+    }
+
+
+SECTIONS: Sequence[Section[Tried]] = (
+    Section("Figures", _figures),
+    Section("Guardrails", _guardrails),
+    Section("Endpoints", _endpoints),
+)
+
+
+def words_of_plan(plan: TryPlan) -> str:
+    """How many endpoints are left, and what it may cost, before it is sent."""
+    left = len({id(each.attempt.endpoint) for each in plan.order})
+    return f"{left} of {plan.total} endpoints left · at most {usd(plan.most_cost)}"

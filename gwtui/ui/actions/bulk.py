@@ -1,0 +1,243 @@
+"""What verbs do to all marked rows: one plan, one question, a result for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from gwtui.contract.request import RequestModel
+from gwtui.crud.bulk import Bulk, BulkRun, Wish, plan_many
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.form import FormField, FormSpec
+from gwtui.crud.plan import Applied, Outcome
+from gwtui.crud.text import Names, count
+from gwtui.crud.wishes import Many
+from gwtui.domain.diffs import same
+from gwtui.resources.actions import by_id
+from gwtui.ui.actions.context import ActionContext
+from gwtui.ui.actions.writing import (
+    confirm,
+    covered,
+    facts_for,
+    form_context,
+    refresh,
+    say_done,
+    send_one,
+)
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.progress import Next, ProgressScreen
+from gwtui.ui.in_doubt import route_to
+from gwtui.ui.screens.ask import NoticeScreen
+from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.widgets.header import whose
+
+_OFF, _ON = "disable", "enable"
+
+
+async def toggle(context: ActionContext) -> None:
+    """Disable or enable what is marked; where some are disabled and some are not, it is asked."""
+    many, names = _marked(context)
+    if many is None:
+        return
+    states = {one.disabled for one in many.known.values()}
+    wanted: str | None = _ON if states == {True} else _OFF
+    if states not in ({True}, {False}):
+        title = f"Not all of {count(len(names), many.any.noun)} are in the same state. Which way?"
+        choices = [
+            Choice(_OFF, "Disable all", "those that are disabled stay so"),
+            Choice(_ON, "Enable all", "those that are enabled stay so"),
+        ]
+        if covered(context):
+            return
+        wanted = await context.app.push_screen_wait(ChooseScreen(title, choices, current=None))
+    if wanted is not None:
+        button, done = ("Disable", "disabled") if wanted == _OFF else ("Enable", "enabled")
+        await _look(
+            context, await carry_out(context, many.switch(wanted == _OFF), names, button, done)
+        )
+
+
+async def delete(context: ActionContext, barred: Callable[[Any], str] = lambda _row: "") -> None:
+    """Delete what is marked, after a confirmation that no single key gives.
+
+    ``barred`` says why a row of the list cannot be deleted; empty where it can.
+    """
+    many, names = _marked(context, barred=barred)
+    if many is not None and many.any.delete is not None:
+        how = many.any.delete
+        sent = await carry_out(context, many.delete(), names, how.button, how.done)
+        await _look(context, sent)
+
+
+async def edit(context: ActionContext) -> None:
+    """Give the marked ones the same values: a form that begins with what they have in common.
+
+    A field in which they differ is unknown to the form: it stays as it is unless something is
+    typed. What one is called by is its own and not in the form.
+    """
+    declared = None if context.spec is None else context.spec.written
+    if declared is None or declared.update is None:
+        return
+    facts = await facts_for(context, declared.update.request)
+    many, names = _marked(context, facts.workspaces)
+    how = None if many is None else many.any.update
+    if many is None or how is None or covered(context):
+        return
+    known = [writes.fields.known(many.known[one]) for one, writes in many.declared.items()]
+    first = next(iter(many.known.values()))
+    form = shared_form(how.form(first, form_context(context)), known, {*declared.called, "slug"})
+    title = f"Edit {count(len(names), declared.noun)}: what stays empty differs, and stays as it is"
+
+    async def submit(request: RequestModel) -> Outcome[Sent] | None:
+        over = partial(carry_out, covering=context.app.screen)
+        sent = await over(context, many.change(request), names, "Change them", "changed")
+        return None if sent is None else Applied(sent)
+
+    filled: FormScreen[Sent] = FormScreen(replace(form, title=title), facts, submit)
+    outcome = await context.app.push_screen_wait(filled)
+    await _look(context, outcome.value if isinstance(outcome, Applied) else None)
+
+
+def shared_form(
+    form: FormSpec, known: Sequence[Mapping[str, Any]], own: Collection[str]
+) -> FormSpec:
+    """The form of one as that of many: without ``own`` fields, begun with what all of them share.
+
+    ``known`` are the fields of each, as far as the gateway gave them.
+    """
+    first, *others = known
+    common = {
+        name: value
+        for name, value in first.items()
+        if all(name in other and same(other[name], value) for other in others)
+    }
+    groups = [
+        replace(group, fields=tuple(one for one in group.fields if _is_shared(one, own)))
+        for group in form.groups
+    ]
+    fields = tuple(group for group in groups if group.fields)
+    initial = {name: value for name, value in common.items() if name not in own}
+    return replace(form, fields=fields, initial=initial)
+
+
+def _is_shared(field: FormField, own: Collection[str]) -> bool:
+    return field.name not in own and field.fixed is None
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What was agreed to went out; ``route`` leads to a lost answer that the person looks into."""
+
+    route: str = ""
+
+
+async def _look(context: ActionContext, sent: Sent | None) -> None:
+    if sent is not None and sent.route:
+        await context.app.open_route(sent.route)
+
+
+async def carry_out(
+    context: ActionContext,
+    wish: Wish,
+    names: Mapping[str, str],
+    button: str,
+    done: str,
+    covering: object = None,
+) -> Sent | None:
+    """Plan a wish for many, ask once, send one after the other, and say what became of each.
+
+    None when it was not agreed to. ``covering`` is the form that asks for it, if any.
+    """
+    hidden = context.marks.hidden
+    wanted = dict(names)
+    sent: Sent | None = None
+    while wanted:
+        bulk = await plan_many(wish, wanted, hidden)
+        if context.app.screen is not (covering or context.screen):
+            break
+        if not bulk.parts:
+            await _say_nothing_left(context, bulk)
+            break
+        confirmation = await confirm(context, bulk.plan, button)
+        if confirmation is None:
+            break
+        run = BulkRun(bulk, confirmation, partial(send_one, context))
+        answer = await _send_and_tell(context, run, done)
+        lost = run.lost if answer == "look" else None
+        sent = Sent("" if lost is None else route_to(lost.part.plan.id))
+        # What was refused was not applied: it is planned, shown and agreed to anew.
+        again = run.having("refused") if answer == "retry" else []
+        wanted = {one.part.identity: one.part.name for one in again}
+        hidden = 0
+    return sent
+
+
+async def _send_and_tell(context: ActionContext, run: BulkRun, done: str) -> Next:
+    """Send what was agreed to and say what became of it; what the person wants next."""
+    session, bulk = context.app.session, run.bulk
+    answer: Next = "resume"
+    while answer == "resume":
+        screen = ProgressScreen(run, whose(context.app))
+        answer = await context.app.push_screen_wait(screen)
+    if session is not None:
+        session.executor.undo.add_many(bulk.plan, run.carried_out)
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.table.unmark(part.identity for part, _ in run.carried_out)
+    said = f"{count(len(run.carried_out), bulk.wish.noun)} {done}"
+    if run.complete:
+        say_done(context, said)
+    elif run.carried_out:
+        say_done(context, f"{said}; {run.summary()}")
+    await refresh(context, *feeds_of(context))
+    return answer
+
+
+async def _say_nothing_left(context: ActionContext, bulk: Bulk) -> None:
+    """Why there is nothing to send."""
+    title = f"{bulk.wish.verb}: nothing is left to send"
+    await context.app.push_screen_wait(NoticeScreen(title, "\n".join(bulk.plan.effects)))
+    await refresh(context, *feeds_of(context))
+
+
+def feeds_of(context: ActionContext) -> tuple[str, ...]:
+    """The feeds that a write of what is listed makes out of date begin so."""
+    spec = context.spec
+    return () if spec is None or not spec.writes else spec.written.feeds
+
+
+def _marked(
+    context: ActionContext,
+    called: Names | None = None,
+    barred: Callable[[Any], str] = lambda _row: "",
+) -> tuple[Many | None, Mapping[str, str]]:
+    """What was marked at the key press, and what each is called; None where nothing has an id."""
+    spec, app = context.spec, context.app
+    if spec is None:
+        return None, {}
+    declared, dialect = spec.written, app.connection.dialect
+    found = [(declared.for_row(row, dialect), row) for row in context.chosen]
+    ones = [(writes, writes.of_row(row)) for writes, row in found]
+    nameless = [writes.name(one) for writes, one in ones if not writes.identity(one)]
+    if nameless:
+        key = by_id("list.unmark").keys[0]
+        why = f"The gateway gave {len(nameless)} of them no {declared.identifier}"
+        app.say(f"{why}: they cannot be changed; {key} takes the marks away", severity="warning")
+        return None, {}
+    of_id = {str(writes.identity(one)): (writes, one) for writes, one in ones}
+    if not of_id:
+        return None, {}
+    many = Many(
+        app.gateway,
+        {identity: writes for identity, (writes, _) in of_id.items()},
+        {identity: one for identity, (_, one) in of_id.items()},
+        PlanContext(app.clock.now(), called or {}, dialect),
+        {
+            str(declared.identity(declared.of_row(row))): why
+            for row in context.chosen
+            if (why := barred(row))
+        },
+    )
+    return many, {identity: writes.name(one) for identity, (writes, one) in of_id.items()}

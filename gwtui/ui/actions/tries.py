@@ -1,0 +1,192 @@
+"""Trying a request: a form, the plan and the maximum cost, one request, what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import SecretStr
+
+from gwtui.client.connection import InvalidConnectionError
+from gwtui.client.errors import GatewayError, InvalidRequestError
+from gwtui.client.inference import Inference
+from gwtui.contract.keys import ApiKey
+from gwtui.contract.request import Problem
+from gwtui.crud.plan import Applied, Outcome, Refused
+from gwtui.domain.known_secrets import remember
+from gwtui.domain.safe_text import safe_line
+from gwtui.domain.suggestions import did_you_mean
+from gwtui.resources import choices
+from gwtui.resources.tries.facts import KeyFacts, key_hash, read_key_facts, read_try_facts
+from gwtui.resources.tries.form import IN_FORM, TriedKey, TryForm, try_form
+from gwtui.resources.tries.keys import KeySource, begin_with, key_sources, made_sources
+from gwtui.resources.tries.plan import cap_problem, models_of, try_plan
+from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
+from gwtui.ui.actions.writing import covered, form_context, plain_facts, refresh
+from gwtui.ui.screens.try_answer import AnswerScreen, Trial
+from gwtui.ui.screens.try_request import TryScreen
+from gwtui.watch.feeds.byok import ByokRow
+from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.watch.feeds.guardrails import GuardrailRow
+from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.workspaces import WorkspaceRow
+
+MOVED = ("key", "credits", "workspaces", "members")
+"""What the names of the feeds begin with that a request makes out of date."""
+_NAME = 40
+
+
+class Trying:
+    """From the form's button to what came of the request."""
+
+    def __init__(self, context: ActionContext, sources: Sequence[KeySource]) -> None:
+        self._context = context
+        self._sources = sources
+
+    async def submit(self, given: TryForm) -> Outcome[str] | None:
+        """Plan it, send it once, show what happens; gives back a generation to be opened."""
+        app = self._context.app
+        key = chosen_key(app, self._sources, given.key_from, given.key)
+        try:
+            models = Inference(app.connection, key, allow_tries=app.tries.allowed, clock=app.clock)
+            trial = await self._trial(given, key)
+        except InvalidConnectionError as error:
+            trial = Problem("key", str(error))
+        except GatewayError as error:
+            return Refused(error)
+        if isinstance(trial, Problem):
+            return Refused(InvalidRequestError([trial]))
+        generation = await app.push_screen_wait(AnswerScreen(trial, models, app.clock))
+        return Applied(generation) if generation else None
+
+    async def _trial(self, given: TryForm, key: SecretStr) -> Trial | Problem:
+        """What is ready to be sent, or why it is not sent. Raises GatewayError."""
+        app = self._context.app
+        request = given.chat_request()
+        of_key = await read_key_facts(app.gateway, key_hash(key))
+        facts = await read_try_facts(
+            app.gateway, models_of(request), of_key, app.connection.dialect
+        )
+        if facts.unknown:
+            meant = did_you_mean(facts.unknown[0], facts.known_models)
+            return Problem("model", f"the catalog has no such model{meant}")
+        plan = try_plan(request, facts, app.clock.now(), app.clock.chance)
+        problem = cap_problem(plan, given.max_cost, IN_FORM)
+        if problem is not None:
+            return Problem("max_cost", problem)
+        return Trial(request, given.stream, plan, facts, _called(of_key), self._moved)
+
+    async def _moved(self) -> None:
+        await refresh(self._context, *MOVED)
+
+
+def chosen_key(
+    app: DashboardApp, sources: Sequence[KeySource], key_from: str, typed: SecretStr | None
+) -> SecretStr:
+    """The key that was chosen, else the typed one, which is remembered for this run."""
+    chosen = next((source.value for source in sources if source.id == key_from), None)
+    if chosen is not None:
+        return chosen
+    key = typed or SecretStr("")
+    remember(key)
+    app.tries.typed = key
+    return key
+
+
+def _called(facts: KeyFacts) -> str:
+    """The name of the key, as far as it is known."""
+    return "a key" if facts.key is None else f"key {_key_name(facts.key)}"
+
+
+def _key_name(key: ApiKey) -> str:
+    return safe_line(key.name or key.label or key.hash or "without a name", _NAME)
+
+
+async def try_it(context: ActionContext) -> None:
+    """The form, begun from what is selected; then the generation, where that is asked for."""
+    app = context.app
+    if app.session is None:
+        return
+    sealed = await asyncio.to_thread(app.session.sealed.find, shown_elsewhere=True)
+    if covered(context):
+        return
+    sources = key_sources(app.tries, sealed.keys)
+    match await _fill_in(context, sources, _wanted(context.target), _begun_from(context.target)):
+        case Applied(generation):
+            await app.open_route(f"generation/{generation}")
+
+
+async def try_made(context: ActionContext, name: str, value: SecretStr) -> None:
+    """The form, above the screen that shows a new key, to be sent with that key."""
+    sources = made_sources(name, value)
+    match await _fill_in(context, sources, TriedKey(key_hash(value), safe_line(name, _NAME)), {}):
+        case Applied(generation):
+            context.app.say(f"Generation {generation}: store the key first, then look it up.")
+
+
+async def _fill_in(
+    context: ActionContext,
+    sources: Sequence[KeySource],
+    wanted: TriedKey | None,
+    begun: Mapping[str, Any],
+) -> Outcome[str] | None:
+    """The form and what it leads to; the generation that is to be opened, if any."""
+    app = context.app
+    at_hand = form_context(context)
+    source = begin_with(sources, None if wanted is None else wanted.hash)
+    spec = try_form(
+        sources,
+        choices.models(at_hand, giving="text"),
+        choices.providers(at_hand),
+        {**app.tries.draft, "key_from": source.id, **begun},
+        wanted,
+    )
+    form = TryScreen(spec, plain_facts(context), Trying(context, sources).submit, _keep(context))
+    return await app.push_screen_wait(form)
+
+
+def _keep(context: ActionContext) -> Any:
+    def keep(typed: Mapping[str, Any]) -> None:
+        context.app.tries.draft = typed
+
+    return keep
+
+
+def _wanted(row: Any) -> TriedKey | None:
+    """The key of the row; the value is not known, the hash is."""
+    if isinstance(row, KeyRow) and row.key.hash:
+        return TriedKey(row.key.hash, _key_name(row.key))
+    return None
+
+
+def _begun_from(row: Any) -> Mapping[str, Any]:
+    """What the selected row says of the request; a pin of an earlier one is not kept."""
+    pin: list[str] | None = None
+    model: str | None = None
+    match row:
+        case EndpointRow():
+            model = row.model_id
+            pin = [row.endpoint.tag] if row.endpoint.tag else None
+        case ByokRow():
+            pin = [row.credential.provider] if row.credential.provider else None
+            model = _first(row.credential.allowed_models)
+        case GuardrailRow():
+            model = _first(row.guardrail.allowed_models)
+        case WorkspaceRow():
+            model = row.workspace.default_text_model
+        case KeyRow():
+            model = None if row.workspace is None else row.workspace.default_text_model
+        case _:
+            model = getattr(row, "id", None)
+    return {"only": pin, **({"model": model} if model else {})}
+
+
+def _first(names: Sequence[str] | None) -> str | None:
+    return names[0] if names else None
+
+
+HANDLERS: Mapping[str, Handler] = {
+    f"{resource}.try": try_it
+    for resource in ("keys", "guardrails", "models", "endpoints", "byok", "workspaces")
+}

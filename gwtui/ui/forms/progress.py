@@ -1,0 +1,182 @@
+"""Many requests under way, one after the other: how far it is, and what became of each."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Button, Static
+
+from gwtui.crud.bulk import BulkRun, RowResult, Word
+from gwtui.crud.resource import Tone
+from gwtui.domain.safe_text import safe_line
+from gwtui.ui.screens.modal import KeysLine, LongDialog
+from gwtui.ui.tones import toned
+from gwtui.ui.typed_ahead import FINISHING
+from gwtui.ui.widgets.folding import FoldingScroll
+
+Next = Literal["close", "resume", "retry", "look"]
+
+_SIGNS: dict[Word, tuple[str, Tone]] = {
+    "applied": ("✓", "good"),
+    "refused": ("✗", "bad"),
+    "unknown": ("?", "warn"),
+    "not sent": ("·", "muted"),
+}
+_WHY = 300
+
+
+class ProgressScreen(LongDialog[Next]):
+    """Carries a run out. It closes by itself where everything was applied.
+
+    Escape stops while requests are under way: the one that was sent is waited for, the others are
+    not sent. Returns what the person wants next.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", show=False),
+        Binding("c", "go('resume')", show=False),
+        Binding("r", "go('retry')", show=False),
+        Binding("l", "go('look')", show=False),
+        Binding("left,up", "app.focus_previous", show=False),
+        Binding("right,down", "app.focus_next", show=False),
+    ]
+
+    def __init__(self, run: BulkRun, where: str = "", *, retry: bool = True) -> None:
+        super().__init__()
+        self._retry = retry
+        self._run = run
+        self._where = where
+        self._over = False
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether leaving the program now would leave something unsent."""
+        return not self._over
+
+    @property
+    def loss(self) -> str:
+        """What would not be sent."""
+        left = len(self._run.having("not sent"))
+        return f"{left} of {len(self._run.results)} requests are not sent yet."
+
+    def compose(self) -> ComposeResult:
+        """Title, how far it is, a line for each, what can be done."""
+        with Vertical(id="progress", classes="dialog"):
+            title = toned(self._run.bulk.plan.title, "accent", bold=True)
+            if self._where:
+                title = Content.assemble(title, "\n", toned(f"on {self._where}", "muted"))
+            yield Static(title, classes="title")
+            yield Static(id="progress-now")
+            with FoldingScroll(id="progress-rows", classes="long", can_focus=False):
+                for index, result in enumerate(self._run.results):
+                    yield Static(self._line(result), id=f"row-{index}", classes="result")
+            with Horizontal(classes="buttons"):
+                yield Button(Content("Stop"), id="close", compact=True)
+                yield Button(Content("Send the rest"), id="resume", compact=True)
+                yield Button(Content("Try the refused again"), id="retry", compact=True)
+                yield Button(Content("Look now"), id="look", compact=True)
+            yield KeysLine(toned(self.hint, "muted"))
+
+    @property
+    def hint(self) -> str:
+        """Which keys there are now."""
+        if not self._over:
+            return "Esc stops: what was sent is waited for, nothing more is sent"
+        keys = {"resume": "c sends the rest", "retry": "r tries the refused again"}
+        keys["look"] = "l looks what became of it"
+        return " · ".join([*(keys[one] for one in keys if one in self._offered), "Esc closes"])
+
+    @property
+    def _offered(self) -> tuple[Next, ...]:
+        """What can be done once it is over."""
+        run = self._run
+        if not self._over:
+            return ()
+        if run.lost is not None:
+            return ("look",)
+        words: tuple[tuple[Next, Word], ...] = (("resume", "not sent"), ("retry", "refused"))
+        return tuple(
+            name for name, word in words if run.having(word) and (name != "retry" or self._retry)
+        )
+
+    def on_mount(self) -> None:
+        """Begin at once: it was agreed to."""
+        self._show()
+        self.query_one("#close").focus()
+        self.run_worker(self._carry_out(), group=FINISHING)
+
+    async def _carry_out(self) -> None:
+        await self._run.run(self._show)
+        self._over = True
+        if self._run.complete:
+            self.dismiss("close")
+        else:
+            self._show()
+
+    def _show(self) -> None:
+        if not self.is_attached:
+            return
+        run = self._run
+        for index, result in enumerate(run.results):
+            self.query_one(f"#row-{index}", Static).update(self._line(result))
+        self.query_one("#progress-now", Static).update(self._now())
+        for name in ("resume", "retry", "look"):
+            self.query_one(f"#{name}").display = name in self._offered
+        self.query_one("#close", Button).label = Content("Close" if self._over else "Stop")
+        self._show_hint()
+        if run.current is not None:
+            place = run.results.index(run.current)
+            self.query_one(f"#row-{place}").scroll_visible(animate=False)
+
+    def _now(self) -> Content:
+        """How far it is: the number, and which one is on its way."""
+        run = self._run
+        total = len(run.results)
+        if run.current is not None:
+            number = run.results.index(run.current) + 1
+            return toned(f"{number} of {total} · {run.current.part.plan.title}")
+        if not self._over:
+            return toned(f"{len(run.having('applied'))} of {total}")
+        why = f" · {safe_line(run.ended, _WHY)}" if run.ended else ""
+        return toned(f"{run.summary()}{why}", "warn")
+
+    def _line(self, result: RowResult) -> Content:
+        sign, tone = _SIGNS[result.word]
+        if result is self._run.current:
+            sign, tone = "→", "accent"
+        line = f" {result.part.name}"
+        if self._over or result.word != "not sent":
+            line += f"  {result.word}"
+        why = f": {safe_line(result.why, _WHY)}" if result.why else ""
+        return Content.assemble(toned(sign, tone), toned(line), toned(why, "muted"))
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        if event.button.id == "close":
+            self.action_leave()
+        elif event.button.id:
+            self.action_go(event.button.id)
+
+    def action_leave(self) -> None:
+        """Stop while it goes on, else close."""
+        if self._over:
+            self.dismiss("close")
+        else:
+            self._run.stop()
+            self.query_one("#progress-now", Static).update(
+                toned("Stopping: waiting for the answer to what was sent", "warn")
+            )
+
+    def action_go(self, name: str) -> None:
+        """What the person wants next, where that is offered."""
+        for offered in self._offered:
+            if offered == name:
+                self.dismiss(offered)
+                return
+        self.app.bell()

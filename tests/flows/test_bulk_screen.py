@@ -1,0 +1,210 @@
+"""One verb for all marked rows: a plan for all, one question, a result for each, one undo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from gwtui.client.errors import NotFoundError
+from gwtui.client.gateway import GatewayClient
+from gwtui.embedded.faults import Switchboard
+from gwtui.local.journal import Journal
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.progress import ProgressScreen
+from gwtui.watch.feeds.keys import KeyRow
+from journeys import JOURNEYS, desk
+from shell_kit import Site, dashboard, line, listing, notices, shown, site, until
+
+
+async def disabled(place: Site, identities: set[str]) -> set[str]:
+    """Those of the keys that are disabled, as a colleague sees them."""
+    async with place.connect() as connection, GatewayClient(connection) as client:
+        found = [await client.keys.get(identity) for identity in identities]
+        return {one.hash or "" for one in found if one.disabled}
+
+
+async def asked(pilot: Pilot[int], app: GwtuiApp) -> str:
+    """What the question says once it is there."""
+    await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the question")
+    return " ".join(shown(app).split())
+
+
+def enabled_rows(app: GwtuiApp) -> list[int]:
+    """Where the enabled keys stand in the list."""
+    table = listing(app).table
+    rows = [table.model._items[identity] for identity in table.identities]
+    return [
+        index
+        for index, row in enumerate(rows)
+        if isinstance(row, KeyRow) and row.key.disabled is False
+    ]
+
+
+async def test_a_range_is_disabled_together_and_one_undo_takes_it_back(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
+        screen = listing(app)
+        table = screen.table
+        await pilot.press("slash", *"state:active", "enter")
+        await until(pilot, lambda: 3 < table.visible_count < table.total_count, "the filter")
+        wanted = set(table.identities[:3])
+        await pilot.press("home", "shift+down", "shift+down")
+        assert set(table.marked) == wanted
+        await pilot.press("x")
+        said = await asked(pilot, app)
+        assert "Disable 3 keys?" in said
+        assert said.count("enabled → disabled") == 3
+        # Another order and another filter meanwhile change nothing about what is acted on.
+        table.sort_by("used", True)
+        table.filter_by("state:disabled")
+        await pilot.press("y")
+        await until(pilot, lambda: "3 keys disabled. U undoes it" in notices(app), "the end")
+        assert await disabled(place, wanted) == wanted
+        assert not table.marked, "what is done needs no mark any more"
+        entries = [entry.event for entry in Journal(tmp_path / "journal.jsonl").entries()]
+        assert entries == ["intent", "applied"] * 3, "one after the other"
+        await pilot.press("U")
+        said = await asked(pilot, app)
+        assert "Undo: Disable 3 keys?" in said
+        assert said.count("disabled → enabled") == 3
+        await pilot.press("y")
+        await until(pilot, lambda: "Undone: Disable 3 keys" in notices(app), "the undo")
+        assert not await disabled(place, wanted)
+
+
+async def test_marks_hidden_by_the_filter_are_counted_and_acted_on(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
+        table = listing(app).table
+        first, second = enabled_rows(app)[:2]
+        wanted = {table.identities[first], table.identities[second]}
+        await pilot.press("home", *["down"] * first, "space")
+        await pilot.press(*["down"] * (second - first - 1), "space")
+        assert set(table.marked) == wanted
+        await pilot.press("slash", *"night", "enter")
+        await until(pilot, lambda: 0 < table.visible_count < table.total_count, "the filter")
+        await until(pilot, lambda: "2 marked (2 hidden)" in line(listing(app), "status"), "status")
+        await pilot.press("D")
+        said = await asked(pilot, app)
+        assert "Delete 2 keys?" in said
+        assert "2 of those marked are hidden by the filter." in said
+        await pilot.press("y")
+        assert isinstance(app.screen, ConfirmScreen), "no single key confirms"
+        await pilot.press("tab", "enter")
+        await until(pilot, lambda: "2 keys deleted" in notices(app), "the end")
+        async with place.connect() as connection, GatewayClient(connection) as client:
+            for identity in wanted:
+                with pytest.raises(NotFoundError):
+                    await client.keys.get(identity)
+
+
+async def test_what_was_refused_stays_on_the_screen_and_is_tried_again_when_wanted(
+    tmp_path: Path,
+) -> None:
+    faults = Switchboard()
+    async with (
+        site(faults=faults) as place,
+        dashboard(place, tmp_path, size=(100, 30)) as (app, pilot),
+    ):
+        table = listing(app).table
+        rows = enabled_rows(app)[:2]
+        for row in rows:
+            table.select(table.identities[row])
+            await pilot.press("space")
+        await pilot.press("x")
+        await asked(pilot, app)
+        faults.arm("409:writes x1")
+        await pilot.press("y")
+        await until(pilot, lambda: "1 applied, 1 refused" in shown(app), "the results")
+        assert isinstance(app.screen, ProgressScreen)
+        assert "r tries the refused again" in shown(app)
+        await pilot.press("r")
+        assert "Disable 1 key?" in await asked(pilot, app), "it is a new decision"
+        await pilot.press("y")
+        await until(pilot, lambda: "1 key disabled. U undoes it" in notices(app), "the end")
+
+
+async def test_escape_stops_and_the_rest_is_sent_when_wanted(tmp_path: Path) -> None:
+    faults = Switchboard()
+    async with (
+        site(faults=faults) as place,
+        dashboard(place, tmp_path, size=(100, 30)) as (app, pilot),
+    ):
+        table = listing(app).table
+        wanted = {table.identities[row] for row in enabled_rows(app)[:3]}
+        for identity in wanted:
+            table.select(identity)
+            await pilot.press("space")
+        await pilot.press("x")
+        await asked(pilot, app)
+        faults.arm("latency=1.5:writes x1")
+        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, ProgressScreen), "the progress")
+        await until(pilot, lambda: "1 of 3 · Disable key" in shown(app), "the first on its way")
+        await until(pilot, lambda: not app._typed.pending, "keys that were not typed blindly")
+        await pilot.press("escape")
+        await until(pilot, lambda: "1 applied, 2 not sent · stopped" in shown(app), "the stop")
+        assert len(await disabled(place, wanted)) == 1
+        await pilot.press("c")
+        await until(pilot, lambda: "3 keys disabled. U undoes it" in notices(app), "the end")
+        assert await disabled(place, wanted) == wanted
+        entries = [entry.event for entry in Journal(tmp_path / "journal.jsonl").entries()]
+        assert entries == ["intent", "applied"] * 3, "each once"
+
+
+async def test_every_way_to_mark(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
+        table = listing(app).table
+        rows = list(table.identities)
+        await pilot.press("home", "space", "down", "V")
+        assert list(table.marked) == rows[:3]
+        await pilot.press("tilde")
+        assert list(table.marked) == rows[3:]
+        await pilot.press("u", "asterisk")
+        assert list(table.marked) == rows
+        await pilot.press("u", "end", "shift+up")
+        assert list(table.marked) == rows[-2:]
+
+
+async def test_what_marked_keys_share_is_changed_together(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
+        table = listing(app).table
+        wanted = set(table.identities[:3])
+        names = {row.key.name for row in map(table.model._items.__getitem__, wanted)}
+        await pilot.press("home", "space", "down", "V", "e")
+        await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
+        assert isinstance(app.screen, FormScreen)
+        assert "name" not in app.screen.state.fields, "a name is each one's own"
+        app.screen.state.put("limit", "77")
+        await pilot.press("ctrl+s")
+        said = await asked(pilot, app)
+        assert "Change 3 keys?" in said
+        assert said.count("→ $77.00") == 3
+        await pilot.press("y")
+        await until(pilot, lambda: "3 keys changed. U undoes it" in notices(app), "the end")
+        await until(pilot, lambda: app.screen is listing(app), "the list")
+        async with place.connect() as connection, GatewayClient(connection) as client:
+            found = [await client.keys.get(identity) for identity in wanted]
+        assert {one.limit for one in found} == {77}
+        assert {one.name for one in found} == names
+
+
+async def test_the_two_worst_keys_are_disabled_and_enabled_again_in_ten_keys(
+    tmp_path: Path,
+) -> None:
+    journey = JOURNEYS["disable the two worst and undo both"]
+    assert len(journey.tokens) <= 12
+    async with site() as place, desk(place, tmp_path, journey) as one:
+        table = listing(one.app).table
+        *keys, undo, yes = journey.tokens
+        await one.at_once(keys)
+        worst = set(table.identities[:2])
+        rows = [table.model._items[identity] for identity in worst]
+        assert all(row.key.limit_remaining < row.key.limit / 5 for row in rows)
+        assert await disabled(place, worst) == worst
+        await one.at_once([undo, yes])
+        assert not await disabled(place, worst)
+        events = [entry.event for entry in Journal(tmp_path / "journal.jsonl").entries()]
+        assert events == ["intent", "applied"] * 4

@@ -1,0 +1,127 @@
+"""Requests to models: the form, an answer, one that a guardrail blocked, one that was refused."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from textual.pilot import Pilot
+
+from dashboard_kit import Demo, pressing, settled
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
+from gwtui.contract.keys import CreateKeyRequest
+from gwtui.local.guardrail_samples import GuardrailSample, samples_path, save_samples
+from gwtui.local.paths import Paths
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.screens.guardrail_samples import SamplesScreen
+from gwtui.ui.screens.try_answer import AnswerScreen
+from shell_kit import listing, until
+from try_desk import FILTERS, MODEL, fill
+
+SnapCompare = Callable[..., bool]
+
+PROMPTS = {
+    "form": "Mail ana@example.com about the lighthouse",
+    "answer": "Mail ana@example.com about the lighthouse",
+    "blocked": "Tell me about ACME-12",
+    "refused": "What is a key?",
+}
+
+
+SAMPLES = [
+    GuardrailSample.model_validate({"name": name, "prompt": prompt, "expect": expect})
+    for name, prompt, expect in (
+        ("a mail address", "Write to ana@example.com", "redact"),
+        ("an order", "What about ACME-12?", "block"),
+        ("small talk", "How are you?", "pass"),
+        ("thought to be blocked", "The lighthouse", "block"),
+    )
+]
+
+
+async def _prepared(demo: Demo, limit: int) -> tuple[str, SecretStr]:
+    """The hash of a key under a guardrail with filters, and its value."""
+    async with demo.connect() as connection, GatewayClient(connection) as client:
+        made = await client.keys.create(
+            CreateKeyRequest.model_validate({"name": "tried", "limit": limit})
+        )
+        guardrail = await client.guardrails.create(CreateGuardrailRequest.model_validate(FILTERS))
+        assert made.data is not None
+        assert made.data.hash
+        assert made.key is not None
+        hashes = AssignKeysRequest.model_validate({"key_hashes": [made.data.hash]})
+        await client.guardrails.assign_keys(guardrail.id or "", hashes)
+    return made.data.hash, made.key
+
+
+def _still(screen: AnswerScreen) -> None:
+    """The same figures in every run."""
+    assert screen.tried is not None
+    answer = screen.tried.answer
+    if answer.generation_id is not None:
+        answer.generation_id = "gen-1795244406-3efbc81684fe8dea9c16"
+    if answer.first_token_ms is not None:
+        answer.first_token_ms, answer.elapsed_ms = 412.0, 2740.0
+    screen._show()
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_try(
+    name: str,
+    size: tuple[int, int],
+    demo: Demo,
+    snap_compare: SnapCompare,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gwtui.embedded.app.new_request_id", lambda: "req-1")
+    hash, value = asyncio.run(_prepared(demo, 0 if name == "refused" else 5))
+
+    async def steps(pilot: Pilot[Any]) -> None:
+        app = pilot.app
+        assert isinstance(app, GwtuiApp)
+        await settled(pilot)
+        listing(app).want(hash, detail=False)
+        await settled(pilot)
+        await pressing("T")(pilot)
+        await fill(pilot, model=MODEL, prompt=PROMPTS[name], key=value)
+        await settled(pilot)
+        if name == "form":
+            return
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, AnswerScreen), "the answer")
+        screen = app.screen
+        assert isinstance(screen, AnswerScreen)
+        await until(pilot, lambda: screen.tried and screen.tried.key, "its end")
+        if screen.tried and screen.tried.guarded:
+            await until(pilot, lambda: screen._marked.plain, "the marks")
+        await settled(pilot)
+        _still(screen)
+
+    assert snap_compare(demo.app(theme="gwtui-dark"), terminal_size=size, run_before=steps)
+
+
+@pytest.mark.parametrize("name", ["samples-run"])
+def test_samples(name: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare) -> None:
+    _, value = asyncio.run(_prepared(demo, 5))
+
+    async def steps(pilot: Pilot[Any]) -> None:
+        app = pilot.app
+        assert isinstance(app, GwtuiApp)
+        await settled(pilot)
+        identity = listing(app).table.selected_identity or ""
+        save_samples(samples_path(Paths.of_user().config, "demo", identity), SAMPLES)
+        await pressing("p", "R")(pilot)
+        await fill(pilot, model=MODEL, key=value)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, SamplesScreen), "the samples")
+        screen = app.screen
+        assert isinstance(screen, SamplesScreen)
+        await until(pilot, lambda: all(row.result for row in screen._rows), "the end")
+        await settled(pilot)
+
+    app = demo.app("guardrails/Filters", theme="gwtui-dark")
+    assert snap_compare(app, terminal_size=size, run_before=steps)

@@ -1,0 +1,150 @@
+"""A plan for many, and what becomes of each: without a gateway."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gwtui.client.errors import (
+    ConflictError,
+    ConnectFailedError,
+    GatewayError,
+    NoAnswerError,
+    NotFoundError,
+    RateLimitedError,
+    UnauthorizedError,
+)
+from gwtui.crud.bulk import Bulk, BulkRun, LeftOutError, Wish, plan_many
+from gwtui.crud.plan import Applied, Change, Confirmation, Outcome, Plan, Refused, Unknown
+
+NAMES = {"a": "“A”", "b": "“B”", "c": "“C”"}
+
+
+async def never(_client: Any) -> None:
+    raise AssertionError("the run is given what sends")
+
+
+def plan_of(identity: str, before: str = "on", effects: Sequence[str] = ()) -> Plan[None]:
+    """The plan of one."""
+    return Plan(
+        action="keys.toggle",
+        title=f"Disable key {identity}",
+        resource="keys",
+        identity=identity,
+        send=never,
+        changes=(Change("State", "enabled", "disabled"),),
+        effects=("Refused at once.", *effects),
+        before={"disabled": before},
+    )
+
+
+class Rows:
+    """What is there, and what is raised instead of it."""
+
+    def __init__(self) -> None:
+        self.before = dict.fromkeys(NAMES, "on")
+        self.errors: dict[str, Exception] = {}
+        self.sent: list[str] = []
+        self.outcomes: dict[str, Outcome[Any]] = {}
+
+    async def plan(self, identity: str) -> Plan[Any]:
+        if identity in self.errors:
+            raise self.errors[identity]
+        return plan_of(identity, self.before[identity], [f"Used by {identity}."])
+
+    async def bulk(self, hidden: int = 0) -> Bulk:
+        wish = Wish(
+            action="keys.toggle", resource="keys", verb="Disable", noun="key", plan=self.plan
+        )
+        return await plan_many(wish, NAMES, hidden)
+
+    async def send(self, confirmation: Confirmation[Any]) -> Outcome[Any]:
+        identity = confirmation.plan.identity or ""
+        self.sent.append(identity)
+        return self.outcomes.get(identity, Applied(None))
+
+    async def run(self, bulk: Bulk) -> BulkRun:
+        run = BulkRun(bulk, Confirmation(bulk.plan, "dialog"), self.send)
+        await run.run()
+        return run
+
+
+def words(run: BulkRun) -> list[str]:
+    return [one.word for one in run.results]
+
+
+async def test_one_plan_says_what_changes_of_each_and_what_holds_for_all_once() -> None:
+    plan = (await Rows().bulk(hidden=2)).plan
+    assert plan.title == "Disable 3 keys"
+    assert [(one.field, one.before, one.after) for one in plan.changes] == [
+        (name, "enabled", "disabled") for name in NAMES.values()
+    ]
+    assert plan.effects == (
+        "2 of those marked are hidden by the filter.",
+        "Refused at once.",
+        "“A”: Used by a.",
+        "“B”: Used by b.",
+        "“C”: Used by c.",
+    )
+    assert not plan.obstacles
+
+
+async def test_what_is_left_out_is_named_by_its_reason() -> None:
+    rows = Rows()
+    rows.errors = {
+        "a": LeftOutError("disabled already", already=True),
+        "b": NotFoundError("gone", status=404),
+        "c": NoAnswerError("The answer was lost."),
+    }
+    bulk = await rows.bulk()
+    assert bulk.plan.effects == (
+        "Not sent, disabled already: “A”.",
+        "Not sent, no longer exists: “B”.",
+        "Not sent, could not be read: The answer was lost: “C”.",
+    )
+    assert bulk.plan.obstacles == ("There is no key left to send anything for.",)
+    assert [one.already for one in bulk.left_out] == [True, False, False]
+
+
+async def test_what_changed_after_it_was_agreed_to_is_not_sent() -> None:
+    rows = Rows()
+    bulk = await rows.bulk()
+    rows.before["b"] = "off"
+    rows.errors["c"] = NotFoundError("gone", status=404)
+    run = await rows.run(bulk)
+    assert words(run) == ["applied", "refused", "refused"]
+    assert rows.sent == ["a"]
+    assert run.results[1].why == "not sent: it was changed since the plan was made"
+    assert run.results[2].why == "not sent: no longer exists"
+    assert run.summary() == "1 applied, 2 refused"
+
+
+async def test_only_a_refusal_that_would_meet_all_ends_it() -> None:
+    of_one = ConflictError("changed", status=409)
+    of_all: list[GatewayError] = [
+        ConnectFailedError("no way"),
+        UnauthorizedError("who", status=401),
+        RateLimitedError("slowly"),
+    ]
+    for error in (of_one, *of_all):
+        rows = Rows()
+        rows.outcomes["a"] = Refused(error)
+        run = await rows.run(await rows.bulk())
+        rest = "applied" if error is of_one else "not sent"
+        assert words(run) == ["refused", rest, rest], error
+        assert run.ended == ("" if error is of_one else error.message)
+        rows.outcomes.clear()
+        await run.run()
+        assert words(run) == ["refused", "applied", "applied"], "the rest goes on when wanted"
+        assert sorted(rows.sent) == ["a", "b", "c"], "each once"
+
+
+async def test_after_a_lost_answer_it_never_goes_on() -> None:
+    rows = Rows()
+    rows.outcomes["b"] = Unknown(NoAnswerError("lost"), "plan")
+    run = await rows.run(await rows.bulk())
+    await run.run()
+    assert words(run) == ["applied", "unknown", "not sent"]
+    assert rows.sent == ["a", "b"]
+    assert run.lost is run.results[1]
+    assert [part.identity for part, _ in run.carried_out] == ["a"]
