@@ -93,13 +93,9 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self._offered = False
         self.notices: AlertNotices | None = None
         self._title = TerminalTitle()
+        files = SessionFiles(journal, data, config)
         self._connecting = Connecting(
-            connect,
-            clock,
-            SessionFiles(journal, data, config),
-            self._link_changed,
-            self._session_complete,
-            probing,
+            connect, clock, files, self._link_changed, self._session_complete, probing
         )
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),

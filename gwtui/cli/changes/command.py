@@ -25,7 +25,7 @@ from gwtui.cli.changes.execute import (
     tell_doubts,
 )
 from gwtui.cli.changes.many import (
-    Choice,
+    ChosenRows,
     ManyChanges,
     add_choice,
     choice,
@@ -208,7 +208,7 @@ class ChangeVerb:
             await learning
         return await self._decide(context, plan)
 
-    async def _work_many(self, context: ChangeContext, chosen: Choice) -> int:
+    async def _work_many(self, context: ChangeContext, chosen: ChosenRows) -> int:
         await tell_doubts(context.session)
         learning = asyncio.ensure_future(_learn_rights(context.session))
         try:

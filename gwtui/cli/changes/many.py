@@ -32,7 +32,7 @@ _STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenRows:
     """Which rows are meant: those that are named, or those that a filter lets through."""
 
     spec: ResourceSpec[Any]
@@ -50,7 +50,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def choice(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Choice | None:
+def choice(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ChosenRows | None:
     """What was chosen; None where it is one, which is ``arguments.id`` then. Raises CommandError.
 
     Names that come from a file, and what a filter lets through, are several even if it is one.
@@ -61,14 +61,14 @@ def choice(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Choice | N
         either = "name at least one, or choose with --filter or --from-file"
         raise CommandError(either if not any(ways) else f"{either}, not both", USAGE)
     if arguments.filter is not None:
-        return Choice(spec, (), _query(spec, arguments.filter))
+        return ChosenRows(spec, (), _query(spec, arguments.filter))
     if arguments.from_file is not None:
         names = _names_in(arguments.from_file)
         if not names:
             raise CommandError(f"--from-file: {arguments.from_file} names nothing", USAGE)
-        return Choice(spec, tuple(dict.fromkeys(names)))
+        return ChosenRows(spec, tuple(dict.fromkeys(names)))
     if len(names) > 1:
-        return Choice(spec, tuple(dict.fromkeys(names)))
+        return ChosenRows(spec, tuple(dict.fromkeys(names)))
     arguments.id = names[0]
     return None
 
@@ -103,7 +103,7 @@ def refuse_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
 # The plan ---------------------------------------------------------------------------------------
 
 
-async def plan_chosen(change: ChangeCommand, context: ChangeContext, chosen: Choice) -> Bulk:
+async def plan_chosen(change: ChangeCommand, context: ChangeContext, chosen: ChosenRows) -> Bulk:
     """A plan for all that are meant. Raises CommandError where one is not known, GatewayError."""
     rows = await _rows(context, chosen)
     writes = chosen.spec.written
@@ -128,7 +128,7 @@ async def plan_chosen(change: ChangeCommand, context: ChangeContext, chosen: Cho
     return await plan_many(wish, names)
 
 
-async def _rows(context: ChangeContext, chosen: Choice) -> Sequence[Any]:
+async def _rows(context: ChangeContext, chosen: ChosenRows) -> Sequence[Any]:
     """The rows that are meant, as the list has them now."""
     spec, hub = chosen.spec, context.session.hub
     rows = await context.readings.value(spec.feed(hub, Scope()))

@@ -16,10 +16,10 @@ from gwtui.contract.chat import ChatRequest
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.money import grouped, usd
 from gwtui.resources.tries.comparison import (
-    Compared,
     Comparison,
     ComparisonError,
     Contender,
+    Contestant,
     comparison_problem,
     endpoint_contenders,
 )
@@ -98,7 +98,7 @@ async def compare(
     return exits.FAILED if failed == len(comparison.compared) else exits.INCOMPLETE
 
 
-def _row(one: Compared) -> tuple[str, ...]:
+def _row(one: Contestant) -> tuple[str, ...]:
     answer, usage = one.answer, one.answer.usage
     speed = answer.tokens_per_second
     return (
@@ -112,7 +112,7 @@ def _row(one: Compared) -> tuple[str, ...]:
     )
 
 
-def _came(one: Compared) -> str:
+def _came(one: Contestant) -> str:
     """The first words of the answer, or what failed."""
     if one.error is not None:
         return f"{refusal_kind(one.error)}: {one.error.message}"[: 2 * _WORDS]
@@ -124,7 +124,7 @@ def _ms(value: float | None) -> str:
     return "" if value is None else f"{value:.0f} ms"
 
 
-def _json(one: Compared) -> dict[str, Any]:
+def _json(one: Contestant) -> dict[str, Any]:
     error = one.error
     return {
         "endpoint": one.contender.name,

@@ -41,7 +41,7 @@ class Contender:
 
 
 @dataclass(slots=True)
-class Compared:
+class Contestant:
     """What came of one contender so far; ``error`` is why it failed or broke off."""
 
     contender: Contender
@@ -61,7 +61,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class ComparisonUpdate:
     """Something happened to the contender of this place; ``delta`` is what its answer grew by."""
 
     place: int
@@ -149,9 +149,9 @@ class Comparison:
 
     def __init__(self, contenders: Sequence[Contender], *, at_once: bool = True) -> None:
         _check_count(len(contenders))
-        self.compared = tuple(Compared(contender) for contender in contenders)
+        self.compared = tuple(Contestant(contender) for contender in contenders)
         self._at_once = at_once
-        self._updates: asyncio.Queue[Update | None] = asyncio.Queue()
+        self._updates: asyncio.Queue[ComparisonUpdate | None] = asyncio.Queue()
 
     @property
     def cost(self) -> Decimal | None:
@@ -159,7 +159,7 @@ class Comparison:
         told = [one.answer.cost for one in self.compared if one.answer.cost is not None]
         return sum(told, Decimal(0)) if told else None
 
-    async def updates(self, models: Inference) -> AsyncGenerator[Update, None]:
+    async def updates(self, models: Inference) -> AsyncGenerator[ComparisonUpdate, None]:
         """Send them; ends when the last one has. Closing it hangs up on all that are under way."""
         task = asyncio.get_running_loop().create_task(self._run(models), name="comparison")
         try:
@@ -203,4 +203,4 @@ class Comparison:
         self._tell(place)
 
     def _tell(self, place: int, delta: AnswerDelta | None = None) -> None:
-        self._updates.put_nowait(Update(place, delta))
+        self._updates.put_nowait(ComparisonUpdate(place, delta))

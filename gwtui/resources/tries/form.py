@@ -131,15 +131,7 @@ def try_form(
                 ),
             ),
             FieldGroup("Key", key_fields(sources, wanted)),
-            FieldGroup(
-                "Bounds",
-                (
-                    FormField("max_tokens", "Tokens of answer", "number"),
-                    FormField("temperature", "Temperature", "number", placeholder="its own"),
-                    FormField("stream", "Piece by piece", "switch"),
-                    FormField("max_cost", "Maximum cost", "usd", preview=_cap),
-                ),
-            ),
+            FieldGroup("Bounds", _BOUNDS),
         ),
         submit="Send it",
         initial={
@@ -195,3 +187,11 @@ def _cap(value: Decimal | None, _values: Mapping[str, Any], _facts: Facts) -> Ce
     if value is None:
         return Cell("no maximum", "warn")
     return Cell(f"nothing is sent that may cost more than {usd(value)}")
+
+
+_BOUNDS = (
+    FormField("max_tokens", "Tokens of answer", "number"),
+    FormField("temperature", "Temperature", "number", placeholder="its own"),
+    FormField("stream", "Piece by piece", "switch"),
+    FormField("max_cost", "Maximum cost", "usd", preview=_cap),
+)

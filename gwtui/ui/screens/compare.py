@@ -22,7 +22,7 @@ from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.tries.comparison import Compared, Comparison, Update
+from gwtui.resources.tries.comparison import Comparison, ComparisonUpdate, Contestant
 from gwtui.resources.tries.comparison_form import KEPT_TO_COMPARE
 from gwtui.resources.tries.plan import TryPlan
 from gwtui.ui.screens.modal import Modal
@@ -147,7 +147,7 @@ class CompareScreen(Modal[None]):
             self._show()
         await self._ready.moved()
 
-    def _take(self, update: Update) -> None:
+    def _take(self, update: ComparisonUpdate) -> None:
         one, delta = self._compared[update.place], update.delta
         waiting = self._unpainted.setdefault(update.place, [])
         if delta is not None:
@@ -240,7 +240,7 @@ class CompareScreen(Modal[None]):
         return toned(f"{done} of {len(self._compared)} answered · {told}", tone)
 
 
-def _figures(one: Compared) -> Iterator[str]:
+def _figures(one: Contestant) -> Iterator[str]:
     """What is known by now: time to the first token, speed, tokens, cost."""
     answer, usage = one.answer, one.answer.usage
     if answer.first_token_ms is not None:
@@ -253,7 +253,7 @@ def _figures(one: Compared) -> Iterator[str]:
         yield usd(answer.cost)
 
 
-def _refusal(one: Compared) -> list[tuple[str, Tone]]:
+def _refusal(one: Contestant) -> list[tuple[str, Tone]]:
     """What failed and why, below what came of the answer."""
     error = one.error
     if error is None:

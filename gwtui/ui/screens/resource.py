@@ -108,16 +108,12 @@ class ResourceScreen(GatewayScreen):
         """The resource's own feed and what completes it, in the scope of app and opened row."""
         scope = replace(self.gwtui.scope, parent=self.parent_row)
         uses: list[FeedUse] = [(self.declared.feed(hub, scope), self._show)]
-        if self._needs_rows():
+        one_by_one = self.declared.completion is not None and self.declared.completion.one
+        if not one_by_one or self._rows is not None:
             rows = self._by_identity()
             followed = {identity: rows[identity] for identity in self._followed if identity in rows}
             uses += self._completing.uses(hub, scope, followed, self._show_rows)
         return uses
-
-    def _needs_rows(self) -> bool:
-        """Whether what completes the rows can be told; where it is all at once, it always can."""
-        completion = self.declared.completion
-        return completion is None or completion.one is None or self._rows is not None
 
     def deciding_state(self) -> FeedState[Any] | None:
         """As ever; a long list that is read but not prepared yet is still being loaded."""
@@ -141,24 +137,9 @@ class ResourceScreen(GatewayScreen):
         """Rows shown of rows there are, sorting, marks, hidden columns; a filter error first."""
         if not self.states or self.states[0].fetched_at is None:
             return ()
-        table = self.table
-        shown, total = table.visible_count, table.total_count
-        parts: list[Content] = []
-        if table.filter_error is not None:
-            typing = table.filter_unfinished and isinstance(self.focused, FilterInput)
-            parts.append(toned(table.filter_error, "muted" if typing else "bad"))
-        elif table.unknown_columns:
-            names = ", ".join(safe_text(name, 20) for name in table.unknown_columns)
-            parts.append(toned(f"no column {names}: searched as text", "warn"))
-        if self.declared.scoped and self.gwtui.scope_name is not None:
-            parts.append(toned(f"only {self.gwtui.scope_name}", "accent"))
-        count = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
-        parts.append(toned(f"{count} {_noun(self.declared, total)}"))
-        if table.marked:
-            hidden = f" ({table.hidden_marks} hidden)" if table.hidden_marks else ""
-            parts.append(toned(f"{len(table.marked)} marked{hidden}", "accent"))
-        parts.append(toned(f"by {_sorted_by(table, self.declared)}", "muted"))
-        return parts
+        typing = isinstance(self.focused, FilterInput)
+        only = self.gwtui.scope_name if self.declared.scoped else None
+        return _standing(self.table, self.declared, only, typing=typing)
 
     def tick(self, now: datetime) -> None:
         """Cells and figures that depend on the time, now and then: their seconds matter little."""
@@ -190,7 +171,7 @@ class ResourceScreen(GatewayScreen):
 
     def go_back(self) -> bool:
         """Leave the detail pane, else clear the filter."""
-        if self.detail_shown and not self._is_wide:
+        if self.detail_shown and self.app.size.width < BESIDE:
             self._detail = None
             self._arrange()
             return True
@@ -252,7 +233,7 @@ class ResourceScreen(GatewayScreen):
     @property
     def detail_shown(self) -> bool:
         """Whether the detail pane is shown."""
-        return self._is_wide if self._detail is None else self._detail
+        return self.app.size.width >= BESIDE if self._detail is None else self._detail
 
     def toggle_detail(self) -> None:
         """Show or hide the detail pane."""
@@ -395,25 +376,18 @@ class ResourceScreen(GatewayScreen):
 
     # Inside -----------------------------------------------------------------------------------
 
-    @property
-    def _is_wide(self) -> bool:
-        return self.app.size.width >= BESIDE
-
     def _arrange(self) -> None:
         if not self.is_mounted:
             return
         pane = self.query_one(DetailPane)
-        alone = self.detail_shown and not self._is_wide
+        alone = self.detail_shown and self.app.size.width < BESIDE
         pane.display = self.detail_shown
         pane.set_class(alone, "-alone")
         had_focus = self.focused in (None, pane, self.table)
         self.table.display = not alone
         if had_focus and self.is_current:
             self.focus_body()
-        self.call_after_refresh(self._show_detail_now)
-
-    def _show_detail_now(self) -> None:
-        self._show_detail(self.now)
+        self.call_after_refresh(lambda: self._show_detail(self.now))
 
     def _show_detail(self, now: datetime) -> None:
         pane = self.query_one(DetailPane)
@@ -423,6 +397,29 @@ class ResourceScreen(GatewayScreen):
     def _select_wanted(self) -> None:
         if self._wanted is not None and self.table.select(self._wanted):
             self._wanted = None
+
+
+def _standing(
+    table: ResourceTable[Any], spec: ResourceSpec[Any], only: str | None, *, typing: bool
+) -> list[Content]:
+    """What a list says of itself; ``only`` is the workspace that it is narrowed to."""
+    shown, total = table.visible_count, table.total_count
+    parts: list[Content] = []
+    if table.filter_error is not None:
+        unfinished = table.filter_unfinished and typing
+        parts.append(toned(table.filter_error, "muted" if unfinished else "bad"))
+    elif table.unknown_columns:
+        names = ", ".join(safe_text(name, 20) for name in table.unknown_columns)
+        parts.append(toned(f"no column {names}: searched as text", "warn"))
+    if only is not None:
+        parts.append(toned(f"only {only}", "accent"))
+    count = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
+    parts.append(toned(f"{count} {_noun(spec, total)}"))
+    if table.marked:
+        hidden = f" ({table.hidden_marks} hidden)" if table.hidden_marks else ""
+        parts.append(toned(f"{len(table.marked)} marked{hidden}", "accent"))
+    parts.append(toned(f"by {_sorted_by(table, spec)}", "muted"))
+    return parts
 
 
 def _noun(spec: ResourceSpec[Any], count: int) -> str:
