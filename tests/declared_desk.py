@@ -172,6 +172,7 @@ class Desk:
             gateway=self.client,
             hub=self.hub,
             executor=self.executor,
+            complete=_opened,
         )
 
     @property
@@ -299,6 +300,10 @@ class Desk:
     def events(self) -> list[str]:
         """What the journal says."""
         return [entry.event for entry in self.journal.entries()]
+
+
+async def _opened() -> None:
+    """All of the session is open."""
 
 
 async def distinct(desk: Desk) -> tuple[str, list[Any]] | None:
