@@ -88,6 +88,34 @@ async def test_samples_are_run_and_what_differs_is_seen(tmp_path: Path) -> None:
         await until(desk.pilot, lambda: desk.app.screen is listing(desk.app), "the list")
 
 
+async def test_the_form_of_a_guardrail_opens_its_samples(tmp_path: Path) -> None:
+    async with try_desk(tmp_path) as desk:
+        guardrail = await desk.bind()
+        save_samples(kept_for(guardrail), SAMPLES)
+        await opened(desk, guardrail)
+        await desk.pilot.press("escape")
+        await desk.pilot.press("e")
+        form = await desk.wait_for(FormScreen)
+        await desk.fill(name="other")
+        await desk.pilot.press("f3")
+        screen = await desk.wait_for(SamplesScreen)
+        assert said(screen) == "4 samples, not run yet"
+        assert "not what is typed here" in desk.notices()
+        await desk.pilot.press("escape")
+        assert await desk.wait_for(FormScreen) is form
+        assert form.state.typed("name") == "other"
+
+
+async def test_a_guardrail_that_is_not_made_has_no_samples(tmp_path: Path) -> None:
+    async with try_desk(tmp_path) as desk:
+        await opened(desk, await desk.bind())
+        await desk.pilot.press("escape")
+        await desk.pilot.press("n")
+        await desk.wait_for(FormScreen)
+        await desk.pilot.press("f3")
+        await until(desk.pilot, lambda: "Create the guardrail first" in desk.notices(), "why not")
+
+
 async def test_samples_are_made_changed_and_deleted_in_the_file(tmp_path: Path) -> None:
     async with try_desk(tmp_path) as desk:
         guardrail = await desk.bind()

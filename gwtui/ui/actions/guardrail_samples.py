@@ -48,6 +48,13 @@ NOT_BOUND = "the key does not fall under this guardrail: nothing will happen"
 
 async def show_samples(context: ActionContext[GuardrailRow]) -> None:
     """The samples that are kept for the selected guardrail."""
+    screen = await samples_screen(context)
+    if screen is not None and not covered(context):
+        await context.app.push_screen_wait(screen)
+
+
+async def samples_screen(context: ActionContext[GuardrailRow]) -> SamplesScreen | None:
+    """The screen of the samples that are kept; None where they cannot be read, which is said."""
     app, row = context.app, context.target
     config = Paths.of_user().config
     path = samples_path(config, app.connection.label, row.identity)
@@ -55,10 +62,8 @@ async def show_samples(context: ActionContext[GuardrailRow]) -> None:
         samples = await asyncio.to_thread(_load, path)
     except SampleFileError as error:
         app.say(f"The samples could not be read: {safe_line(str(error), 300)}", severity="error")
-        return
-    if not covered(context):
-        desk = _Desk(context, path)
-        await app.push_screen_wait(SamplesScreen(display_name(row), samples, desk, app.clock))
+        return None
+    return SamplesScreen(display_name(row), samples, _Desk(context, path), app.clock)
 
 
 def _load(path: Path) -> tuple[GuardrailSample, ...]:

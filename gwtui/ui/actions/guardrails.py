@@ -6,60 +6,77 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
+from textual import work
 from textual.binding import Binding, BindingType
 
-from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import Guardrail
 from gwtui.crud.form import Facts, FormSpec
-from gwtui.domain.clock import Clock
 from gwtui.domain.guardrail_effect import restrictions_of
 from gwtui.resources.choices import value_soon
 from gwtui.resources.guardrails.effect import NamedRestrictions
 from gwtui.resources.guardrails.view import display_name
 from gwtui.ui.actions import bulk, crud
 from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.guardrail_samples import samples_screen
 from gwtui.ui.actions.links import say_not_made
 from gwtui.ui.actions.writing import covered
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.screens.remaining import RemainingScreen
+from gwtui.ui.typed_ahead import OPENING
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
-from gwtui.watch.hub import FeedHub
 
 
 class GuardrailFormScreen(FormScreen[Guardrail]):
-    """F2 applies what was typed so far to the catalog; nothing is sent for that."""
+    """F2 applies what was typed so far to the catalog; nothing is sent for that.
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f2", "remaining", show=False)]
+    F3 opens the samples of a guardrail that exists: they meet the rules that the gateway has.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f2", "remaining", show=False),
+        Binding("f3", "samples", show=False),
+    ]
 
     def __init__(
         self,
         spec: FormSpec,
         facts: Facts,
         submit: Submit[Guardrail],
+        context: ActionContext,
         *,
-        hub: FeedHub,
-        clock: Clock,
-        dialect: Dialect,
+        stored: bool,
     ) -> None:
+        """``stored`` says that the form changes the guardrail that ``context`` is about."""
         super().__init__(spec, facts, submit)
-        self._hub = hub
-        self._clock = clock
-        self._dialect = dialect
+        self._at_press = context
+        self._stored = stored
 
     def action_remaining(self) -> None:
         """Show which endpoints remain under the rules as they are typed."""
+        app = self._at_press.app
         rules = restrictions_of(self.state.values())
         named = NamedRestrictions("the rules of this form", rules)
-        self.app.push_screen(RemainingScreen(self._hub, self._clock, self._dialect, named))
+        self.app.push_screen(RemainingScreen(app.hub, app.clock, app.connection.dialect, named))
+
+    @work(group=OPENING, exclusive=True)
+    async def action_samples(self) -> None:
+        """Test the guardrail as it is stored."""
+        app, row = self._at_press.app, self._at_press.target
+        if not self._stored or not isinstance(row, GuardrailRow) or not row.made:
+            app.say("Create the guardrail first: samples meet the rules that the gateway has.")
+            return
+        screen = await samples_screen(self._at_press)
+        if screen is None:
+            return
+        if self.state.changed:
+            app.say("Samples meet the rules that are stored, not what is typed here.")
+        await self.app.push_screen_wait(screen)
 
 
 def _form(
-    context: ActionContext, spec: FormSpec, facts: Facts, submit: Submit[Any]
+    context: ActionContext, spec: FormSpec, facts: Facts, submit: Submit[Any], *, stored: bool
 ) -> GuardrailFormScreen:
-    app = context.app
-    return GuardrailFormScreen(
-        spec, facts, submit, hub=app.hub, clock=app.clock, dialect=app.connection.dialect
-    )
+    return GuardrailFormScreen(spec, facts, submit, context, stored=stored)
 
 
 async def delete(context: ActionContext[GuardrailRow]) -> None:
@@ -97,8 +114,8 @@ def _named(row: GuardrailRow) -> NamedRestrictions:
 
 
 HANDLERS: Mapping[str, Handler] = {
-    "guardrails.create": partial(crud.create, make_form=_form),
-    "guardrails.edit": partial(crud.edit, make_form=_form),
+    "guardrails.create": partial(crud.create, make_form=partial(_form, stored=False)),
+    "guardrails.edit": partial(crud.edit, make_form=partial(_form, stored=True)),
     "guardrails.delete": delete,
     "guardrails.remaining": show_remaining,
 }
