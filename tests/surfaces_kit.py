@@ -21,14 +21,16 @@ import gwtui.ui
 from board_kit import Filled, at_rest
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.client.connection import Connection
-from gwtui.client.errors import NoAnswerError
+from gwtui.client.errors import GatewayError, NoAnswerError
 from gwtui.contract.keys import CreateKeyRequest
-from gwtui.crud.plan import Confirmation
+from gwtui.crud.bulk import Bulk, BulkPart, BulkRun, Wish
+from gwtui.crud.plan import Change, Confirmation, Outcome, Plan, Refused, bundle
 from gwtui.crud.write_log import WriteLog
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
+from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.ask import AskScreen, NoticeScreen, WaitScreen
 from gwtui.ui.textual_compat import TerminalSized
@@ -78,6 +80,53 @@ def _question() -> Screen[Any]:
 def _notice() -> Screen[Any]:
     return NoticeScreen("Read this", LONG, way_on="On")
 
+
+def _progress() -> Screen[Any]:
+    """Many requests, each refused: its results stay."""
+    plans = {f"key-{n}": _disabling(f"key-{n}") for n in range(12)}
+
+    async def again(identity: str) -> Plan[Any]:
+        return plans[identity]
+
+    async def refuse(_confirmation: Confirmation[Any]) -> Outcome[Any]:
+        return Refused(GatewayError(LONG))
+
+    parts = tuple(BulkPart(one, f"“{one}”", plan) for one, plan in plans.items())
+    whole = bundle(
+        "Disable 12 keys",
+        list(plans.values()),
+        action="keys.toggle",
+        resource="keys",
+        identity=None,
+    )
+    wish = Wish(action="keys.toggle", resource="keys", verb="Disable", noun="key", plan=again)
+    run = BulkRun(Bulk(wish, whole, parts, ()), Confirmation(whole, "dialog"), refuse)
+    return ProgressScreen(run)
+
+
+def _disabling(identity: str) -> Plan[None]:
+    async def send(_client: Any) -> None:
+        """The run is given what sends."""
+
+    return Plan(
+        action="keys.toggle",
+        title=f"Disable key {identity}",
+        resource="keys",
+        identity=identity,
+        send=send,
+        changes=(Change("State", "enabled", "disabled"),),
+    )
+
+
+OF_NOBODY = (
+    "field prompt",
+    "type two words",
+    "field key",
+    "type gw-v1-of-nobody-0123456789abcdef",
+    "ctrl+s",
+)
+"""A request that is refused: its key belongs to nobody."""
+COMPARING = ("space", "down", "space", "C")
 
 SURFACES: dict[str, Surface] = {
     "keys": Surface("ResourceScreen", "keys"),
@@ -147,6 +196,12 @@ SURFACES: dict[str, Surface] = {
     "guardrail-delete": Surface("ConfirmScreen", "guardrails", ("D",)),
     "byok-form": Surface("FormScreen", "byok", ("n",)),
     "byok-rotate": Surface("FormScreen", "byok", ("R",)),
+    "try": Surface("TryScreen", "models", ("down", "T")),
+    "try-answer": Surface("AnswerScreen", "models", ("down", "T", *OF_NOBODY), other=False),
+    "samples": Surface("SamplesScreen", "guardrails", ("p",)),
+    "compare-form": Surface("CompareRequestScreen", "models/northwind/atlas-large", COMPARING),
+    "compare": Surface("CompareScreen", "models/northwind/atlas-large", (*COMPARING, *OF_NOBODY)),
+    "progress": Surface("ProgressScreen", "keys", pushed=_progress),
     "wait": Surface("WaitScreen", "keys", pushed=_waiting),
     "ask": Surface("AskScreen", "keys", pushed=_question),
     "notice": Surface("NoticeScreen", "keys", pushed=_notice),

@@ -198,8 +198,10 @@ def _event(data: Mapping[str, Any]) -> dict[str, Any]:
         "properties": {
             "data": {
                 "type": "string",
-                "contentMediaType": "application/json",
-                "contentSchema": dict(data),
+                "anyOf": [
+                    {"contentMediaType": "application/json", "contentSchema": dict(data)},
+                    {"const": "[DONE]"},
+                ],
             }
         },
         "required": ["data"],

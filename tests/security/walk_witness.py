@@ -11,9 +11,8 @@ import pytest
 from pydantic import BaseModel
 from walk_site import WalkSite
 
-from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan
-from gwtui.ui.actions import writing
+from gwtui.ui.actions import bulk, undo, writing
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
@@ -90,20 +89,19 @@ class Witness:
         monkeypatch.setattr(ConfirmScreen, "dismiss", dismissed)
 
     def _watch_sending(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        send = writing._send
+        send = writing.send_one
 
-        async def sending(
-            context: ActionContext, executor: WriteExecutor, consent: Confirmation[Any]
-        ) -> Outcome[Any]:
+        async def sending(context: ActionContext, consent: Confirmation[Any]) -> Outcome[Any]:
             self._check_consent(context.app, consent)
             self._check_target(context, consent.plan)
             self._may_go.add(consent.plan.id)
-            outcome: Outcome[Any] = await send(context, executor, consent)
+            outcome: Outcome[Any] = await send(context, consent)
             if isinstance(outcome, Applied):
                 self._applied.add(consent.plan.id)
             return outcome
 
-        monkeypatch.setattr(writing, "_send", sending)
+        for module in (writing, bulk, undo):
+            monkeypatch.setattr(module, "send_one", sending)
 
     # What must hold ---------------------------------------------------------------------------
 

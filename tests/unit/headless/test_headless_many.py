@@ -96,15 +96,15 @@ def test_names_come_from_stdin_and_fields_are_set_for_all(gwtui: Gwtui, place: S
 def test_names_that_are_not_clear_are_all_told_and_nothing_is_sent(
     gwtui: Gwtui, place: Site, state: Path
 ) -> None:
-    hashes = made(gwtui, "clear", "twin", "twin-2")
+    hashes = made(gwtui, "clear-name")
     before = len(log(state))
-    code, _, err = gwtui("keys", "disable", "clear", "nobody", "nothing", YES)
+    code, _, err = gwtui("keys", "disable", "clear-name", "nobody", "nothing", YES)
     assert code == exits.FAILED
     assert "'nobody'" in err
     assert "'nothing'" in err
     assert "nothing is sent: 2 of 3 names are not clear" in err
     assert len(log(state)) == before
-    assert disabled(place, hashes[:1]) == [False]
+    assert disabled(place, hashes) == [False]
 
 
 @pytest.mark.parametrize(
