@@ -8,13 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from pydantic import SecretStr
+from textual.screen import Screen
 
-from gwtui.client.connection import InvalidConnectionError
-from gwtui.client.errors import GatewayError, InvalidRequestError
 from gwtui.client.inference import Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.request import Problem
-from gwtui.crud.plan import Outcome, Refused
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.tries.comparison import (
     LEAST,
@@ -32,7 +30,7 @@ from gwtui.resources.tries.form import IN_FORM, TryForm
 from gwtui.resources.tries.keys import KeySource, key_sources
 from gwtui.resources.tries.plan import TryPlan, models_of, try_plan
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.tries import Trying, chosen_key
+from gwtui.ui.actions.tries import Trying
 from gwtui.ui.actions.writing import covered, plain_facts
 from gwtui.ui.screens.compare import CompareRequestScreen, CompareScreen, ReadyComparison
 from gwtui.watch.feeds.endpoints import EndpointRow
@@ -49,23 +47,16 @@ class Comparing(Trying):
         super().__init__(context, sources)
         self._rows = rows
 
-    async def submit(self, given: TryForm) -> Outcome[str] | None:
-        """Plan all of them, send each once, show what comes."""
-        app = self._context.app
-        key = chosen_key(app, self._sources, given.key_from, given.key)
+    async def _screen(
+        self, given: TryForm, key: SecretStr, models: Inference
+    ) -> Screen[Any] | Problem:
         try:
-            models = Inference(app.connection, key, allow_tries=app.tries.allowed, clock=app.clock)
             ready = await self._ready(given, key)
-        except InvalidConnectionError as error:
-            ready = Problem("key", str(error))
         except ComparisonError as error:
-            ready = Problem("prompt", str(error))
-        except GatewayError as error:
-            return Refused(error)
+            return Problem("prompt", str(error))
         if isinstance(ready, Problem):
-            return Refused(InvalidRequestError([ready]))
-        await app.push_screen_wait(CompareScreen(ready, models, app.clock))
-        return None
+            return ready
+        return CompareScreen(ready, models, self._context.app.clock)
 
     async def _ready(self, given: TryForm, key: SecretStr) -> ReadyComparison | Problem:
         """What is ready to be sent, or why it is not. Raises GatewayError, ComparisonError."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import SecretStr
+from textual.screen import Screen
 
 from gwtui.client.connection import InvalidConnectionError
 from gwtui.client.errors import GatewayError, InvalidRequestError
@@ -50,15 +51,24 @@ class Trying:
         key = chosen_key(app, self._sources, given.key_from, given.key)
         try:
             models = Inference(app.connection, key, allow_tries=app.tries.allowed, clock=app.clock)
-            trial = await self._trial(given, key)
+            screen = await self._screen(given, key, models)
         except InvalidConnectionError as error:
-            trial = Problem("key", str(error))
+            screen = Problem("key", str(error))
         except GatewayError as error:
             return Refused(error)
-        if isinstance(trial, Problem):
-            return Refused(InvalidRequestError([trial]))
-        generation = await app.push_screen_wait(AnswerScreen(trial, models, app.clock))
+        if isinstance(screen, Problem):
+            return Refused(InvalidRequestError([screen]))
+        generation = await app.push_screen_wait(screen)
         return Applied(generation) if generation else None
+
+    async def _screen(
+        self, given: TryForm, key: SecretStr, models: Inference
+    ) -> Screen[Any] | Problem:
+        """What sends it and shows what comes, or why nothing is sent. Raises GatewayError."""
+        trial = await self._trial(given, key)
+        if isinstance(trial, Problem):
+            return trial
+        return AnswerScreen(trial, models, self._context.app.clock)
 
     async def _trial(self, given: TryForm, key: SecretStr) -> Trial | Problem:
         """What is ready to be sent, or why it is not sent. Raises GatewayError."""
