@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -223,7 +223,7 @@ async def _facts(connection: Connection, key: SecretStr | None, request: TryRequ
 
 
 async def read_facts_with(
-    connection: Connection, key: SecretStr | None, models: tuple[str, ...], of_key: KeyFacts
+    connection: Connection, key: SecretStr | None, models: Sequence[str], of_key: KeyFacts
 ) -> TryFacts:
     """The catalog as the key sees it, or as the connection's own does. Raises GatewayError."""
     try:

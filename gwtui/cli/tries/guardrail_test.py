@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,6 @@ from gwtui.cli.tries.show import refusal_code, show_refusal
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.chat import ChatRequest
 from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.money import usd
@@ -48,8 +48,8 @@ from gwtui.resources.guardrails.testing import (
     run_samples,
     total_cost,
 )
-from gwtui.resources.tries.facts import KeyFacts, TryFacts, key_hash
-from gwtui.resources.tries.plan import cap_problem, models_of, try_plan
+from gwtui.resources.tries.facts import KeyFacts, key_hash
+from gwtui.resources.tries.plan import ON_COMMAND_LINE, CostCap
 from gwtui.watch.feeds.guardrails import GuardrailRow
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -101,7 +101,7 @@ async def _test(
             guardrail = await _identity(connection, arguments.id, key)
             kept = samples_path(Paths.of_user().config, connection.label, guardrail)
             samples = _load(kept) if given is None else given
-            check = _CostCheck(connection, key, arguments.max_cost)
+            check = _cap(connection, key, arguments.max_cost)
             async with trying(connection, key, arguments) as models:
                 run = run_samples(
                     models, samples, guardrail, model=arguments.model, check_cost=check
@@ -140,27 +140,12 @@ async def _identity(connection: Connection, text: str, key: SecretStr | None) ->
     return row.identity
 
 
-@dataclass
-class _CostCheck:
-    """The maximum cost of each try; what a model costs is read once."""
-
-    connection: Connection
-    key: SecretStr | None
-    max_cost: Decimal | None
-    known: dict[tuple[str, ...], TryFacts] = field(default_factory=dict)
-
-    async def __call__(self, request: ChatRequest) -> str | None:
-        if self.max_cost is None:
-            return None
-        models = models_of(request)
-        facts = self.known.get(models)
-        if facts is None:
-            facts = await read_facts_with(self.connection, self.key, models, KeyFacts())
-            self.known[models] = facts
-        if facts.unknown:
-            return unknown_model(facts)
-        plan = try_plan(request, facts, SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
-        return cap_problem(plan, self.max_cost)
+def _cap(connection: Connection, key: SecretStr | None, max_cost: Decimal | None) -> CostCap | None:
+    """The maximum cost of each try; None where there is none."""
+    if max_cost is None:
+        return None
+    read = partial(read_facts_with, connection, key, of_key=KeyFacts())
+    return CostCap(read, max_cost, SYSTEM_CLOCK, ON_COMMAND_LINE, unknown_model)
 
 
 def _load(path: Path) -> tuple[GuardrailSample, ...]:

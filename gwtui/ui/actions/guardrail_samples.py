@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TypeVar
 
 from gwtui.client.connection import InvalidConnectionError
 from gwtui.client.errors import GatewayError, InvalidRequestError
 from gwtui.client.inference import Inference
-from gwtui.contract.chat import ChatRequest
 from gwtui.contract.request import Problem
 from gwtui.crud.form import Choices, FormSpec
 from gwtui.crud.plan import Applied, Outcome, Refused
@@ -32,7 +32,7 @@ from gwtui.resources.guardrails.view import display_name
 from gwtui.resources.tries.facts import KeyFacts, TryFacts, key_hash, read_try_facts
 from gwtui.resources.tries.form import IN_FORM
 from gwtui.resources.tries.keys import KeySource, key_sources
-from gwtui.resources.tries.plan import cap_problem, models_of, try_plan
+from gwtui.resources.tries.plan import CostCap
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.tries import MOVED, chosen_key
 from gwtui.ui.actions.writing import covered, form_context, plain_facts, refresh
@@ -155,7 +155,7 @@ class _Desk:
             return Refused(InvalidRequestError([Problem("key", str(error))]))
         except GatewayError as error:
             return Refused(error)
-        check = _SampleCost(app, given)
+        check = _cap(app, given.max_cost)
         results = run_samples(models, all, row.identity, model=given.model, check_cost=check)
         return Applied(SampleRun(models, results, () if bound else (NOT_BOUND,), self._moved))
 
@@ -180,24 +180,16 @@ class _Desk:
         return choices.models(form_context(self.context), giving="text")
 
 
-@dataclass(slots=True)
-class _SampleCost:
-    """The maximum cost of each sample; what a model costs is read once."""
+def _cap(app: DashboardApp, max_cost: Decimal | None) -> CostCap:
+    """The maximum cost of each sample."""
 
-    app: DashboardApp
-    given: SampleRunForm
-    known: dict[tuple[str, ...], TryFacts] = field(default_factory=dict)
+    async def read(models: Sequence[str]) -> TryFacts:
+        return await read_try_facts(app.gateway, models, KeyFacts(), app.connection.dialect)
 
-    async def __call__(self, request: ChatRequest) -> str | None:
-        app, models = self.app, models_of(request)
-        facts = self.known.get(models)
-        if facts is None:
-            facts = await read_try_facts(app.gateway, models, KeyFacts(), app.connection.dialect)
-            self.known[models] = facts
-        if facts.unknown:
-            return f"the catalog has no model {safe_line(models[0], 80)}"
-        plan = try_plan(request, facts, app.clock.now(), app.clock.chance)
-        return cap_problem(plan, self.given.max_cost, IN_FORM)
+    def unknown(facts: TryFacts) -> str:
+        return f"the catalog has no model {safe_line(facts.unknown[0], 80)}"
+
+    return CostCap(read, max_cost, app.clock, IN_FORM, unknown)
 
 
 HANDLERS: Mapping[str, Handler] = {"guardrails.samples": show_samples}
