@@ -15,7 +15,7 @@ from rich.color import ColorSystem
 from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
 from rich.text import Text
-from textual import events, messages
+from textual import events, messages, on
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual._queue import Queue
 from textual._styles_cache import StylesCache
@@ -256,7 +256,8 @@ class TerminalSized(Screen[ScreenResultType]):
         for rack in self.query("ToastRack"):
             rack.display = False
 
-    def on_screen_resume(self, event: events.ScreenResume) -> None:
+    @on(events.ScreenResume)
+    def keep_styles(self, event: events.ScreenResume) -> None:
         """Style no widget again when no style sheet changed meanwhile.
 
         Textual does it whenever a screen is shown, even for the first time, which is a sixth of
