@@ -67,6 +67,16 @@ def reach(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Conn
     return _demo(arguments, paths) if arguments.demo else _remote(arguments, paths, may_ask)
 
 
+def demo_beside(arguments: argparse.Namespace, paths: Paths) -> Connect | None:
+    """The demo for a dashboard that was started on another gateway; None where it cannot run."""
+    from importlib.util import find_spec  # noqa: PLC0415 - the dashboard only
+
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        return None
+    alone: dict[str, object] = {"demo": True, "dialect": None, "fresh": False, "fault": []}
+    return _demo(argparse.Namespace(**{**vars(arguments), **alone}), paths)
+
+
 def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
     """The embedded gateway in this process, on a socket that only this user can reach."""
     take_token(os.environ)  # not used: taken out so that no child process inherits it

@@ -120,15 +120,16 @@ def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, TabStyle]]:
         yield facts, "whole"
     facts = replace(facts, name="", workspace=_cut(workspace or "all", 16))
     yield facts, "whole"
-    facts = replace(facts, profile=_cut(facts.profile, 12))
-    yield facts, "whole"
-    yield facts, "short"
-    # That lists are not narrowed goes without saying.
-    yield replace(facts, workspace=_cut(workspace, 8)), "short"
-    yield facts, "number"
-    facts = replace(facts, workspace=_cut(workspace or "all", 8))
-    yield facts, "number"
-    yield facts, "current"
+    # Whose gateway this is matters more than what tabs are called; few names are so long.
+    for cells in (24, 12):
+        facts = replace(facts, profile=_cut(facts.profile, cells))
+        yield facts, "whole"
+        yield facts, "short"
+        # That lists are not narrowed goes without saying.
+        yield replace(facts, workspace=_cut(workspace, 8)), "short"
+        yield facts, "number"
+        yield replace(facts, workspace=_cut(workspace or "all", 8)), "number"
+    yield replace(facts, workspace=_cut(workspace or "all", 8)), "current"
 
 
 def _cut(text: str, cells: int) -> str:
@@ -209,6 +210,14 @@ class HeaderBar(PartsLine):
 def header_facts(app: DashboardApp, current: str) -> HeaderFacts:
     """What the header says on the tab ``current``."""
     tabs = _tabs(current)
+    if app.session is None and app.bound_for is not None:
+        to = app.bound_for
+        return HeaderFacts(
+            tabs,
+            profile=safe_text(to.name, 40),
+            read_only=to.read_only,
+            critical=to.critical,
+        )
     if app.session is None:
         return HeaderFacts(tabs, app.scope_name)
     connection = app.session.connection
