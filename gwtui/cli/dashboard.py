@@ -136,9 +136,10 @@ def _contradiction(arguments: argparse.Namespace) -> str | None:
 
 def _unknown_route(route: str) -> str | None:
     """A message when the first part of a route is no resource."""
-    from gwtui.resources.registry import PARENTS, PLACES  # noqa: PLC0415 - later
+    from gwtui.resources.registry import ALIASES, PARENTS, PLACES  # noqa: PLC0415 - later
 
     first, _, path = route.strip("/").partition("/")
-    if first in PLACES or (first in PARENTS and path):
+    place = ALIASES.get(first, first)
+    if place in PLACES or (place in PARENTS and path):
         return None
     return f"there is no resource {first!r}{among(first, PLACES)}"

@@ -51,7 +51,10 @@ class Switching:
             return ()
 
     async def run(self, name: str) -> None:
-        """Switch to the profile of that name, or to one that a person chooses."""
+        """Switch to the profile of that name, or to one that a person chooses.
+
+        Naming the present one opens it anew, with its token as it is now.
+        """
         if self._app.navigation.covered:
             self._app.say("Close what is open first, then switch", severity="warning")
         elif name:
@@ -77,7 +80,7 @@ class Switching:
                 return
             screen = ProfileScreen(known, current=self._present, problem=problem)
             chosen = await app.push_screen_wait(screen)
-            if chosen is None:
+            if chosen in (None, self._present):
                 return
             problem = await self._tried(chosen)
             if not problem:
@@ -90,9 +93,6 @@ class Switching:
 
     async def _tried(self, name: str) -> str:
         """Switch, unless a person prefers to stay; why that is not possible, else empty."""
-        if name == self._present:
-            self._app.say(f"This is “{safe_line(name, _NAME)}” already")
-            return ""
         try:
             target = await self._ready(name)
             if target is None or not await self._may_leave(target.facts):
