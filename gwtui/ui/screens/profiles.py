@@ -16,6 +16,8 @@ from gwtui.ui.widgets.header import CRITICAL, READ_ONLY
 
 _NAME, _WHERE, _KEY = 24, 40, 32
 """Cells of a column at most."""
+_FRAME = 16
+"""Cells around the list: the frame, its padding, a scroll bar."""
 
 
 class ProfileScreen(ChooseScreen):
@@ -41,23 +43,24 @@ class ProfileScreen(ChooseScreen):
         return super().hint
 
     def _line(self, choice: Choice) -> Content:
-        facts = self._facts[choice.id]
-        every = self._facts.values()
-        badges = [
-            _badge(text, colours)
-            for text, colours, shown in (
-                (CRITICAL, "alarm", facts.critical),
-                (READ_ONLY, "badge", facts.read_only),
-            )
-            if shown
-        ]
-        return Content.assemble(
+        """Badges stand beside the name; what finds no room beside them stands below."""
+        facts, every = self._facts[choice.id], self._facts.values()
+        badges = _badges(facts)
+        widest = max(_badges(one).cell_length for one in every)
+        first = Content.assemble(
             toned("● " if choice.id == self._current else "  ", "accent"),
-            toned(_column(choice.title, [safe_line(one.name, 60) for one in every], _NAME)),
-            toned("  " + _column(facts.where, [one.where for one in every], _WHERE)),
-            toned("  " + _column(facts.key_from, [one.key_from for one in every], _KEY), "muted"),
-            *(part for badge in badges for part in ("  ", badge)),
+            toned(_column(facts.name, [one.name for one in every], _NAME)),
+            "  " if widest else "",
+            badges,
+            " " * (widest - badges.cell_length),
         )
+        where = _column(facts.where, [one.where for one in every], _WHERE)
+        key = _column(facts.key_from, [one.key_from for one in every], _KEY)
+        rest = Content.assemble(toned(f"  {where}"), toned(f"  {key}", "muted"))
+        if first.cell_length + rest.cell_length <= self.app.size.width - _FRAME:
+            return Content.assemble(first, rest)
+        below = f"\n    {safe_line(facts.where, 100)} · key: {safe_line(facts.key_from, 100)}"
+        return Content.assemble(first, toned(below, "muted"))
 
 
 def _searched(facts: TargetFacts) -> str:
@@ -67,6 +70,12 @@ def _searched(facts: TargetFacts) -> str:
 
 def _column(text: str, every: Sequence[str], widest: int) -> str:
     return fit(safe_line(text, 100), min(widest, max(map(cell_len, every))))
+
+
+def _badges(facts: TargetFacts) -> Content:
+    found = [_badge(CRITICAL, "alarm")] if facts.critical else []
+    found += [_badge(READ_ONLY, "badge")] if facts.read_only else []
+    return Content(" ").join(found)
 
 
 def _badge(text: str, colours: str) -> Content:
