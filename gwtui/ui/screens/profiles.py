@@ -12,7 +12,7 @@ from gwtui.local.targets import TargetFacts
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
-from gwtui.ui.widgets.header import CRITICAL, READ_ONLY
+from gwtui.ui.widgets.badges import CRITICAL, READ_ONLY, badge
 
 _NAME, _WHERE, _KEY = 24, 40, 32
 """Cells of a column at most."""
@@ -73,10 +73,6 @@ def _column(text: str, every: Sequence[str], widest: int) -> str:
 
 
 def _badges(facts: TargetFacts) -> Content:
-    found = [_badge(CRITICAL, "alarm")] if facts.critical else []
-    found += [_badge(READ_ONLY, "badge")] if facts.read_only else []
+    found = [badge(CRITICAL, "alarm")] if facts.critical else []
+    found += [badge(READ_ONLY)] if facts.read_only else []
     return Content(" ").join(found)
-
-
-def _badge(text: str, colours: str) -> Content:
-    return Content.styled(f" {text} ", f"bold ${colours}-foreground on ${colours}-background")

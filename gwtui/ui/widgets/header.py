@@ -17,6 +17,7 @@ from gwtui.resources.registry import SHORT_TITLES, TABS, TITLES
 from gwtui.ui.commands import place_actions, shown, tab_of
 from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.badges import CRITICAL, FAULTS, READ_ONLY, badge
 from gwtui.ui.widgets.one_line import Part, PartsLine
 
 if TYPE_CHECKING:
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     from gwtui.crud.resource import Cell
     from gwtui.ui.actions.context import DashboardApp
 
-
-READ_ONLY = "READ-ONLY"
-CRITICAL = "CRITICAL"
-FAULTS = "FAULTS ON"
 
 TabStyle = Literal["whole", "short", "number", "current"]
 """How tabs are written: with their titles, with shorter ones, as the number keys alone, or only
@@ -163,9 +160,9 @@ def _right(facts: HeaderFacts) -> list[Part]:
         parts.append(Part(scope, "app.workspace"))
     if facts.alerts is not None:
         colours = "alarm" if facts.alerts.tone == "bad" else "badge"
-        parts += [_badge(facts.alerts.text, colours, "go.alerts"), Part(Content(" "))]
+        parts += [Part(badge(facts.alerts.text, colours), "go.alerts"), Part(Content(" "))]
     if facts.critical:
-        parts.append(_badge(CRITICAL, "alarm"))
+        parts.append(Part(badge(CRITICAL, "alarm")))
         parts.append(Part(Content(" ")))
     if facts.profile:
         tone: Tone = "bad" if facts.critical else "plain"
@@ -176,16 +173,11 @@ def _right(facts: HeaderFacts) -> list[Part]:
         parts.append(Part(toned(f" · key: {facts.token_source}", "muted")))
     parts.append(Part(Content(" ")))
     if facts.faults:
-        parts += [_badge(FAULTS, "badge"), Part(Content(" "))]
+        parts += [Part(badge(FAULTS)), Part(Content(" "))]
     if facts.read_only:
         why = f": {facts.why_read_only}" if facts.why_read_only else ""
-        parts.append(_badge(f"{READ_ONLY}{why}", "badge"))
+        parts.append(Part(badge(f"{READ_ONLY}{why}")))
     return parts
-
-
-def _badge(text: str, colours: str, action: str | None = None) -> Part:
-    style = f"bold ${colours}-foreground on ${colours}-background"
-    return Part(Content.styled(f" {text} ", style), action)
 
 
 class HeaderBar(PartsLine):
