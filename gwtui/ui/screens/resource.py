@@ -14,7 +14,9 @@ from textual.content import Content
 from textual.timer import Timer
 
 from gwtui.crud.action import LIST
+from gwtui.crud.filter_fields import suggested
 from gwtui.crud.resource import ResourceSpec
+from gwtui.domain.filter_completion import Suggestions
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.actions.context import Marks
 from gwtui.ui.commands import by_id, offered
@@ -25,7 +27,7 @@ from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import in_sentence
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.detail import DetailPane
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.filter_help import FilterHelp
 from gwtui.ui.widgets.prompt import FilterInput, FilterPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost
 from gwtui.watch.feed import FeedState
@@ -39,8 +41,6 @@ BESIDE = 110
 _TICK = timedelta(seconds=15)
 _REST = 0.12
 """Seconds without another row before the detail follows again: a held key repeats faster."""
-
-FILTER_HELP = 'word  -without  "two words"  column:text  column=exact  used>80  created<7d'
 
 
 class ResourceScreen(GatewayScreen):
@@ -101,7 +101,7 @@ class ResourceScreen(GatewayScreen):
 
     def compose_bars(self) -> ComposeResult:
         """The filter and the explanation of its language."""
-        yield OneLine(id="filter-help")
+        yield FilterHelp(id="filter-help")
         yield FilterPrompt(id="filter")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
@@ -242,7 +242,11 @@ class ResourceScreen(GatewayScreen):
 
     def open_filter(self) -> None:
         """Let the person type a filter."""
-        self.query_one(FilterPrompt).open()
+        prompt = self.query_one(FilterPrompt)
+        prompt.filter_input.suggest = self._suggestions
+        prompt.open()
+        self.query_one(FilterHelp).display = True
+        self._show_suggestions()
 
     def want(self, identity: str, *, detail: bool = True) -> None:
         """Select this row as soon as it is there; with its detail unless it opens a list."""
@@ -360,19 +364,19 @@ class ResourceScreen(GatewayScreen):
     def on_filter_prompt_changed(self, message: FilterPrompt.Changed) -> None:
         """Narrow the list while typing."""
         self.table.filter_by(message.text)
+        self._show_suggestions()
         self.refresh_frame()
 
     def on_filter_prompt_closed(self) -> None:
         """Back to the list."""
-        self.query_one("#filter-help").display = False
+        self.query_one(FilterHelp).display = False
         self.focus_body()
         self.refresh_frame()
 
     def on_filter_input_help_asked(self, _message: FilterInput.HelpAsked) -> None:
         """Explain the language above the filter."""
-        line = self.query_one("#filter-help", OneLine)
-        line.show(toned(f"   {FILTER_HELP}", "muted"))
-        line.display = not line.display
+        if not self.query_one(FilterHelp).explain():
+            self._show_suggestions()
 
     # Inside -----------------------------------------------------------------------------------
 
@@ -388,6 +392,17 @@ class ResourceScreen(GatewayScreen):
         if had_focus and self.is_current:
             self.focus_body()
         self.call_after_refresh(lambda: self._show_detail(self.now))
+
+    def _suggestions(self, before: str) -> Suggestions:
+        """What can stand in the filter behind ``before``."""
+        return suggested(self.declared, self.table.items, before, self.now)
+
+    def _show_suggestions(self) -> None:
+        """What can be typed next, or what is wrong with what was typed to its end."""
+        table, typing = self.table, self.query_one(FilterPrompt).filter_input
+        error = None if table.filter_unfinished else table.filter_error
+        offered, taken = typing.offered
+        self.query_one(FilterHelp).suggest(error or "", offered, taken)
 
     def _show_detail(self, now: datetime) -> None:
         pane = self.query_one(DetailPane)
@@ -408,6 +423,8 @@ def _standing(
     if table.filter_error is not None:
         unfinished = table.filter_unfinished and typing
         parts.append(toned(table.filter_error, "muted" if unfinished else "bad"))
+    elif table.filter_note:
+        parts.append(toned(table.filter_note, "warn"))
     elif table.unknown_columns:
         names = ", ".join(safe_text(name, 20) for name in table.unknown_columns)
         parts.append(toned(f"no column {names}: searched as text", "warn"))
