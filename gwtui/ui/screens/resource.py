@@ -71,6 +71,10 @@ class ResourceScreen(GatewayScreen):
         self._parent_name = parent_name or safe_text(parent or "", 60)
         self.opener = opener
         self._rows: Sequence[Any] | None = None
+        self._from_top = False
+        """Whether the first row was selected when the filter was opened."""
+        self._partial = self._at_top = False
+        """Whether the rows are the first of a longer reading; whether the first one is selected."""
         self._completing = Completing(spec.completion)
         self._followed: Sequence[str] = ()
         """The rows that are completed one by one."""
@@ -139,7 +143,9 @@ class ResourceScreen(GatewayScreen):
             return ()
         typing = isinstance(self.focused, FilterInput)
         only = self.gwtui.scope_name if self.declared.scoped else None
-        return _standing(self.table, self.declared, only, typing=typing)
+        parts = _standing(self.table, self.declared, only, typing=typing)
+        progress = self.states[0].progress
+        return [toned(progress, "warn"), *parts] if progress else parts
 
     def tick(self, now: datetime) -> None:
         """Cells and figures that depend on the time, now and then: their seconds matter little."""
@@ -217,7 +223,9 @@ class ResourceScreen(GatewayScreen):
     def reading(self) -> bool:
         """Whether the rows are still to come: the first, a wanted one, those of a filter."""
         own = self.states[:1]
-        first = any(state.fetched_at is None and state.error is None for state in own)
+        first = any(
+            state.error is None and (state.fetched_at is None or state.progress) for state in own
+        )
         wanted = self._wanted is not None and any(state.refreshing for state in own)
         return first or wanted or self._preparing.first or self.table.is_filtering
 
@@ -243,6 +251,7 @@ class ResourceScreen(GatewayScreen):
     def open_filter(self) -> None:
         """Let the person type a filter."""
         prompt = self.query_one(FilterPrompt)
+        self._from_top = self.table.model.cursor in (None, 0)
         prompt.filter_input.suggest = self._suggestions
         prompt.open()
         self.query_one(FilterHelp).display = True
@@ -291,6 +300,10 @@ class ResourceScreen(GatewayScreen):
     def _show(self, state: FeedState[Any]) -> None:
         if state.value is not None:
             first, self._rows = self._rows is None, state.value
+            growing = bool(state.progress) or self._partial
+            self._partial = bool(state.progress)
+            # While rows come the cursor stays on the first one, until somebody moves it.
+            self._at_top = growing and self.table.model.cursor in (None, 0)
             self._show_rows()
             self._follow_view(again=first)
         self._seeking.look_in(state)
@@ -300,6 +313,9 @@ class ResourceScreen(GatewayScreen):
             self._preparing.show(self._rows)
 
     def _shown(self) -> None:
+        if self._at_top:
+            self._at_top = False
+            self.table.to_first()
         self._select_wanted()
         self._refresh_detail(self.now)
 
@@ -364,6 +380,8 @@ class ResourceScreen(GatewayScreen):
     def on_filter_prompt_changed(self, message: FilterPrompt.Changed) -> None:
         """Narrow the list while typing."""
         self.table.filter_by(message.text)
+        if self._from_top and message.text and isinstance(self.focused, FilterInput):
+            self.table.to_first()  # not the row that a half typed word happened to let through
         self._show_suggestions()
         self.refresh_frame()
 
@@ -440,7 +458,7 @@ def _standing(
 
 
 def _noun(spec: ResourceSpec[Any], count: int) -> str:
-    return spec.singular if count == 1 else in_sentence(spec.title)
+    return spec.singular if count == 1 else spec.plural or in_sentence(spec.title)
 
 
 def _sorted_by(table: ResourceTable[Any], spec: ResourceSpec[Any]) -> str:

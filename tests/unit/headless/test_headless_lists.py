@@ -177,7 +177,7 @@ def test_refusals(gwtui: Gwtui, words: tuple[str, ...], code: int, says: str) ->
         ("keys", "used>>"),
         ("keys", "expires<xx"),
         ("keys", "ci -limit:abc"),
-        ("activity", "day=yesterday"),
+        ("activity", "day=someday"),
         ("workspaces", "keys>many"),
     ],
 )

@@ -189,6 +189,11 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
             self._moved()
         return found
 
+    def to_first(self) -> None:
+        """Put the cursor on the first row, and show it."""
+        self.model.move_to(0)
+        self._moved()
+
     def tick(self) -> None:
         """Repaint the lines in which a text depends on the time and has changed."""
         self.redraw(anew=True)
