@@ -27,9 +27,7 @@ _HIGHER = frozenset(
     | {"uptime_5m", "uptime_30m", "uptime_1d"}
 )
 """Columns whose lowest and highest figure is the best."""
-_NAMES = frozenset(
-    {"name", "id", "provider", "model", "model_id", "read", "parameters", "other"}
-)
+_NAMES = frozenset({"name", "id", "provider", "model", "model_id", "read", "parameters", "other"})
 """Columns that stand in the heading, or are told in full below."""
 _TOKENS = ("prompt", "completion")
 _HAS, _HAS_NOT = Cell("yes", "good"), Cell("no", "muted")

@@ -9,7 +9,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from gwtui.client.errors import NotFoundError, RateLimitedError, ServerError, StatusError
+from gwtui.client.errors import (
+    GatewayError,
+    NotFoundError,
+    RateLimitedError,
+    ServerError,
+    StatusError,
+)
 from gwtui.client.request_log import list_read
 from gwtui.contract.models import Model
 from gwtui.domain.clock import Clock
@@ -54,13 +60,21 @@ class Sweep:
             self._left = dict.fromkeys(models)
         self._left = {name: None for name in models if name in self._left or name not in self._read}
         refused: list[StatusError] = []
+        faults: list[GatewayError] = []
 
         async def one(name: str) -> None:
-            if feed.wanted:
+            if faults or not feed.wanted:
+                return
+            try:
                 await self._ask(reader, models[name], refused)
+            except GatewayError as error:
+                faults.append(error)  # what is under way beside it is still waited for
+            else:
                 self._tell(feed, models)
 
         await fetch_each(tuple(self._left), one)
+        if faults:
+            raise faults[0]
         if self._left:
             feed.invalidate()
         if refused:
