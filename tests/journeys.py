@@ -112,6 +112,7 @@ JOURNEYS = {
     "palette to a form": Journey("<ctrl+p>new key<enter>from the palette<tab>3"),
     "workspace": Journey("w<down><down><enter>j"),
     "workspace and new key": Journey(f"w<down><enter>nscoped<ctrl+s>{DONE}"),
+    "the cheapest endpoint": Journey("3A/s<tab>h to<tab>y co<tab>>=128k<enter>d"),
     "sort": Journey("s<down><down><enter>S>"),
     "marks": Journey(" j  A<down><escape>"),
     "assign marked keys": Journey("  A<down><enter>y", start="keys"),

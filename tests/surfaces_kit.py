@@ -149,6 +149,10 @@ SURFACES: dict[str, Surface] = {
     "models": Surface("ResourceScreen", "models"),
     "models-guardrails": Surface("ResourceScreen", "models", ("R",)),
     "endpoints": Surface("ResourceScreen", "models/northwind/atlas-large"),
+    "all-endpoints": Surface("ResourceScreen", "all-endpoints"),
+    "figures": Surface(
+        "ReadingScreen", "models/northwind/atlas-large", ("asterisk", "equals_sign")
+    ),
     "workspaces": Surface("ResourceScreen", "workspaces"),
     "members": Surface("ResourceScreen", "workspaces", ("m",)),
     "people": Surface("ResourceScreen", "organization"),

@@ -52,6 +52,12 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         aliases=("ep",),
     ),
     RegistryEntry(
+        "all-endpoints",
+        "All endpoints",
+        "gwtui.resources.models.every_endpoint:EVERY_ENDPOINT",
+        tab=False,
+    ),
+    RegistryEntry(
         "user-models",
         "Models of this key",
         "gwtui.resources.models.resource:USER_MODELS",
