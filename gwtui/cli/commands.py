@@ -44,6 +44,9 @@ COMMANDS: dict[str, Command] = {
         Command("try", "send a real request to a model through a key", "gwtui.cli.tries.command"),
         Command("watch", "show the board, or print readings as they come", "gwtui.cli.watch"),
         Command("alerts", "list alerts, their rules and history", "gwtui.cli.alerts"),
+        Command(
+            "findings", "list what to look at across the account, and its fix", "gwtui.cli.findings"
+        ),
         Command("audit", "list and export what was changed from this machine", "gwtui.cli.audit"),
         Command(
             "recover-key", "print a new key that was never acknowledged", "gwtui.cli.recover_key"

@@ -16,6 +16,8 @@ UNKNOWN = 5
 """A change was sent and its answer was lost: it may have happened or not. Of a try: be billed."""
 BLOCKED = 6
 """A guardrail blocked the request of a try: it did its work."""
+FOUND = 7
+"""What was looked for is there; only where an option asks for this code."""
 INTERRUPTED = 130
 """Ended by SIGINT, as shells count it."""
 TERMINATED = 143

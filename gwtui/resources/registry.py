@@ -111,6 +111,13 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         tab=False,
     ),
     RegistryEntry(
+        "findings",
+        "Findings",
+        "gwtui.resources.findings.resource:FINDINGS",
+        tab=False,
+        key="F",
+    ),
+    RegistryEntry(
         "audit", "Audit entries", "gwtui.resources.audit:AUDIT", tab=False, short="Audit"
     ),
     RegistryEntry(

@@ -34,6 +34,9 @@ MOST_PASSING = 12
 
 _PAUSED_BY_HUB = "hub"
 
+OF_ACCOUNT = "findings"
+"""The feeds made of the whole account begin so: every write may make them out of date."""
+
 
 async def _nothing() -> None:
     """There is nothing to wait for."""
@@ -197,7 +200,7 @@ class FeedHub:
         self._pool.forget()
         reads = []
         for feed in self.feeds:
-            if not feed.name.startswith(prefix):
+            if not feed.name.startswith((prefix, OF_ACCOUNT)):
                 continue
             if feed.watched:
                 reads.append(feed.refresh())

@@ -98,9 +98,19 @@ class ListVerb:
                 if arguments.output == "table":
                     narrate(_counted(len(found), len(rows), spec))
                 show_list(found, asked, arguments.output, now)
-                return readings.exit_code
+                return self.exit_code(rows, found, readings.exit_code, arguments)
 
         return run_async(work)
+
+    def exit_code(
+        self,
+        _rows: Sequence[Any],
+        _shown: Sequence[Any],
+        code: int,
+        _arguments: argparse.Namespace,
+    ) -> int:
+        """The exit code after ``_shown`` of ``_rows`` were printed; ``code`` is the reading's."""
+        return code
 
     async def _rows(
         self, readings: CommandReadings, asked: ListQuery, arguments: argparse.Namespace
