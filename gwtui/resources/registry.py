@@ -118,6 +118,9 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         key="F",
     ),
     RegistryEntry(
+        "rotations", "Rotations", "gwtui.resources.rotations.resource:ROTATIONS", tab=False
+    ),
+    RegistryEntry(
         "audit", "Audit entries", "gwtui.resources.audit:AUDIT", tab=False, short="Audit"
     ),
     RegistryEntry(

@@ -244,20 +244,29 @@ class ChangeVerb:
 
     def _finish(self, session: Session, plan: Plan[Any], sent: list[Sent], *, as_json: bool) -> int:
         part, outcome = sent[-1]
-        if isinstance(outcome, Applied) and isinstance(outcome.value, CreatedKey):
-            return hand_over(session.sealed, plan, outcome, as_json=as_json)
+        for made, answer in sent:
+            if isinstance(answer, Applied) and isinstance(answer.value, CreatedKey):
+                about = outcome_json(plan, sent) if as_json else None
+                code = hand_over(session.sealed, made, answer, about)
+                return code or _code(plan, sent)
         if as_json:
             print_json(outcome_json(plan, sent))
         elif isinstance(outcome, Applied) and self.change.makes:
             with data_on_stdout():
                 print(safe_text(made_by(part, outcome) or ""))
-        if isinstance(outcome, Applied):
-            left = len(plan.parts) - len(sent)
-            if left > 0:
-                narrate(f"interrupted: {left} of {len(plan.parts)} requests were not sent")
-                return exits.INTERRUPTED
-            return exits.OK
-        return exits.FAILED if isinstance(outcome, Refused) else exits.UNKNOWN
+        return _code(plan, sent)
+
+
+def _code(plan: Plan[Any], sent: list[Sent]) -> int:
+    """The exit code for what was sent of a plan."""
+    outcome = sent[-1][1]
+    if isinstance(outcome, Applied):
+        left = len(plan.parts) - len(sent)
+        if left > 0:
+            narrate(f"interrupted: {left} of {len(plan.parts)} requests were not sent")
+            return exits.INTERRUPTED
+        return exits.OK
+    return exits.FAILED if isinstance(outcome, Refused) else exits.UNKNOWN
 
 
 def _refuse_early(model: type[RequestModel], given: Mapping[str, Any]) -> None:

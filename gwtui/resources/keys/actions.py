@@ -7,6 +7,7 @@ from gwtui.crud.action import (
     create_action,
     delete_action,
     edit_action,
+    on_selected,
     switch_action,
     try_action,
 )
@@ -35,6 +36,12 @@ ACTIONS = (
         mutates=True,
         target=True,
         marked="all",
+    ),
+    on_selected(
+        "keys.rotate",
+        "Rotate",
+        "Make a successor with the same limits and guardrail, and retire the selected key later",
+        "N",
     ),
     try_action("keys", "Send a request to a model with the selected key, and see what happens"),
     delete_action("keys", "Delete the selected or marked keys for good"),

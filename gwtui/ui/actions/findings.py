@@ -12,7 +12,6 @@ from gwtui.resources.choices import value_soon
 from gwtui.resources.findings.remedies import remedy_of
 from gwtui.resources.registry import RESOURCES
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.links import widen
 from gwtui.ui.actions.writing import covered
 
 if TYPE_CHECKING:
@@ -36,16 +35,6 @@ async def fix(context: ActionContext[AccountFinding]) -> None:
     await app.perform(by_id(way.action), found)
 
 
-async def go(context: ActionContext[AccountFinding]) -> None:
-    """Show what the finding is about in its own list."""
-    app, one = context.app, context.target.subject
-    if not one.resource or not one.identity:
-        app.say("This is about the account as a whole, or about what could not be read")
-        return
-    widen(context)
-    await app.open_route(f"{one.resource}/{one.identity}")
-
-
 async def _subject(context: ActionContext[AccountFinding]) -> ActionContext[Any] | None:
     """The row that a finding is about, as its own list has it; None when it is not there."""
     app, one = context.app, context.target.subject
@@ -61,5 +50,4 @@ async def _subject(context: ActionContext[AccountFinding]) -> ActionContext[Any]
     return replace(context, spec=spec, target=row, identity=one.identity)
 
 
-IMMEDIATE: Mapping[str, Handler] = {"findings.go": go}
 HANDLERS: Mapping[str, Handler] = {"findings.fix": fix}
