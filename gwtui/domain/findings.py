@@ -211,12 +211,13 @@ def _not_given(
 
 def _unread(one: UnreadPart, rules: Sequence[FindingRule]) -> AccountFinding:
     blind = [rule.title.lower() for rule in rules if one.part in rule.needs]
-    where = f" of {one.where}" if one.where else ""
+    name = safe_line(one.where, _NAME)
+    where = f" of {name}" if name else ""
     return AccountFinding(
         f"unread-{one.part}",
         "Could not be read",
         "unknown",
-        FindingSubject("", one.workspace_id or "", one.where, one.workspace_id, one.where),
+        FindingSubject("", one.workspace_id or "", name, one.workspace_id, name),
         f"The {one.part}{where} could not be read: {safe_line(one.why, 200)}",
         f"Not looked for there: {', '.join(blind)}." if blind else "",
     )

@@ -254,7 +254,7 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
     return RotationStatus(
         "in use",
         said,
-        f"give its users the new key; it counts as silent {relative(due, now)} if unchanged",
+        f"hand out the new key; silent {relative(due, now)} if unchanged",
         "disable",
         due,
     )

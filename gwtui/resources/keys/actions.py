@@ -7,7 +7,6 @@ from gwtui.crud.action import (
     create_action,
     delete_action,
     edit_action,
-    on_selected,
     switch_action,
     try_action,
 )
@@ -37,11 +36,14 @@ ACTIONS = (
         target=True,
         marked="all",
     ),
-    on_selected(
+    Action(
         "keys.rotate",
         "Rotate",
         "Make a successor with the same limits and guardrail, and retire the selected key later",
-        "N",
+        "keys",
+        ("N",),
+        mutates=True,
+        target=True,
     ),
     try_action("keys", "Send a request to a model with the selected key, and see what happens"),
     delete_action("keys", "Delete the selected or marked keys for good"),
