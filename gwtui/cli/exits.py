@@ -23,6 +23,20 @@ INTERRUPTED = 130
 TERMINATED = 143
 """Ended by SIGTERM."""
 
+MEANINGS = {
+    OK: "done",
+    FAILED: "it could not be done, or was refused; stderr says why",
+    USAGE: "the command line or the configuration is wrong; nothing was tried",
+    IN_USE: "another process holds what is needed: a database, a port",
+    INCOMPLETE: "a part was done or could be read; stderr says what is missing",
+    UNKNOWN: "a change was sent and its answer was lost: it may have happened or not",
+    BLOCKED: "a guardrail blocked the request of a try",
+    FOUND: "findings as grave as --fail-on asks for",
+    INTERRUPTED: "ended by SIGINT",
+    TERMINATED: "ended by SIGTERM",
+}
+"""What each code means, for the manual pages. ``gwtui check`` has those of monitoring plugins."""
+
 
 class CommandError(Exception):
     """A command ends here; the message is for stderr, ``code`` is the exit code."""

@@ -34,7 +34,7 @@ def _sent_null(model: ResponseModel, name: str) -> bool:
 
 
 def _called(key: ApiKey) -> str:
-    return safe_line(key.name or key.label or key.hash or "without a name", _NAME)
+    return key.name or key.label or key.hash or "without a name"
 
 
 def _subject(facts: AccountFacts, key: ApiKey, workspace_id: str) -> FindingSubject:
@@ -190,7 +190,7 @@ def _unassigned(
 
 
 def _guardrail(facts: AccountFacts, one: FoundGuardrail) -> FindingSubject:
-    name = safe_line(one.guardrail.name or one.guardrail.id or "without a name", _NAME)
+    name = one.guardrail.name or one.guardrail.id or "without a name"
     where = facts.workspace_name(one.workspace_id)
     return FindingSubject("guardrails", one.guardrail.id or "", name, one.workspace_id, where)
 
@@ -211,7 +211,7 @@ def _one_endpoint(
     facts: AccountFacts, _thresholds: FindingThresholds, _now: datetime
 ) -> Iterator[FindingDraft]:
     for model, count in (facts.endpoints or {}).items():
-        subject = FindingSubject("models", model, safe_line(model, _NAME))
+        subject = FindingSubject("models", model, model)
         if count is None:
             yield FindingDraft(subject, known=False)
         elif count == 0:

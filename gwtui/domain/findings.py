@@ -81,13 +81,16 @@ class AccountFacts:
         """The workspace by its name, else by its id."""
         for space in self.workspaces:
             if space.id == identity:
-                return safe_line(space.name or space.slug or identity or "", _NAME)
-        return safe_line(identity or "", _NAME)
+                return space.name or space.slug or identity or ""
+        return identity or ""
 
 
 @dataclass(frozen=True, slots=True)
 class FindingSubject:
-    """What a finding is about: a row of the list ``resource``, or nothing single ("")."""
+    """What a finding is about: a row of the list ``resource``, or nothing single ("").
+
+    ``name`` and ``workspace`` are as the gateway gave them: they are made fit where they are shown.
+    """
 
     resource: str = ""
     identity: str = ""
@@ -196,7 +199,7 @@ def _of_rule(rule: FindingRule, drafts: Iterable[FindingDraft]) -> Iterable[Acco
 def _not_given(
     rule: FindingRule, workspace_id: str | None, subjects: Sequence[FindingSubject]
 ) -> AccountFinding:
-    names = [one.name for one in subjects]
+    names = [safe_line(one.name, _NAME) for one in subjects]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     first = subjects[0]
     return AccountFinding(
@@ -211,13 +214,12 @@ def _not_given(
 
 def _unread(one: UnreadPart, rules: Sequence[FindingRule]) -> AccountFinding:
     blind = [rule.title.lower() for rule in rules if one.part in rule.needs]
-    name = safe_line(one.where, _NAME)
-    where = f" of {name}" if name else ""
+    where = f" of {safe_line(one.where, _NAME)}" if one.where else ""
     return AccountFinding(
         f"unread-{one.part}",
         "Could not be read",
         "unknown",
-        FindingSubject("", one.workspace_id or "", name, one.workspace_id, name),
+        FindingSubject("", one.workspace_id or "", one.where, one.workspace_id, one.where),
         f"The {one.part}{where} could not be read: {safe_line(one.why, 200)}",
         f"Not looked for there: {', '.join(blind)}." if blind else "",
     )

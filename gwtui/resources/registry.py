@@ -120,6 +120,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     RegistryEntry(
         "rotations", "Rotations", "gwtui.resources.rotations.resource:ROTATIONS", tab=False
     ),
+    RegistryEntry("doctor", "Doctor", "gwtui.resources.doctor:DOCTOR", tab=False),
     RegistryEntry(
         "audit", "Audit entries", "gwtui.resources.audit:AUDIT", tab=False, short="Audit"
     ),

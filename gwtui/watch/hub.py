@@ -16,6 +16,7 @@ from gwtui.watch.shared import SHARED_AT_MOST, SHARED_FOR, FeedKey, PoolReader, 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.local.audit import AuditLog
     from gwtui.local.journal import Journal
@@ -157,6 +158,11 @@ class FeedHub:
         """What is recorded, to read from; None while no history is open."""
         recorder = None if self.recording is None else self.recording.recorder
         return None if recorder is None else recorder.archive
+
+    @property
+    def connection(self) -> Connection:
+        """The gateway that is read."""
+        return self._client.connection
 
     @property
     def clock(self) -> Clock:

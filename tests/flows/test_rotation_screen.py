@@ -1,4 +1,4 @@
-"""A key is rotated and a finding is mended at the dashboard: plans, the value once, what is next."""
+"""A key is rotated and a finding is mended at the dashboard: plans, the value once, what next."""
 
 from __future__ import annotations
 
@@ -52,10 +52,13 @@ async def test_a_key_is_rotated_and_its_rotation_followed(tmp_path: Path) -> Non
             await pilot.press("tab", "enter")
             await until(pilot, lambda: "forgotten" in shown(app), "the end of it")
 
-            await pilot.press("F", "slash", *"rule:no-limit", "enter")
-            await until(pilot, lambda: listing(app).resource == "findings", "the findings")
-            await until(pilot, lambda: listing(app).table.visible_count > 0, "those")
-            await pilot.press("f")
-            await until(pilot, lambda: isinstance(app.screen, FormScreen), "the limit's form")
-            await pilot.press("escape", "o")
-            await until(pilot, lambda: listing(app).resource == "keys", "the key itself")
+
+async def test_a_finding_leads_to_the_plan_that_mends_it(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+        await pilot.press("F", "slash", *"rule:no-limit", "enter")
+        await until(pilot, lambda: listing(app).resource == "findings", "the findings")
+        await until(pilot, lambda: listing(app).table.visible_count > 0, "those")
+        await pilot.press("f")
+        await until(pilot, lambda: isinstance(app.screen, FormScreen), "the limit's form")
+        await pilot.press("escape", "o")
+        await until(pilot, lambda: listing(app).resource == "keys", "the key itself")

@@ -14,6 +14,7 @@ from gwtui.cli.findings import verdict
 from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
+from gwtui.crud.resource import DetailRow
 from gwtui.domain.finding_rules import RULES
 from gwtui.domain.finding_thresholds import FindingThresholds
 from gwtui.domain.findings import (
@@ -26,6 +27,7 @@ from gwtui.domain.findings import (
     find,
 )
 from gwtui.resources.findings.remedies import command_of
+from gwtui.resources.findings.resource import FINDINGS
 from resource_samples import HOSTILE, NOW, WORKSPACE_ID, key, wire_time, workspace
 
 USUAL = FindingThresholds()
@@ -171,8 +173,10 @@ def test_no_text_of_the_gateway_reaches_a_terminal_or_a_shell_as_it_is() -> None
     bad = key(name=HOSTILE, hash="x; rm -rf $(x)", limit=None, creator_user_id=HOSTILE)
     facts = account(bad, unread=(UnreadPart("keys", HOSTILE, HOSTILE),))
     for one in find(RULES, facts, USUAL, NOW):
-        text = " ".join((one.said, one.advice, one.title, one.subject.name, one.subject.workspace))
-        assert text.isprintable()
+        shown = [column.cell(one, NOW).text for column in FINDINGS.columns]
+        parts = [part for section in FINDINGS.sections for part in section.content(one, NOW)]
+        shown += [part.value.text for part in parts if isinstance(part, DetailRow)]
+        assert " ".join([FINDINGS.name(one), one.said, one.advice, *shown]).isprintable()
         assert command_of(one) is None
 
 

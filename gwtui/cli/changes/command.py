@@ -116,7 +116,7 @@ class ChangeVerb:
     def _add_fields(self, parser: argparse.ArgumentParser) -> None:
         model, notes = self.change.model, [*self.change.notes]
         parser.set_defaults(set=[], unset=[], stdin=None)
-        if model is not None and self._typed_fields():
+        if model is not None and self.typed_fields():
             parser.add_argument(
                 "--set",
                 action="append",
@@ -134,7 +134,7 @@ class ChangeVerb:
             parser.add_argument(
                 "--stdin", metavar="FIELD", help="the field whose value is read from stdin"
             )
-            notes += ["fields:", *_described(model, self._typed_fields())]
+            notes += ["fields:", *_described(model, self.typed_fields())]
         parser.epilog = "\n".join(notes) or None
 
     def _fields(self) -> tuple[str, ...]:
@@ -144,7 +144,7 @@ class ChangeVerb:
         schemas = field_schemas(model)
         return tuple(name for name in model.model_fields if not is_deprecated(schemas[name]))
 
-    def _typed_fields(self) -> tuple[str, ...]:
+    def typed_fields(self) -> tuple[str, ...]:
         """The fields that are given by option, not by stdin."""
         return tuple(name for name in self._fields() if name != self.change.secret)
 
@@ -179,7 +179,7 @@ class ChangeVerb:
         if model is None:
             return {}
         given = read_values(
-            model, self._typed_fields(), arguments.set, arguments.unset, SYSTEM_CLOCK.now()
+            model, self.typed_fields(), arguments.set, arguments.unset, SYSTEM_CLOCK.now()
         )
         for operand in self.change.operands:
             if operand.name in model.model_fields:

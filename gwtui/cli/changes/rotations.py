@@ -30,7 +30,7 @@ from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.rotations.plans import RotateRequest, plan_rotation
 from gwtui.resources.rotations.resource import ROTATIONS
 from gwtui.resources.rotations.source import keeping, read_name, read_source
-from gwtui.resources.rotations.steps import plan_binding, plan_retiring
+from gwtui.resources.rotations.steps import binding_plan, retiring_plan
 
 _CALLED = "name or hash of the old key, or the rotation's id"
 
@@ -110,12 +110,12 @@ async def _next(context: ChangeContext) -> Plan[Any]:
             way = "in the dashboard" if status.step == "settle" else "with gwtui recover-key"
             raise CommandError(f"{status.said} Next: {status.next} ({way}).")
         case "assign":
-            return await plan_binding(gateway, row)
+            return await binding_plan(gateway, row)
         case "disable" | "delete" if status.is_due(context.now) or forced:
             delete = status.step == "delete"
-            return await plan_retiring(gateway, row, at, delete=delete)
+            return await retiring_plan(gateway, row, at, delete=delete)
     if forced and row.old is not None and not row.old.disabled:
-        return await plan_retiring(gateway, row, at, delete=False)
+        return await retiring_plan(gateway, row, at, delete=False)
     raise NothingToDoError(f"{status.said} Next: {status.next}.")
 
 

@@ -27,12 +27,12 @@ def _severity(finding: AccountFinding) -> Cell:
     return Cell(finding.severity, _TONES[finding.severity])
 
 
-def _shown_name(finding: AccountFinding) -> str:
-    return cells.text(finding.subject.name or "the account").text
+def _name(finding: AccountFinding) -> str:
+    return finding.subject.name or "the account"
 
 
 COLUMNS: tuple[Column[AccountFinding], ...] = (
-    text_column("name", "About", _shown_name, 18, 0, help="key, guardrail, workspace or model"),
+    text_column("name", "About", _name, 18, 0, help="key, guardrail, workspace or model"),
     Column(
         "severity",
         "Severity",
@@ -131,7 +131,7 @@ FINDINGS: ResourceSpec[AccountFinding] = ResourceSpec(
     title="Findings",
     singular="finding",
     identity=lambda finding: finding.identity,
-    name=lambda finding: f"{finding.title}: {_shown_name(finding)}",
+    name=lambda finding: f"{finding.title}: {cells.text(_name(finding)).text}",
     columns=COLUMNS,
     sections=(Section("What", _what), Section("Fix", _fix), Section("About", _about)),
     feed=findings_feed,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gwtui.watch.feeds.rotations import RotationRow
 
 
-async def plan_binding(client: GatewayClient, row: RotationRow) -> Plan[Any]:
+async def binding_plan(client: GatewayClient, row: RotationRow) -> Plan[Any]:
     """Assign the old key's guardrail to the successor. Raises GatewayError."""
     one = row.rotation
     guardrail = await client.guardrails.get(one.guardrail or "")
@@ -28,7 +28,7 @@ async def plan_binding(client: GatewayClient, row: RotationRow) -> Plan[Any]:
     return plan_assign(assignments.KEYS, guardrail, called, current, names)
 
 
-async def plan_retiring(
+async def retiring_plan(
     client: GatewayClient, row: RotationRow, at: PlanContext, *, delete: bool
 ) -> Plan[Any]:
     """Disable the old key, or delete it, in view of a fresh reading. Raises GatewayError."""

@@ -19,7 +19,7 @@ from gwtui.resources.rotations.plans import (
     rotate_form,
 )
 from gwtui.resources.rotations.source import keeping, read_name, read_source, rotation_log
-from gwtui.resources.rotations.steps import plan_binding
+from gwtui.resources.rotations.steps import binding_plan
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context, read_selected
 from gwtui.ui.actions.keys import Making
@@ -136,7 +136,7 @@ async def next_step(context: ActionContext[RotationRow]) -> None:
 
 
 async def _assign(context: ActionContext[RotationRow]) -> None:
-    plan = await plan_binding(context.app.gateway, context.target)
+    plan = await binding_plan(context.app.gateway, context.target)
     name = safe_line(context.target.rotation.new_name, _NAME)
     done = f"The guardrail binds “{name}” now"
     await confirm_and_tell(context, plan, "Assign it", done, "guardrails", FEED)
