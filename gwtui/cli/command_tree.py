@@ -13,6 +13,7 @@ from gwtui.cli.lists.command import declaration
 from gwtui.cli.main import dashboard_parser
 from gwtui.cli.resources import RESOURCES, Resource
 from gwtui.cli.verbs import Verb, verb_parser, verbs_of
+from gwtui.crud.resource import filter_kinds
 from gwtui.resources.registry import PLACES
 
 NAMED: Mapping[str, str] = {
@@ -95,11 +96,13 @@ def _of_resource(resource: Resource) -> TreeCommand:
 
 def _of_verb(resource: Resource, verb: Verb) -> TreeCommand:
     made = _of_parser((resource.id, verb.name), verb.help, verb_parser(resource, verb))
-    columns = tuple(column.id for column in declaration(resource).columns)
+    spec = declaration(resource)
+    columns = tuple(column.id for column in spec.columns)
     fields = tuple(verb.typed_fields()) if isinstance(verb, ChangeVerb) else ()
     values = {
         "--columns": columns,
         "--sort": columns,
+        "--filter": tuple(f"{name}:" for name in filter_kinds(spec.columns, spec.facets)),
         "--set": tuple(f"{name}=" for name in fields),
         "--unset": fields,
     }
@@ -122,6 +125,8 @@ def _names_of(resource: Resource, verb: Verb) -> str:
 def _of_parser(words: tuple[str, ...], help: str, parser: argparse.ArgumentParser) -> TreeCommand:
     options, operands, children = [], [], []
     for action in parser._actions:
+        if action.help == argparse.SUPPRESS:
+            continue
         if isinstance(action, argparse._SubParsersAction):
             helps = {one.dest: one.help or "" for one in action._choices_actions}
             children += [
@@ -131,7 +136,7 @@ def _of_parser(words: tuple[str, ...], help: str, parser: argparse.ArgumentParse
         elif action.option_strings:
             options.append(_option(action))
         else:
-            operands.append(_operand(action))
+            operands.append(_operand(action, words))
     return TreeCommand(
         words,
         help,
@@ -148,20 +153,20 @@ def _option(action: argparse.Action) -> TreeOption:
     metavar = action.metavar if isinstance(action.metavar, str) else None
     takes = "" if action.nargs == 0 else metavar or action.dest.upper()
     kind = FILES if longest in _FILES else NAMED.get(longest, "")
-    help = "" if action.help in (None, argparse.SUPPRESS) else action.help or ""
+    help = action.help or ""
     names = tuple(action.option_strings)
     return TreeOption(names, takes, help, _choices(action), kind if takes else "")
 
 
-def _operand(action: argparse.Action) -> TreeOperand:
-    help = "" if action.help in (None, argparse.SUPPRESS) else action.help or ""
+def _operand(action: argparse.Action, words: tuple[str, ...]) -> TreeOperand:
+    help = action.help or ""
     metavar = action.metavar if isinstance(action.metavar, str) else action.dest
     return TreeOperand(
         action.dest,
         metavar if isinstance(action.metavar, str) else metavar.upper(),
         help,
         _choices(action),
-        NAMED.get(metavar.lower(), ""),
+        "profiles" if words[:1] == ("profiles",) else NAMED.get(metavar.lower(), ""),
         many=action.nargs in ("*", "+"),
         needed=action.nargs not in ("*", "?"),
     )

@@ -52,7 +52,8 @@ def _lines(arguments: argparse.Namespace, paths: Paths) -> list[CheckupLine]:
     """Each thing by itself: what cannot be found out keeps nothing else back."""
     profile = _profile(arguments, paths)
     # The environment goes before a keyring, and is emptied where it is looked at.
-    keyring = bool(profile and profile.uses_keyring and not os.environ.get(TOKEN_VARIABLE))
+    given = bool(os.environ.get(TOKEN_VARIABLE))
+    keyring = profile is not None and bool(profile.name) and profile.uses_keyring and not given
     missing, connect = _token(arguments, paths)
     return asyncio.run(_look(paths, keyring, (missing, profile), connect))
 
@@ -82,7 +83,7 @@ async def _look(
     known: tuple[CheckupLine | None, Profile | None],
     connect: Connect | None,
 ) -> list[CheckupLine]:
-    """This machine and the gateway. ``known`` is why there is no token, and the profile."""
+    """Everything, one after the other. ``known`` is why there is no token, and the profile."""
     from gwtui.local.checkup import TerminalFacts, machine_lines  # noqa: PLC0415
 
     facts = TerminalFacts.present()

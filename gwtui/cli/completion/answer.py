@@ -36,6 +36,9 @@ def answer(arguments: Sequence[str]) -> int:
     """Print the words for one shell: "bash LINE POINT", or "zsh|fish WORD..." up to the cursor."""
     with contextlib.suppress(Exception):
         shell, *rest = arguments
+        if shell == "fish":
+            # The present word comes as it is typed, quotes and all.
+            rest = [*rest[:-1], split(rest[-1])[0][-1]]
         lines = _for_bash(rest) if shell == "bash" else _described(rest)
         sys.stdout.write("".join(f"{line}\n" for line in lines))
         sys.stdout.flush()
@@ -100,8 +103,12 @@ def candidates(words: Sequence[str]) -> list[Word]:
     from gwtui.cli.completion.known import known_tree  # noqa: PLC0415 - a file, read once
 
     *before, typed = words or [""]
-    line = _Line(known_tree(), before)
-    return [one for one in line.offers(typed) if one[0].startswith(typed)][:_MOST]
+    offered = _Line(known_tree(), before).offers(typed)
+    found: dict[str, str] = {}
+    for word, about in offered:
+        if word.startswith(typed):
+            found.setdefault(word, about)
+    return list(found.items())[:_MOST]
 
 
 class _Line:

@@ -9,7 +9,7 @@ _gwtui() {
     local IFS=$'\n'
     COMPREPLY=($(gwtui complete bash "$COMP_LINE" "$COMP_POINT" 2>/dev/null))
     case "${COMPREPLY[0]-}" in
-        *=|*/) [[ ${#COMPREPLY[@]} -eq 1 ]] && compopt -o nospace 2>/dev/null ;;
+        *=|*/|*:) [[ ${#COMPREPLY[@]} -eq 1 ]] && compopt -o nospace 2>/dev/null ;;
     esac
 }
 complete -o nosort -F _gwtui gwtui 2>/dev/null || complete -F _gwtui gwtui
@@ -23,7 +23,7 @@ _gwtui() {
     for line in "${(@f)$(gwtui complete zsh "${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
         [[ -z $line ]] && continue
         word=${line%%$'\t'*}
-        if [[ $word == *[=/] ]]; then
+        if [[ $word == *[=/:] ]]; then
             open_+=("$word"); open_said+=("${line/$'\t'/  -- }")
         else
             plain+=("$word"); plain_said+=("${line/$'\t'/  -- }")
