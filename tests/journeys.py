@@ -96,6 +96,9 @@ JOURNEYS = {
     ),
     "two new keys": Journey(f"none<ctrl+s>{DONE}ntwo<tab>2<ctrl+s>{DONE}"),
     "edit a key": Journey("/airflow-prod<enter>e <ctrl+u>moved<tab><ctrl+u>7<ctrl+s>y"),
+    "rotate a key and mend a finding": Journey(
+        f"/airflow-staging<enter>N<ctrl+s>y{DONE}F/rule:no-budget<enter>f<ctrl+u>7<ctrl+s>y"
+    ),
     "disable and undo": Journey("jjxyUy"),
     "disable the two worst and undo both": Journey(">>Sg  xyUy"),
     "edit and undo": Journey("je<tab><ctrl+u>11<ctrl+s>yU<enter>"),

@@ -138,6 +138,17 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         tab=False,
     ),
     RegistryEntry(
+        "findings",
+        "Findings",
+        "gwtui.resources.findings.resource:FINDINGS",
+        tab=False,
+        key="F",
+    ),
+    RegistryEntry(
+        "rotations", "Rotations", "gwtui.resources.rotations.resource:ROTATIONS", tab=False
+    ),
+    RegistryEntry("doctor", "Doctor", "gwtui.resources.doctor:DOCTOR", tab=False),
+    RegistryEntry(
         "audit", "Audit entries", "gwtui.resources.audit:AUDIT", tab=False, short="Audit"
     ),
     RegistryEntry(

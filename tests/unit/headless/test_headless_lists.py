@@ -37,8 +37,9 @@ def parents(resource: str) -> tuple[str, ...]:
     return (PARENTS[resource],) if resource in PARENTS else ()
 
 
-OF_THEIR_OWN = {"recovery", "generation"}
-"""Writes in doubt are there only after an accident, generations are in no list."""
+OF_THEIR_OWN = {"recovery", "generation", "rotations"}
+"""Writes in doubt are there only after an accident, rotations only after one began, generations
+are in no list."""
 
 
 @pytest.mark.parametrize("resource", sorted({*RESOURCES} - OF_THEIR_OWN))
