@@ -56,6 +56,15 @@ class Garbage:
         gc.enable()
         self._begun = True
 
+    def settle(self) -> None:
+        """What the first rows and the rest of the session have loaded is not looked at either.
+
+        To be called while no dialog is open: what is closed later must not be spared.
+        """
+        if self._begun:
+            self._collect()
+            gc.freeze()
+
     def touched(self) -> None:
         """Somebody pressed a key or moved the mouse."""
         self._touched_at = self._monotonic()

@@ -274,11 +274,12 @@ class BoardBody(GatewayScreen):
             line.show(toned(f" ! {when}{cell.text}", cell.tone))
 
     def _snapshot(self) -> BoardSnapshot:
-        past = self._past
         if not self.replay.live:
-            return past or BoardSnapshot()
+            return self._past or BoardSnapshot()
+        if not self._needs_past:
+            self.forget_past()
         live = self._live.snapshot()
-        return live if past is None else newest(live, past)
+        return live if self._past is None else newest(live, self._past)
 
     @property
     def _is_reading(self) -> bool:
@@ -286,8 +287,20 @@ class BoardBody(GatewayScreen):
         return not self.replay.live and self._past is None and not self.problem
 
     def forget_past(self) -> None:
-        """Another moment is shown: nothing that was recorded as of the last one holds."""
+        """Keep nothing of what was recorded as of a moment; of a large account it is megabytes."""
         self._past = None
+
+    def on_screen_suspend(self) -> None:
+        """Live, whatever the feeds had not read yet is there in a moment when it is shown again."""
+        if self.replay.live and self._past is not None and not self._is_here:
+            self.forget_past()
+            for panel in self._panels if self._is_ready else ():
+                panel.show_snapshot(self._live.snapshot(), self.view)
+
+    @property
+    def _is_here(self) -> bool:
+        """Whether it is shown, perhaps beneath a dialog."""
+        return self in self.app.screen_stack
 
     # The history ------------------------------------------------------------------------------
 
@@ -312,7 +325,7 @@ class BoardBody(GatewayScreen):
         before, self.known = self.known, answers.known
         view = answers.view
         if self.replay.moment == (view.now if view.past else None):  # else another round follows
-            self._past = answers.past
+            self._past = answers.past if view.past or self._is_here else None
             for panel, found in zip(self._panels, answers.found, strict=True):
                 panel.answer(found, view)
         if before is None or before.models != answers.known.models:
