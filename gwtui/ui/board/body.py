@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +30,7 @@ from gwtui.watch.board.questions import RecordingState
 from gwtui.watch.board.snapshot import BoardSnapshot, newest
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.alerts import alerts_feed
+from gwtui.watch.history.model import RESOURCES, Resource
 
 if TYPE_CHECKING:
     from gwtui.watch.history.recorder import Recorder
@@ -276,7 +277,7 @@ class BoardBody(GatewayScreen):
     def _snapshot(self) -> BoardSnapshot:
         if not self.replay.live:
             return self._past or BoardSnapshot()
-        if not self._needs_past:
+        if not self._needed:
             self.forget_past()
         live = self._live.snapshot()
         return live if self._past is None else newest(live, self._past)
@@ -317,7 +318,7 @@ class BoardBody(GatewayScreen):
         self._written_at = recorder.status.written_at
         view = self.view
         questions = [panel.question(view) for panel in self._panels]
-        return HistoryQuery(recorder.archive, view, questions, self._needs_past)
+        return HistoryQuery(recorder.archive, view, questions, self._needed)
 
     def _take(self, answers: Answers) -> None:
         if not self._is_ready:
@@ -333,13 +334,14 @@ class BoardBody(GatewayScreen):
         self.look()
 
     @property
-    def _needs_past(self) -> bool:
-        """Whether what is recorded says more than the feeds of this instance."""
+    def _needed(self) -> Collection[Resource]:
+        """Of what the history says more than the feeds of this instance."""
         session, recorder = self.gwtui.session, self.recorder
         if not self.replay.live or session is None or recorder is None:
-            return True
-        unread = any(state.value is None for state in self.states)
-        return unread or (session.hub.paused and not recorder.status.recording)
+            return RESOURCES
+        if session.hub.paused and not recorder.status.recording:
+            return RESOURCES
+        return self._live.unread
 
     @property
     def _patience(self) -> float:
