@@ -291,8 +291,13 @@ class BoardBody(GatewayScreen):
         """Keep nothing of what was recorded as of a moment; of a large account it is megabytes."""
         self._past = None
 
+    def on_screen_resume(self) -> None:
+        """Ask for what was forgotten while it was not shown."""
+        if self._past is None and self._needed:
+            self.ask()
+
     def on_screen_suspend(self) -> None:
-        """Live, whatever the feeds had not read yet is there in a moment when it is shown again."""
+        """Forget what is asked for again when it is shown: what was recorded up to the present."""
         if self.replay.live and self._past is not None and not self._is_here:
             self.forget_past()
             for panel in self._panels if self._is_ready else ():
