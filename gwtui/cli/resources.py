@@ -128,6 +128,7 @@ RESOURCES: dict[str, Resource] = {
             "gwtui.resources.activity.days:ACTIVITY_DAYS",
             parent="key",
             any_parent=True,
+            further="gwtui.cli.lists.activity:VERBS",
         ),
         Resource(
             "generation",
