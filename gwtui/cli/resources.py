@@ -109,7 +109,7 @@ RESOURCES: dict[str, Resource] = {
         ),
         Resource(
             "all-endpoints",
-            "endpoints of all models",
+            "endpoints of all models; a request for each model",
             "gwtui.resources.models.every_endpoint:EVERY_ENDPOINT",
         ),
         Resource(

@@ -20,6 +20,7 @@ from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import GROUPINGS, MEASURES, Grouping, Measure
 from gwtui.domain.activity_days import DayRange, parse_days
+from gwtui.domain.cells import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.ascii_terminal import ascii_only
 from gwtui.resources.activity.breakdown import of_account, of_keys, of_users
@@ -360,13 +361,14 @@ class ActivityScreen(GatewayScreen):
             for day, whole, part in zip(self._days, wholes, parts, strict=True)
         ]
         chosen = self._chosen
+        rest: Tone = "muted" if chosen is None else "plain"
         ends = None
         if chosen is not None:
             ends = self._days.index(chosen.first), self._days.index(chosen.last)
         chart = Chart(bars, lambda amount: in_words(measure, amount), self._ascii, ends)
         self.query_one(BarChart).draw(chart)
         self.query_one("#activity-legend", OneLine).show(
-            legend_line(f"{self._shown_days} UTC", one, ascii=self._ascii)
+            legend_line(f"{self._shown_days} UTC", one, rest, ascii=self._ascii)
         )
 
     @property

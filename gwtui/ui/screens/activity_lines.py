@@ -9,6 +9,7 @@ from textual.content import Content
 from gwtui.contract.activity import ActivityRow
 from gwtui.crud import cells
 from gwtui.domain import activity
+from gwtui.domain.cells import Tone
 from gwtui.resources.activity.resource import Ranked, totals
 from gwtui.ui.tones import cell_content, toned
 from gwtui.watch.feeds.activity import KeyActivity, UserActivity
@@ -25,7 +26,7 @@ def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
     return line
 
 
-def legend_line(span: str, one: Ranked | None, *, ascii: bool) -> Content:
+def legend_line(span: str, one: Ranked | None, rest: Tone, *, ascii: bool) -> Content:
     """Which days these are, and what is set off."""
     line = toned(span, "plain")
     if one is None or not one.rows:
@@ -33,7 +34,7 @@ def legend_line(span: str, one: Ranked | None, *, ascii: bool) -> Content:
     part, whole = ("#", ":") if ascii else ("█", "█")
     name = cells.text(one.name).text
     return Content.assemble(
-        line, "   ", toned(part, "accent"), f" {name}   ", toned(whole, "muted"), " the rest"
+        line, "   ", toned(part, "accent"), f" {name}   ", toned(whole, rest), " the rest"
     )
 
 
