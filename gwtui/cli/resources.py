@@ -138,6 +138,13 @@ RESOURCES: dict[str, Resource] = {
             by_id=True,
         ),
         Resource(
+            "rotations",
+            "rotations of keys begun from this machine",
+            "gwtui.resources.rotations.resource:ROTATIONS",
+            "gwtui.cli.changes.rotations",
+            further="gwtui.cli.changes.rotations:FURTHER",
+        ),
+        Resource(
             "recovery",
             "writes of which nobody knows the outcome",
             "gwtui.resources.recovery.resource:DOUBTS",

@@ -24,6 +24,9 @@ _NAMES = frozenset({"name", "slug", "mail", "label", "tag"})
 """Columns that hold what people call a row besides."""
 _NO_NAME = re.compile(r"[\W_]+")
 
+_TELLING = 3
+"""Columns that tell rows of one name apart."""
+
 Tone = cells.Tone
 SortValue = cells.SortValue
 ValueKind = cells.ValueKind
@@ -150,6 +153,18 @@ class ResourceSpec(Generic[T]):
             return [self.identity(row), self.name(row), *(str(name) for name in found if name)]
 
         return names
+
+    def differences(self, rows: Sequence[T], now: datetime) -> list[str]:
+        """What tells rows of one name apart, a text for each; empty where no column does."""
+        texts = [
+            (column.title, [column.cell(row, now).text for row in rows])
+            for column in sorted(self.columns, key=lambda column: column.priority)
+        ]
+        telling = [(title, cells) for title, cells in texts if len(set(cells)) > 1][:_TELLING]
+        return [
+            " · ".join(f"{title.lower()} {cells[place]}" for title, cells in telling)
+            for place in range(len(rows))
+        ]
 
     @property
     def written(self) -> Writes[Any]:

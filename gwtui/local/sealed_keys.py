@@ -23,6 +23,8 @@ from gwtui.client.connection import Connection
 from gwtui.local import private_file
 from gwtui.local.jsonl import sync_directory
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
+from gwtui.local.rotations import FILE_NAME as ROTATIONS
+from gwtui.local.rotations import RotationLog
 from gwtui.local.seal import (
     DamagedSealError,
     ForeignSealError,
@@ -188,11 +190,17 @@ class SealedKeys:
             os.close(held.descriptor)
 
     def wipe(self, identifier: str) -> None:
-        """Destroy a sealed value: it was acknowledged. Raises OSError when it is still there."""
+        """Destroy a sealed value: it was acknowledged. Raises OSError when it is still there.
+
+        Where it is a successor's, its rotation knows from then on that it was delivered.
+        """
         for path, found in self._files():
             if found == identifier:
                 _destroy(path)
         self.release(identifier)
+        log = RotationLog(self.directory.with_name(ROTATIONS))
+        with contextlib.suppress(OSError):
+            log.delivered(identifier, self._now())
 
     def sweep(self) -> tuple[str, ...]:
         """Destroy everything whose time is over; what the keys of this gateway were called.

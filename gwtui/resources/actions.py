@@ -29,6 +29,8 @@ MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("gwtui.resources.byok.actions", ("byok",)),
     ("gwtui.resources.activity.actions", ("activity", "keys", "organization")),
     ("gwtui.resources.alerts.actions", ("alerts", "alert-history", "alert-rules")),
+    ("gwtui.resources.findings.actions", ("findings",)),
+    ("gwtui.resources.rotations.actions", ("rotations",)),
     ("gwtui.resources.generations.actions", ("generation",)),
     ("gwtui.resources.figure_actions", ("figures",)),
     ("gwtui.resources.recovery.actions", ("doubt",)),

@@ -158,10 +158,15 @@ class Session:
                 self._completing.cancel()
                 await asyncio.wait({self._completing})
             await self._rest.aclose()
+            if self._files.data is not None:
+                from gwtui.resources.known_names import keep_read  # noqa: PLC0415 - at the end
+
+                await asyncio.to_thread(keep_read, self.hub)
         finally:
             await self.hub.close()
             if "executor" in vars(self):
                 await self.executor.settle(_LAST_WRITE)
+                await self.executor.give_up()
             if "sealed" in vars(self):
                 self.sealed.close()
 

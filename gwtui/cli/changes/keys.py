@@ -6,6 +6,7 @@ import asyncio
 
 from gwtui.cli.changes.change import ChangeCommand, ChangeContext
 from gwtui.cli.changes.crud import changes_of, plan_context
+from gwtui.cli.changes.rotations import ROTATE
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.crud.plan import Plan
 from gwtui.resources.keys.resource import KEYS
@@ -20,13 +21,14 @@ async def _create(context: ChangeContext) -> Plan[CreatedKey]:
     return plan_sealed_create(request, at, sealed, trouble)
 
 
-CHANGES: tuple[ChangeCommand, ...] = tuple(
-    changes_of(
+CHANGES: tuple[ChangeCommand, ...] = (
+    *changes_of(
         KEYS,
         create=_create,
         notes=(
             "The value is kept sealed on this machine until it has left on stdout; where that",
             "fails, 'gwtui recover-key' prints it.",
         ),
-    )
+    ),
+    ROTATE,
 )

@@ -21,6 +21,7 @@ from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import add_demo_option, reach
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.local.paths import Paths
+from gwtui.resources.known_names import keep_of
 from gwtui.watch.feed import Feed
 
 _MACHINE = ("json", "ndjson")
@@ -98,9 +99,23 @@ class ListVerb:
                 if arguments.output == "table":
                     narrate(_counted(len(found), len(rows), spec))
                 show_list(found, asked, arguments.output, now)
-                return readings.exit_code
+                if not {getattr(arguments, name, None) for name in ("parent", "workspace")} - {
+                    None
+                }:
+                    keep_of(hub.connection, spec, rows)
+                return self.exit_code(rows, found, readings.exit_code, arguments)
 
         return run_async(work)
+
+    def exit_code(
+        self,
+        _rows: Sequence[Any],
+        _shown: Sequence[Any],
+        code: int,
+        _arguments: argparse.Namespace,
+    ) -> int:
+        """The exit code after ``_shown`` of ``_rows`` were printed; ``code`` is the reading's."""
+        return code
 
     async def _rows(
         self, readings: CommandReadings, asked: ListQuery, arguments: argparse.Namespace

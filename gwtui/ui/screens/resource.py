@@ -227,7 +227,8 @@ class ResourceScreen(GatewayScreen):
             state.error is None and (state.fetched_at is None or state.progress) for state in own
         )
         wanted = self._wanted is not None and any(state.refreshing for state in own)
-        return first or wanted or self._preparing.first or self.table.is_filtering
+        sought = self._seeking.active and bool(own)
+        return first or wanted or sought or self._preparing.first or self.table.is_filtering
 
     def awaits(self, event: events.Event) -> bool:
         """Whether an input is meant for a row: not what is typed into a line or leads elsewhere."""

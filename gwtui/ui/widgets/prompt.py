@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,12 +13,16 @@ from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
-from textual.suggester import SuggestFromList
+from textual.suggester import Suggester, SuggestionReady
 from textual.widgets import Input, Static
 
 from gwtui.domain.filter_completion import Suggestions
 from gwtui.domain.safe_text import safe_characters
 from gwtui.ui.textual_compat import ShowsOtherText
+
+Complete = Callable[[str], str | None]
+"""The whole of what a text is the beginning of; None where nothing is known."""
+GOTO_HINT = "keys/NAME, ws, ctx, help … · Tab completes · ↑ earlier ones"
 
 
 class QuietInput(ShowsOtherText, Input):
@@ -162,10 +166,48 @@ class Prompt(Horizontal):
         self.close()
 
 
+class _Ghost(Suggester):
+    """Shows behind what is typed how it would go on."""
+
+    def __init__(self, complete: Complete) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._complete = complete
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The whole text, None where nothing is known."""
+        return self._complete(value)
+
+
+class PathInput(QuietInput):
+    """Where a path is typed. What its ghost text shows is taken by Tab, Right and Enter."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "take", show=False)]
+
+    complete: Complete = staticmethod(lambda _text: None)
+
+    def action_take(self) -> None:
+        """Take the completion; computed now: keys may come faster than what they show."""
+        whole = self.complete(self.value)
+        if whole is not None:
+            self.begin_with(whole)
+
+    def action_cursor_right(self, select: bool = False) -> None:
+        """Take the completion at the end of the text, else move."""
+        if self.cursor_at_end and not select:
+            self.action_take()
+        else:
+            super().action_cursor_right(select)
+
+
 class GotoPrompt(Prompt):
-    """The prompt for a path such as keys/HASH; completes with the right arrow."""
+    """The prompt for a path such as keys/NAME, or a command; ``↑`` brings earlier ones back."""
 
     SIGN = ":"
+    INPUT = PathInput
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "recall(-1)", show=False, priority=True),
+        Binding("down", "recall(1)", show=False, priority=True),
+    ]
 
     class Entered(Message):
         """A path was entered, or the prompt was left (``route`` empty)."""
@@ -174,25 +216,70 @@ class GotoPrompt(Prompt):
             super().__init__()
             self.route = route
 
-    def offer(self, routes: Iterable[str]) -> None:
-        """Complete from these routes; what cannot be typed is not offered."""
-        self.input.suggester = SuggestFromList(route for route in routes if route.isprintable())
+    class Typed(Message, bubble=True):
+        """Another text stands in the prompt: names that complete it may have to be read."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    _earlier: tuple[str, ...] = ()
+    _place: int | None = None
+    """Which of the earlier ones is shown; None for what is typed."""
+    _draft = ""
+
+    def offer(self, complete: Complete, earlier: Sequence[str]) -> None:
+        """Complete by ``complete``; ``earlier`` is what was entered before, the newest last."""
+        path = self.query_one(PathInput)
+        path.complete = complete
+        path.suggester = _Ghost(complete)
+        path.placeholder = GOTO_HINT
+        self._earlier = tuple(earlier)
+
+    def renew_ghost(self) -> None:
+        """More names are known than when the last character was typed."""
+        path = self.query_one(PathInput)
+        whole = path.complete(path.value)
+        if self.display and whole is not None:
+            path.post_message(SuggestionReady(path.value, whole))
 
     def open(self) -> None:
         """Start with an empty path."""
         self.input.value = ""
+        self._place = None
         super().open()
+
+    def action_recall(self, step: int) -> None:
+        """Bring back what was entered before, of which the beginning is what was typed."""
+        if self._place is None:
+            self._draft = self.input.value
+        matching = [path for path in self._earlier if path.startswith(self._draft)]
+        place = (len(matching) if self._place is None else self._place) + step
+        if place >= len(matching):
+            self._place = None
+            self.input.begin_with(self._draft)
+        elif place >= 0:
+            self._place = place
+            self.input.begin_with(matching[place])
 
     def action_leave(self) -> None:
         """Leave without going anywhere."""
         self.close()
         self.post_message(self.Entered(""))
 
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self._place is not None and event.value not in self._earlier:
+            self._place = None  # an earlier one is being changed
+        self.post_message(self.Typed(event.value))
+
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.close()
-        self.post_message(self.Entered(event.value.strip()))
+        typed = event.value.strip()
+        self.post_message(self.Entered(self.query_one(PathInput).complete(typed) or typed))
 
 
 class FilterPrompt(Prompt):

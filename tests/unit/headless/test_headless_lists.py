@@ -37,8 +37,9 @@ def parents(resource: str) -> tuple[str, ...]:
     return (PARENTS[resource],) if resource in PARENTS else ()
 
 
-OF_THEIR_OWN = {"recovery", "generation"}
-"""Writes in doubt are there only after an accident, generations are in no list."""
+OF_THEIR_OWN = {"recovery", "generation", "rotations"}
+"""Writes in doubt are there only after an accident, rotations only after one began, generations
+are in no list."""
 
 
 @pytest.mark.parametrize("resource", sorted({*RESOURCES} - OF_THEIR_OWN))
@@ -230,6 +231,7 @@ def test_a_name_that_means_several_lists_them(gwtui: Gwtui) -> None:
     assert (code, out) == (exits.FAILED, "")
     assert "2 keys are called 'twin'" in err
     twins = gwtui.json("keys", "list", "--filter", "twin")
+    assert all(f"{twin['hash']} (label {twin['label']}" in err for twin in twins), err
     one = twins[0]["hash"]
     assert gwtui.json("keys", "get", one[:12])["hash"] == one
 
