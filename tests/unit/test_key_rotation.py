@@ -230,7 +230,9 @@ def test_what_cannot_be_copied_is_said_before_and_what_is_not_known_stands_in_th
         (key(limit="?"), {}, "did not give its limit"),
         (key(), {"guardrail_known": False}, "Which guardrail it holds"),
         (key(), {"under_way": frozenset({"a" * 64})}, "being rotated already"),
-        (key(created_at=...), {}, "how long it was made for"),
+        (key(limit_reset="yearly"), {}, "No request may set its limit_reset"),
+        (key(created_at=...), {}, "for how long it was made"),
+        (key(expires_at="9999-12-31T00:00:00Z"), {}, "for how long it was made"),
     ):
         (obstacle,) = planned(tmp_path, old, **source).obstacles
         assert why in obstacle

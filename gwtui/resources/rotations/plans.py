@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, ValidationError
 
 from gwtui.client.errors import NotSentError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, Guardrail
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, KeyName
-from gwtui.contract.request import RequestModel
+from gwtui.contract.request import RequestModel, problems
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormField, FormSpec
 from gwtui.crud.plan import Change, Plan, bundle
@@ -113,10 +113,10 @@ def plan_rotation(
     """One POST for the successor, then one for its guardrail where the old key holds one.
 
     The rotation is written down right before the first of them goes out: what cannot be written
-    down is not sent. Raises ValueError for a key without a hash, and for what a request refuses.
+    down is not sent. Raises ValueError for a key without a hash.
     """
     old = source.old
-    request = _successor(source, asked, at)
+    request, wrong = _successor(source, asked, at)
     plan = plan_sealed_create(request, at, keeping.sealed, keeping.trouble)
     rotation = KeyRotation(
         id=plan.id,
@@ -134,7 +134,7 @@ def plan_rotation(
         _remembered(plan, rotation, keeping.log, made),
         title=f"Make a successor of key {KEYS.name(old)}",
         effects=(*_effects(source, request, asked), *plan.effects),
-        obstacles=(*plan.obstacles, *_obstacles(source)),
+        obstacles=(*plan.obstacles, *_obstacles(source, request, wrong)),
         undo=None,
     )
     if source.guardrail is None:
@@ -154,7 +154,10 @@ def _hash(old: ApiKey) -> str:
     return old.hash
 
 
-def _successor(source: RotationSource, asked: RotateRequest, at: PlanContext) -> CreateKeyRequest:
+def _successor(
+    source: RotationSource, asked: RotateRequest, at: PlanContext
+) -> tuple[CreateKeyRequest, tuple[str, ...]]:
+    """The request for a key like the old one, and the fields of it that no request may set."""
     old = source.old
     given: dict[str, Any] = {"name": asked.name}
     given |= {name: value for name in _COPIED if (value := getattr(old, name)) is not None}
@@ -167,14 +170,22 @@ def _successor(source: RotationSource, asked: RotateRequest, at: PlanContext) ->
         given["creator_user_id"] = old.creator_user_id
     if old.external_user:
         given["external"] = {"user": old.external_user}
-    return CreateKeyRequest.model_validate(given)
+    try:
+        return CreateKeyRequest.model_validate(given), ()
+    except ValidationError as error:
+        wrong = tuple({one.field.partition(".")[0]: None for one in problems(error)})
+    kept = {name: value for name, value in given.items() if name not in wrong}
+    return CreateKeyRequest.model_validate(kept), wrong
 
 
 def _expiry(old: ApiKey, now: datetime) -> datetime | None:
-    """As long a life as the old key's from now on; None where it never expires."""
+    """As long a life as the old key's from now on; None where it never expires, or nobody knows."""
     if old.expires_at is None or old.created_at is None:
         return None
-    return (now + (old.expires_at - old.created_at)).replace(microsecond=0)
+    try:
+        return (now + (old.expires_at - old.created_at)).replace(microsecond=0)
+    except OverflowError:
+        return None
 
 
 def _is_there(source: RotationSource) -> bool:
@@ -182,13 +193,17 @@ def _is_there(source: RotationSource) -> bool:
     return owner is not None and source.people is not None and owner in source.people
 
 
-def _obstacles(source: RotationSource) -> Iterator[str]:
+def _obstacles(
+    source: RotationSource, request: CreateKeyRequest, wrong: tuple[str, ...]
+) -> Iterator[str]:
     old = source.old
     garbled = [name for name in (*_COPIED, "expires_at") if name in old.gaps]
     if garbled:
         yield f"The gateway did not give its {', '.join(garbled)}: no successor can be like it."
-    if old.expires_at is not None and old.created_at is None:
-        yield "It expires, but not how long it was made for is known."
+    if wrong:
+        yield f"No request may set its {', '.join(wrong)} as it is: no successor can be like it."
+    elif old.expires_at is not None and request.expires_at is None:
+        yield "It expires, but for how long it was made is not known."
     if not source.guardrail_known:
         yield (
             "Which guardrail it holds could not be read: "
