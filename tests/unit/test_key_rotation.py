@@ -140,6 +140,7 @@ def test_what_happened_is_remembered_between_runs_and_only_its_owner_reads_it(
     log.delivered("nobody", NOW)
     again = log_at(tmp_path).rotations("https://gateway.example/api/v1")
     (one,) = again
+    assert log_at(tmp_path).rotations()[1].figures == FIGURES  # as it was when it began
     assert (one.new_hash, one.guardrail, one.delivered_at, one.disabled_at) == (
         NEW.hash,
         "g",

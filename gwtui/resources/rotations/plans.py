@@ -25,7 +25,7 @@ from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormField, FormSpec
 from gwtui.crud.plan import Change, Plan, bundle
 from gwtui.crud.text import quoted
-from gwtui.domain.key_rotation import KEPT_FOR, SILENT_FOR, KeyRotation
+from gwtui.domain.key_rotation import KEPT_FOR, SILENT_FOR, KeyFigures, KeyRotation
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age
 from gwtui.local.rotations import RotationLog
@@ -128,6 +128,8 @@ def plan_rotation(
         silent_for=asked.silent_for,
         kept_for=asked.kept_for,
         guardrail=None if source.guardrail is None else source.guardrail.id,
+        figures=KeyFigures.of(old),
+        figures_at=at.now,
     )
     made: dict[str, JsonValue] = {"key_hashes": []}
     create = replace(
