@@ -159,7 +159,7 @@ def test_what_happened_is_remembered_between_runs_and_only_its_owner_reads_it(
 
 def test_a_damaged_file_costs_its_damaged_lines_alone(tmp_path: Path) -> None:
     log = log_at(tmp_path)
-    log.begin(rotation())
+    log.begin(rotation(figures=None))
     with log.path.open("ab") as file:
         file.write(b'{"v":1,"id":"p1","event":"made"\n\xff\xfe\n[]\nnull\n{}\n')
         file.write(b'{"v":9,"id":"p1","event":"ended","at":"2026-11-21T12:00:00Z"}\n')
