@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any
@@ -131,7 +131,7 @@ def plan_rotation(
         figures=KeyFigures.of(old),
         figures_at=at.now,
     )
-    made: dict[str, JsonValue] = {"key_hashes": []}
+    made = _MadeSuccessor()
     create = replace(
         _remembered(plan, rotation, keeping.log, made),
         title=f"Make a successor of key {KEYS.name(old)}",
@@ -245,7 +245,7 @@ def _effects(
 
 
 def _remembered(
-    plan: Plan[CreatedKey], rotation: KeyRotation, log: RotationLog, made: dict[str, JsonValue]
+    plan: Plan[CreatedKey], rotation: KeyRotation, log: RotationLog, made: _MadeSuccessor
 ) -> Plan[CreatedKey]:
     """The plan that writes the rotation down before it sends, and what was made afterwards."""
     send, keep = plan.send, plan.keep
@@ -261,7 +261,7 @@ def _remembered(
     def keep_and_note(created: CreatedKey) -> None:
         new_hash = None if created.data is None else created.data.hash
         if new_hash:
-            made["key_hashes"] = [new_hash]
+            made.known(new_hash)
             # The journal says so, too: what cannot be written down here is found there.
             with contextlib.suppress(OSError):
                 log.note(rotation.id, "made", rotation.began, new_hash=new_hash)
@@ -271,7 +271,20 @@ def _remembered(
     return replace(plan, send=begin_and_send, keep=keep_and_note)
 
 
-def _assign(guardrail: Guardrail, name: str, made: Mapping[str, JsonValue]) -> Plan[int]:
+class _MadeSuccessor:
+    """The body of the assignment, and what the successor held before: filled in once it is made."""
+
+    def __init__(self) -> None:
+        self.body: dict[str, JsonValue] = {"key_hashes": []}
+        self.before: dict[str, JsonValue] = {}
+
+    def known(self, new_hash: str) -> None:
+        """The gateway said the successor's hash."""
+        self.body["key_hashes"] = [new_hash]
+        self.before[new_hash] = None
+
+
+def _assign(guardrail: Guardrail, name: str, made: _MadeSuccessor) -> Plan[int]:
     """One POST for the successor, whose hash is in ``made`` once it is known.
 
     The journal's intent is written after that, so that it says which key it was.
@@ -279,9 +292,9 @@ def _assign(guardrail: Guardrail, name: str, made: Mapping[str, JsonValue]) -> P
     identity = guardrail.id or ""
 
     async def send(client: GatewayClient) -> int:
-        if not made["key_hashes"]:
+        if not made.before:
             raise NotSentError("Nothing was sent: the gateway did not say the successor's hash.")
-        request = AssignKeysRequest.model_validate(dict(made))
+        request = AssignKeysRequest.model_validate(made.body)
         return await client.guardrails.assign_keys(identity, request)
 
     return Plan(
@@ -292,5 +305,6 @@ def _assign(guardrail: Guardrail, name: str, made: Mapping[str, JsonValue]) -> P
         send=send,
         changes=(Change("Guardrail", None, GUARDRAILS.name(guardrail)),),
         effects=(f"Guardrail {GUARDRAILS.name(guardrail)} binds {quoted(name)}, too.",),
-        summary=made,
+        summary=made.body,
+        before=made.before,
     )
