@@ -25,12 +25,14 @@ from textual.widgets import Input
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey
 from gwtui.local.journal import Journal
+from gwtui.local.targets import TargetFacts
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.textual_compat import busy_pump
 from shell_kit import Site, has_data, notices, until
+from switch_kit import SomeTargets
 
 KEYS = {
     "tab": "\t",
@@ -72,6 +74,8 @@ class Journey:
     start: str = "keys"
     critical: bool = False
     data: bool = False
+    profiles: bool = False
+    """Whether there are others to switch to, at the same gateway."""
 
     @property
     def tokens(self) -> list[str]:
@@ -101,10 +105,17 @@ JOURNEYS = {
     "filter and open": Journey("/ci<enter>jd"),
     "filter, clear, filter": Journey("/zzz<escape>/state:disabled<enter>j"),
     "path to a row": Journey(":keys/airflow-prod<enter><escape>:guardrails<enter>jj"),
+    "part of a name, an alias and an earlier path": Journey(
+        ":keys/airflow-pr<enter>:gr<enter>j:<up><up><enter>j"
+    ),
+    "a name in a list that was never read": Journey(":ws prod<enter>j"),
+    "another profile": Journey(":ctx sta<enter>j", profiles=True),
+    "another profile by its chooser": Journey(":ct<tab><enter><down><enter>jj", profiles=True),
     "palette": Journey("<ctrl+p>theme<enter><down><down><enter>"),
     "palette to a form": Journey("<ctrl+p>new key<enter>from the palette<tab>3"),
     "workspace": Journey("w<down><down><enter>j"),
     "workspace and new key": Journey(f"w<down><enter>nscoped<ctrl+s>{DONE}"),
+    "the cheapest endpoint": Journey("3A/s<tab>h to<tab>y co<tab>>=128k<enter>d"),
     "sort": Journey("s<down><down><enter>S>"),
     "marks": Journey(" j  A<down><escape>"),
     "assign marked keys": Journey("  A<down><enter>y", start="keys"),
@@ -210,12 +221,21 @@ async def desk(place: Site, folder: Path, journey: Journey) -> AsyncIterator[Des
         journal=Journal(folder / "journal.jsonl"),
         data=folder / "data" if journey.data else None,
         config=folder / "config" if journey.data else None,
+        targets=_targets(place) if journey.profiles else None,
     )
     async with app.run_test(size=(100, 30), notifications=True, tooltips=True) as pilot:
         ready = journey.start == "board" or (lambda: has_data(app))
         await until(pilot, ready if callable(ready) else lambda: app.session, "the first data")
         await at_rest(app)
         yield Desk(place, app, pilot, Terminal(app))
+
+
+def _targets(place: Site) -> SomeTargets:
+    facts = [
+        TargetFacts("test", "localhost", "environment"),
+        TargetFacts("staging", "staging.example", "keyring", read_only=True),
+    ]
+    return SomeTargets([(one, place) for one in facts])
 
 
 async def at_rest(app: GwtuiApp, seconds: float = 60) -> None:
@@ -285,6 +305,8 @@ def _shown(app: GwtuiApp) -> dict[str, Any]:
         "screens": [type(screen).__name__ for screen in app.screen_stack],
         "focus": _called(top.focused),
         "theme": app.theme,
+        "profile": app.connection.label if app.session is not None else None,
+        "read-only": app.held,
         "scope": app.scope_name,
         "inputs": [_plain(one.value) for one in top.query(Input)],
     }

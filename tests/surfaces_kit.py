@@ -28,11 +28,13 @@ from gwtui.crud.plan import Change, Confirmation, Outcome, Plan, Refused, bundle
 from gwtui.crud.write_log import WriteLog
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
+from gwtui.local.targets import TargetFacts
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.ask import AskScreen, NoticeScreen, WaitScreen
+from gwtui.ui.screens.profiles import ProfileScreen
 from gwtui.ui.textual_compat import TerminalSized
 from plan_kit import key_plans
 
@@ -75,6 +77,16 @@ def _disputes() -> Screen[Any]:
 
 def _question() -> Screen[Any]:
     return AskScreen("Go?", LONG, safe="No", deliberate="Yes")
+
+
+def _profiles() -> Screen[Any]:
+    targets = [
+        TargetFacts("staging", "staging.example", "token file /home/ana/.secrets/staging"),
+        TargetFacts("production", "gateway.example", "keyring", critical=True),
+        TargetFacts("watched", "gateway.example", "keyring", read_only=True, critical=True),
+        *(TargetFacts(f"lab {n}", f"{LONG[:40]}.example", LONG[:60]) for n in range(9)),
+    ]
+    return ProfileScreen(targets, current="staging", problem=LONG)
 
 
 def _notice() -> Screen[Any]:
@@ -137,6 +149,10 @@ SURFACES: dict[str, Surface] = {
     "models": Surface("ResourceScreen", "models"),
     "models-guardrails": Surface("ResourceScreen", "models", ("R",)),
     "endpoints": Surface("ResourceScreen", "models/northwind/atlas-large"),
+    "all-endpoints": Surface("ResourceScreen", "all-endpoints"),
+    "figures": Surface(
+        "ReadingScreen", "models/northwind/atlas-large", ("asterisk", "equals_sign")
+    ),
     "workspaces": Surface("ResourceScreen", "workspaces"),
     "members": Surface("ResourceScreen", "workspaces", ("m",)),
     "people": Surface("ResourceScreen", "organization"),
@@ -170,6 +186,7 @@ SURFACES: dict[str, Surface] = {
     "sort": Surface("ChooseScreen", "keys", ("s",)),
     "workspace-chooser": Surface("ChooseScreen", "keys", ("w",)),
     "themes": Surface("ChooseScreen", "keys", ("t",)),
+    "profiles": Surface("ProfileScreen", "keys", pushed=_profiles),
     "price": Surface("PriceScreen", "models/northwind/atlas-large", ("p",)),
     "remaining": Surface("RemainingScreen", "guardrails", ("o",)),
     "key-form": Surface("FormScreen", "keys", ("n", "type nightly", "tab", "type 25")),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from gwtui.crud.action import Action
 from gwtui.ui.commands import offered, place_actions, registry, shown
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "keys-and-screens.md"
@@ -31,14 +32,18 @@ def filled(page: str) -> str:
 
 def _table(scope: str) -> str:
     rows = [
-        f"| {', '.join(f'`{shown(key)}`' for key in action.keys) or 'palette'} "
-        f"| {action.title} | {action.help} |"
+        f"| {_asked_by(action)} | {action.title} | {action.help} |"
         for action in offered([scope])
         # A place without a key is gone to by its path.
         if action.keys or action not in place_actions()
     ]
     table = "\n".join(["| key | action | what it does |", "| --- | --- | --- |", *rows])
     return f"<!-- keys: {scope} -->\n{table}\n<!-- end -->"
+
+
+def _asked_by(action: Action) -> str:
+    word = f"`:{action.words[0]}`" if action.words else "palette"
+    return ", ".join(f"`{shown(key)}`" for key in action.keys) or word
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import logging
 import os
 import platform
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
@@ -17,28 +16,22 @@ from gwtui.cli import exits
 from gwtui.cli.faults import list_faults, wants_list
 from gwtui.cli.output import narrate
 from gwtui.cli.process import keep_report
-from gwtui.cli.target import Connect, NoTargetError, find_probing, reach
+from gwtui.cli.target import Connect, NoTargetError, demo_beside, find_probing, reach
 from gwtui.domain.suggestions import among
+from gwtui.local.profiles import FILE_NAME
 from gwtui.local.tokens import TRY_KEY_VARIABLE, take_token
 
 if TYPE_CHECKING:
     from gwtui.local.paths import Paths
-    from gwtui.local.probe_key import Probing
+    from gwtui.local.targets import Targets
     from gwtui.resources.session import TryMemory
+    from gwtui.ui.app import GwtuiApp
 
 _log = logging.getLogger(__name__)
 
 _DEFAULT_ROUTE = "keys"
 _TEXTUAL_VARIABLES = ("TEXTUAL", "TEXTUAL_LOG", "TEXTUAL_DEBUG")
 """They make Textual write every key that is pressed, and every text that is pasted, somewhere."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Money:
-    """What costs money: requests that a person tries, and probes."""
-
-    tries: TryMemory
-    probing: Probing | None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,14 +48,11 @@ def run(arguments: argparse.Namespace) -> int:
         return _usage(wrong)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return _usage("the dashboard needs a terminal on stdin and stdout")
-    paths = Paths.of_user()
-    tries = _tries(arguments)  # before any program is started that would inherit its key
     try:
-        probing = find_probing(arguments, paths)
-        connect = reach(arguments, paths, may_ask=True)
+        app = _app(arguments, route, Paths.of_user())
     except NoTargetError as error:
         return _usage(str(error), error.code)
-    return _show(connect, route, arguments, paths, _Money(tries, probing))
+    return _show(app, mouse=not arguments.no_mouse)
 
 
 def run_board(arguments: argparse.Namespace) -> int:
@@ -77,24 +67,42 @@ def run_board(arguments: argparse.Namespace) -> int:
     return run(argparse.Namespace(**{**vars(arguments), **given}))
 
 
-def _show(
-    connect: Connect, route: str, arguments: argparse.Namespace, paths: Paths, money: _Money
-) -> int:
+def _app(arguments: argparse.Namespace, route: str, paths: Paths) -> GwtuiApp:
+    """The dashboard on the gateway that the arguments mean. Raises NoTargetError.
+
+    Only the app holds what connects to it: with another profile, that and its key are gone.
+    """
+    tries = _tries(arguments)  # before any program is started that would inherit its key
+    probing = find_probing(arguments, paths)
+    connect = reach(arguments, paths, may_ask=True)
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 
-    app = GwtuiApp(
+    return GwtuiApp(
         connect,
         start=route,
         theme=arguments.theme,
         data=paths.data,
         config=paths.config,
-        tries=money.tries,
-        probing=money.probing,
+        state=paths.state,
+        tries=tries,
+        probing=probing,
+        targets=_targets(arguments, paths, connect),
     )
+
+
+def _targets(arguments: argparse.Namespace, paths: Paths, connect: Connect) -> Targets:
+    """What can be switched to; the demo as it was started, where it was."""
+    from gwtui.local.targets import Targets  # noqa: PLC0415 - needed from here
+
+    demo = connect if arguments.demo else demo_beside(arguments, paths)
+    return Targets(paths.config / FILE_NAME, read_only=arguments.read_only, demo=demo)
+
+
+def _show(app: GwtuiApp, *, mouse: bool) -> int:
     app.garbage.begin()
     _log.info("begins: gwtui %s, Python %s", __version__, platform.python_version())
     try:
-        app.run(mouse=not arguments.no_mouse)
+        app.run(mouse=mouse)
     finally:
         status = app.return_code if app.return_code is not None else exits.OK
         _log.info("ends with status %s", status)
@@ -128,9 +136,10 @@ def _contradiction(arguments: argparse.Namespace) -> str | None:
 
 def _unknown_route(route: str) -> str | None:
     """A message when the first part of a route is no resource."""
-    from gwtui.resources.registry import PARENTS, PLACES  # noqa: PLC0415 - later
+    from gwtui.resources.registry import ALIASES, PARENTS, PLACES  # noqa: PLC0415 - later
 
     first, _, path = route.strip("/").partition("/")
-    if first in PLACES or (first in PARENTS and path):
+    place = ALIASES.get(first, first)
+    if place in PLACES or (place in PARENTS and path):
         return None
     return f"there is no resource {first!r}{among(first, PLACES)}"

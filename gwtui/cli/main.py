@@ -95,10 +95,10 @@ def _refuse_mistyped(first: str) -> None:
 
     Raises CommandError.
     """
-    from gwtui.resources.registry import PLACES  # noqa: PLC0415 - only for a word
+    from gwtui.resources.registry import ALIASES, PLACES  # noqa: PLC0415 - only for a word
 
     place = first.partition("/")[0]
-    known = [*COMMANDS, *RESOURCES, *PLACES]
+    known = [*COMMANDS, *RESOURCES, *PLACES, *ALIASES]
     if place not in known and (meant := closest(place, known)) is not None:
         raise exits.CommandError(
             f"there is no command or resource {place!r}; did you mean {meant!r}?", exits.USAGE

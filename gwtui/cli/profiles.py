@@ -81,14 +81,8 @@ def _row(profile: Profile, book: ProfileBook) -> tuple[str, ...]:
         profile.dialect,
         "read-only" if profile.read_only else "allowed",
         "CRITICAL" if profile.critical else "no",
-        _source(profile),
+        profile.key_from,
     )
-
-
-def _source(profile: Profile) -> str:
-    """The arguments of a command may say more than others should see over a shoulder."""
-    detail = profile.token_command[0] if profile.token_command else profile.token_file
-    return f"{profile.token_source} {detail}" if detail else profile.token_source
 
 
 def _json(profile: Profile, book: ProfileBook) -> dict[str, object]:

@@ -57,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _demo(paths: Paths) -> Connection:
-    from gwtui.embedded.demo import BASE_URL, lasting_secret  # noqa: PLC0415 - loads the server
+    from gwtui.embedded.demo import BASE_URL  # noqa: PLC0415 - loads the server
+    from gwtui.embedded.running_demo import lasting_secret  # noqa: PLC0415
 
     secret = lasting_secret(ensure_private(paths.data / "demo"))
     return Connection(BASE_URL, lasting_secret=secret, label="demo")

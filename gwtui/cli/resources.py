@@ -108,6 +108,11 @@ RESOURCES: dict[str, Resource] = {
             parent="model",
         ),
         Resource(
+            "all-endpoints",
+            "endpoints of all models",
+            "gwtui.resources.models.every_endpoint:EVERY_ENDPOINT",
+        ),
+        Resource(
             "model-guardrails",
             "what guardrails leave of a model",
             "gwtui.resources.guardrails.on_model:MODEL_GUARDRAILS",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
@@ -19,12 +20,18 @@ from gwtui.local.profiles import FILE_NAME, Profile, ProfileError, load_profiles
 from gwtui.local.tokens import PROBE_KEY_VARIABLE, TokenError, find_token, take_token
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gwtui.client.connection import Connection
-    from gwtui.embedded.demo import DemoSite
     from gwtui.embedded.faults import Switchboard
+    from gwtui.embedded.running_demo import DemoSite
     from gwtui.local.paths import Paths
     from gwtui.local.probe_key import Probing
 
+
+_STARTING = 3.0
+"""Seconds that a demo of this user may take until it can be talked to."""
+_LOOK = 0.1
 
 Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
 """Opens a connection for as long as its context lasts."""
@@ -67,6 +74,16 @@ def reach(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Conn
     return _demo(arguments, paths) if arguments.demo else _remote(arguments, paths, may_ask)
 
 
+def demo_beside(arguments: argparse.Namespace, paths: Paths) -> Connect | None:
+    """The demo for a dashboard that was started on another gateway; None where it cannot run."""
+    from importlib.util import find_spec  # noqa: PLC0415 - the dashboard only
+
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        return None
+    alone: dict[str, object] = {"demo": True, "dialect": None, "fresh": False, "fault": []}
+    return _demo(argparse.Namespace(**{**vars(arguments), **alone}), paths)
+
+
 def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
     """The embedded gateway in this process, on a socket that only this user can reach."""
     take_token(os.environ)  # not used: taken out so that no child process inherits it
@@ -83,10 +100,16 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
         fresh, start_over[0] = start_over[0], False
         async with AsyncExitStack() as stack:
             site = await _start(stack, paths, fresh, dialect, faults)
+            if arguments.dialect and arguments.dialect != site.dialect:
+                raise NoTargetError(
+                    f"the demo that is running speaks the dialect {site.dialect}: leave it first, "
+                    "or leave out --dialect",
+                    exits.IN_USE,
+                )
             connection = Connection(
                 base_url=site.base_url,
                 token=site.token,
-                dialect=dialect,
+                dialect=DIALECTS[site.dialect],
                 read_only=arguments.read_only,
                 socket_path=site.socket_path,
                 label="demo",
@@ -108,29 +131,50 @@ async def _start(
     dialect: Dialect,
     faults: Switchboard | None,
 ) -> DemoSite:
-    """Start the demo's gateway for as long as the stack is open. Raises NoTargetError."""
+    """The demo that runs already, else its gateway for as long as the stack is open.
+
+    One that is to begin anew, or to fail on purpose, must be alone. Raises NoTargetError.
+    """
+    from gwtui.embedded.errors import (  # noqa: PLC0415 - the demo only
+        DatabaseInUseError,
+        GatewayStartError,
+    )
+    from gwtui.embedded.running_demo import running_demo  # noqa: PLC0415
     from gwtui.local.paths import PrivateDirectoryError, ensure_private  # noqa: PLC0415
 
+    alone = fresh or faults is not None
+    until = time.monotonic() + _STARTING
     try:
-        from gwtui.embedded.demo import demo_gateway  # noqa: PLC0415 - loads the server
-        from gwtui.embedded.errors import (  # noqa: PLC0415
-            DatabaseInUseError,
-            GatewayStartError,
-        )
-    except ModuleNotFoundError as error:
-        raise NoTargetError(missing_extra(error), exits.USAGE) from None
-    try:
-        site = demo_gateway(
-            fresh=fresh,
-            data_dir=ensure_private(paths.data / "demo"),
-            dialect=dialect,
-            faults=faults,
-        )
-        return await stack.enter_async_context(site)
-    except DatabaseInUseError as error:
-        raise NoTargetError(error.message, exits.IN_USE) from None
+        data_dir = ensure_private(paths.data / "demo")
+        while True:
+            site = None if alone else running_demo(data_dir)
+            if site is not None:
+                return site
+            try:
+                return await _host(stack, data_dir, fresh, dialect, faults)
+            except DatabaseInUseError as error:
+                # It may be about to start, or to end.
+                if alone or time.monotonic() > until:
+                    raise NoTargetError(error.message, exits.IN_USE) from None
+                await asyncio.sleep(_LOOK)
     except (GatewayStartError, PrivateDirectoryError) as error:
         raise NoTargetError(str(error), exits.FAILED) from None
+
+
+async def _host(
+    stack: AsyncExitStack,
+    data_dir: Path,
+    fresh: bool,
+    dialect: Dialect,
+    faults: Switchboard | None,
+) -> DemoSite:
+    """Start the demo's gateway in this process. Raises NoTargetError and GatewayStartError."""
+    try:
+        from gwtui.embedded.demo import demo_gateway  # noqa: PLC0415 - loads the server
+    except ModuleNotFoundError as error:
+        raise NoTargetError(missing_extra(error), exits.USAGE) from None
+    site = demo_gateway(fresh=fresh, data_dir=data_dir, dialect=dialect, faults=faults)
+    return await stack.enter_async_context(site)
 
 
 def missing_extra(error: ModuleNotFoundError) -> str:

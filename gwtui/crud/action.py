@@ -27,7 +27,7 @@ class Action:
     Textual key names, the first is the one shown. ``scope`` is APP, LIST or a resource id.
     ``target`` means that it acts on the selected resource, ``marked`` says what it does while rows
     are marked. ``footer`` asks for a place there. ``bills`` means that it sends a request to a
-    model, which costs money.
+    model, which costs money. ``words`` are what may be typed for it behind a colon.
     """
 
     id: str
@@ -40,6 +40,7 @@ class Action:
     marked: OnMarked = "refuse"
     footer: bool = False
     bills: bool = False
+    words: tuple[str, ...] = ()
 
 
 def create_action(resource: str, title: str, help: str) -> Action:

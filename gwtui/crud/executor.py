@@ -26,6 +26,9 @@ from gwtui.local.seal import SealError
 
 T = TypeVar("T")
 
+_LAST_LINES = 1.0
+"""Seconds for writing down what is known of writes that are waited for no longer."""
+
 
 class WriteExecutor:
     """Carries plans out against one gateway, each at most once."""
@@ -119,6 +122,14 @@ class WriteExecutor:
         _, pending = await asyncio.wait(tasks, timeout=timeout)
         return len(pending)
 
+    async def give_up(self) -> None:
+        """Wait no longer for writes under way: their outcome is written down as unknown."""
+        tasks = set(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_LAST_LINES)
+
     def abandon(self) -> None:
         """Write down what is known of the writes that were sent, before the process ends hard.
 
@@ -149,7 +160,7 @@ class _Execution(Generic[T]):
             if self._sent:
                 self.abandon()
             else:
-                unsent = NotSentError("the program ended before it was sent")
+                unsent = NotSentError("the session ended before it was sent")
                 self._write_log.refused(self._confirmation, unsent, None)
             raise
 
@@ -166,7 +177,7 @@ class _Execution(Generic[T]):
         if self._outcome is not None:
             self._finish(self._outcome)
         elif self._sent and self._finishing.acquire(blocking=False):
-            lost = GatewayError("the program ended before the answer came")
+            lost = GatewayError("the session ended before the answer came")
             self._write_log.unknown(self._confirmation, lost, None)
 
     def _finish(self, outcome: Outcome[T]) -> Outcome[T]:

@@ -63,6 +63,37 @@ def lookup_path(rows: Sequence[T], path: str, names: Names[T]) -> Lookup[T]:
     return Lookup(())
 
 
+def all_names(rows: Iterable[T], names: Names[T]) -> tuple[str, ...]:
+    """What the rows go by, in the order of a completion: names from A to Z, then identities.
+
+    A name that cannot be typed is left out, as is one that a typed path would lose blanks of.
+    """
+    called: dict[str, None] = {}
+    identities: dict[str, None] = {}
+    for row in rows:
+        identity, *others = names(row)
+        called |= dict.fromkeys(name for name in others if name and _typeable(name))
+        if identity and _typeable(identity):
+            identities[identity] = None
+    return tuple(dict.fromkeys([*sorted(called, key=str.casefold), *identities]))
+
+
+def _typeable(name: str) -> bool:
+    return name.isprintable() and name == name.strip()
+
+
+def completed(text: str, known: Iterable[str]) -> str | None:
+    """The first of the names that begins with ``text``, in capitals or not.
+
+    None where none does, where ``text`` is one of them already, and for an empty text.
+    """
+    known = tuple(known)
+    if not text or text in known:
+        return None
+    folded = text.casefold()
+    return next((name for name in known if name.casefold().startswith(folded)), None)
+
+
 def nearest(rows: Iterable[T], text: str, names: Names[T]) -> tuple[str, ...]:
     """The names that look most like ``text``, the most alike first; none where none does."""
     known: dict[str, str] = {}

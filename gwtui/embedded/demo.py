@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +15,10 @@ from pydantic import SecretStr
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.app import PREFIX
-from gwtui.embedded.errors import AddressError, DatabaseInUseError, DatabaseUnusableError
+from gwtui.embedded.errors import AddressError, DatabaseInUseError
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
+from gwtui.embedded.running_demo import SEALING_NAME, DemoSite, announced, lasting_secret
 from gwtui.embedded.store.database import erase
 from gwtui.embedded.store.serving_lock import database_path
 
@@ -31,22 +29,9 @@ DATABASE_NAME = "demo.sqlite3"
 KEY_NAME = "gwtui --demo"
 BASE_URL = f"http://localhost{PREFIX}"
 """What the demo's gateway goes by; it is reached by its socket only."""
-_SEALING_NAME = "demo.sealing"
 _SOCKET_NAME = "gateway.sock"
-_SECRET_LENGTH = 64
 _MAX_SOCKET_PATH = 100
 """The kernel takes 107 bytes, 103 on some systems."""
-
-
-@dataclass(frozen=True, slots=True)
-class DemoSite:
-    """Where the demo's gateway is and how to get in. Valid while its context lasts."""
-
-    base_url: str
-    socket_path: Path
-    token: SecretStr
-    lasting_secret: SecretStr
-    """The same in every run on this database, unlike the token."""
 
 
 @asynccontextmanager
@@ -72,7 +57,7 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
         database = database_path(data_dir / DATABASE_NAME)
         if fresh:
             erase(database)
-            (data_dir / _SEALING_NAME).unlink(missing_ok=True)
+            (data_dir / SEALING_NAME).unlink(missing_ok=True)
         gateway = EmbeddedGateway.open(
             database, dialect=dialect, seed=seed, clock=clock, faults=faults
         )
@@ -87,32 +72,14 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
             token = SecretStr(gateway.issue_key(management=True, name=KEY_NAME))
             try:
                 async with host_on_socket(gateway, socket_path):
-                    yield DemoSite(BASE_URL, socket_path, token, lasting_secret(data_dir))
+                    secret = lasting_secret(data_dir)
+                    site = DemoSite(BASE_URL, socket_path, token, secret, dialect.name)
+                    with announced(data_dir, site):
+                        yield site
             finally:
                 gateway.revoke_management_keys(KEY_NAME)
     finally:
         gateway.close()
-
-
-def lasting_secret(data_dir: Path) -> SecretStr:
-    """The secret beside the demo's database, made at the first call.
-
-    Raises DatabaseUnusableError.
-    """
-    path = data_dir / _SEALING_NAME
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "r+", encoding="ascii", errors="replace") as file:  # noqa: PTH123
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            text = file.read(_SECRET_LENGTH + 1)
-            if len(text) != _SECRET_LENGTH:
-                text = secrets.token_hex(_SECRET_LENGTH // 2)
-                file.seek(0)
-                file.truncate()
-                file.write(text)
-    except OSError as error:
-        raise DatabaseUnusableError(f"Cannot use {path}: {error.strerror}.") from error
-    return SecretStr(text)
 
 
 @contextmanager

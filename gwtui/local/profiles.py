@@ -172,6 +172,15 @@ class Profile(BaseModel):
         return "token command" if self.token_file is None else "token file"
 
     @property
+    def key_from(self) -> str:
+        """The same with its program or file.
+
+        The arguments of a command may say more than others should see over a shoulder.
+        """
+        detail = self.token_command[0] if self.token_command else self.token_file
+        return f"{self.token_source} {detail}" if detail else self.token_source
+
+    @property
     def uses_keyring(self) -> bool:
         """Whether its token is looked for in the keyring."""
         return self.token_command is None and self.token_file is None

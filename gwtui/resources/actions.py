@@ -20,7 +20,10 @@ MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("gwtui.resources.organization.actions", ("organization",)),
     ("gwtui.resources.credits.actions", ("credits",)),
     ("gwtui.resources.board", (APP, "board", "changes", "models")),
-    ("gwtui.resources.models.actions", ("models", "endpoints", "model-guardrails", "key")),
+    (
+        "gwtui.resources.models.actions",
+        ("models", "endpoints", "all-endpoints", "model-guardrails", "key"),
+    ),
     ("gwtui.resources.guardrails.actions", ("guardrails",)),
     ("gwtui.resources.assignments.actions", ("assignments",)),
     ("gwtui.resources.byok.actions", ("byok",)),

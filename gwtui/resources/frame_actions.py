@@ -5,7 +5,15 @@ from __future__ import annotations
 from gwtui.crud.action import APP, LIST, Action
 
 ACTIONS: tuple[Action, ...] = (
-    Action("app.help", "Help", "Every key of this screen", APP, ("question_mark",), footer=True),
+    Action(
+        "app.help",
+        "Help",
+        "Every key of this screen",
+        APP,
+        ("question_mark",),
+        footer=True,
+        words=("help", "h", "?"),
+    ),
     Action("app.palette", "Commands", "Find an action by its name", APP, ("ctrl+p",), footer=True),
     Action(
         "app.goto",
@@ -13,6 +21,13 @@ ACTIONS: tuple[Action, ...] = (
         "Open a resource by its path, such as keys or models/author/slug",
         APP,
         ("colon",),
+    ),
+    Action(
+        "app.profile",
+        "Switch profile",
+        "Go on with the gateway of another profile: context, account",
+        APP,
+        words=("ctx", "context", "profile", "profiles"),
     ),
     Action(
         "app.workspace", "Workspace", "Choose the workspace that lists are narrowed to", APP, ("w",)
@@ -26,7 +41,12 @@ ACTIONS: tuple[Action, ...] = (
         ("ctrl+l",),
     ),
     Action(
-        "app.theme", "Theme", "Choose colours: dark, light, high contrast, terminal", APP, ("t",)
+        "app.theme",
+        "Theme",
+        "Choose colours: dark, light, high contrast, terminal",
+        APP,
+        ("t",),
+        words=("theme",),
     ),
     Action(
         "app.unacknowledged",
@@ -49,7 +69,15 @@ ACTIONS: tuple[Action, ...] = (
         APP,
         ("escape", "backspace"),
     ),
-    Action("app.quit", "Quit", "Leave the dashboard", APP, ("q", "ctrl+q", "ctrl+c"), footer=True),
+    Action(
+        "app.quit",
+        "Quit",
+        "Leave the dashboard",
+        APP,
+        ("q", "ctrl+q", "ctrl+c"),
+        footer=True,
+        words=("q", "quit", "exit", "q!"),
+    ),
     Action(
         "list.open",
         "Open",

@@ -24,7 +24,8 @@ class RegistryEntry:
     The declaration is a ResourceSpec, or a screen class where ``screen`` says so. ``tab`` gives
     it a tab; without one it is reached by its name and by links. ``parent`` is the resource whose
     rows open it: it lists what belongs to one of them. ``short`` is a shorter title, for tabs on a
-    narrow terminal. ``key`` opens a place without a tab from everywhere.
+    narrow terminal. ``key`` opens a place without a tab from everywhere. ``aliases`` are further
+    names for it in a path.
     """
 
     id: str
@@ -35,6 +36,7 @@ class RegistryEntry:
     parent: str = ""
     short: str = ""
     key: str = ""
+    aliases: tuple[str, ...] = ()
 
 
 ENTRIES: tuple[RegistryEntry, ...] = (
@@ -47,6 +49,13 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         "gwtui.resources.models.endpoints:ENDPOINTS",
         tab=False,
         parent="models",
+        aliases=("ep",),
+    ),
+    RegistryEntry(
+        "all-endpoints",
+        "All endpoints",
+        "gwtui.resources.models.every_endpoint:EVERY_ENDPOINT",
+        tab=False,
     ),
     RegistryEntry(
         "user-models",
@@ -55,7 +64,11 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         tab=False,
     ),
     RegistryEntry(
-        "workspaces", "Workspaces", "gwtui.resources.workspaces.resource:WORKSPACES", short="Spaces"
+        "workspaces",
+        "Workspaces",
+        "gwtui.resources.workspaces.resource:WORKSPACES",
+        short="Spaces",
+        aliases=("ws", "spaces"),
     ),
     RegistryEntry(
         "members",
@@ -65,7 +78,11 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         parent="workspaces",
     ),
     RegistryEntry(
-        "organization", "People", "gwtui.resources.organization.resource:ORGANIZATION", tab=False
+        "organization",
+        "People",
+        "gwtui.resources.organization.resource:ORGANIZATION",
+        tab=False,
+        aliases=("org", "people"),
     ),
     RegistryEntry(
         "model-guardrails",
@@ -78,9 +95,19 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         "assignments", "Assignments", "gwtui.resources.assignments.resource:ASSIGNMENTS", tab=False
     ),
     RegistryEntry(
-        "guardrails", "Guardrails", "gwtui.resources.guardrails.resource:GUARDRAILS", short="Guards"
+        "guardrails",
+        "Guardrails",
+        "gwtui.resources.guardrails.resource:GUARDRAILS",
+        short="Guards",
+        aliases=("gr", "guards"),
     ),
-    RegistryEntry("byok", "Credentials", "gwtui.resources.byok.resource:BYOK", short="BYOK"),
+    RegistryEntry(
+        "byok",
+        "Credentials",
+        "gwtui.resources.byok.resource:BYOK",
+        short="BYOK",
+        aliases=("credentials",),
+    ),
     RegistryEntry("activity", "Activity", "gwtui.ui.screens.activity:ActivityScreen", screen=True),
     RegistryEntry(
         "providers", "Providers", "gwtui.resources.models.providers:PROVIDERS", tab=False
@@ -130,6 +157,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         "gwtui.resources.recovery.resource:DOUBTS",
         tab=False,
         short="Doubts",
+        aliases=("doubts",),
     ),
     RegistryEntry(
         "doubt",
@@ -198,6 +226,9 @@ PARENTS: Mapping[str, str] = {entry.id: entry.parent for entry in ENTRIES if ent
 
 PLACES: tuple[str, ...] = tuple(entry.id for entry in ENTRIES if not entry.parent)
 """What can be gone to by its name alone, with a tab or without."""
+
+ALIASES: Mapping[str, str] = {alias: entry.id for entry in ENTRIES for alias in entry.aliases}
+"""Further names in paths, each with the resource that it stands for."""
 
 TITLES: Mapping[str, str] = {entry.id: entry.title for entry in ENTRIES}
 """What each resource is called on its tab."""

@@ -166,6 +166,7 @@ class Session:
             await self.hub.close()
             if "executor" in vars(self):
                 await self.executor.settle(_LAST_WRITE)
+                await self.executor.give_up()
             if "sealed" in vars(self):
                 self.sealed.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import tzinfo
@@ -11,10 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
-from textual.worker import Worker, WorkerState
+from textual.worker import Worker, WorkerState, get_current_worker
 
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.local.path_history import FILE_NAME as PATHS
+from gwtui.local.path_history import PathHistory
 from gwtui.resources.session import Link, Session, SessionFiles, TryMemory
 from gwtui.ui import in_doubt
 from gwtui.ui.actions.context import ActionContext, Marks
@@ -26,6 +29,7 @@ from gwtui.ui.navigation import Navigation
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.shutdown import Shutdown
+from gwtui.ui.switching import Switching
 from gwtui.ui.terminal import TerminalTitle, give_back
 from gwtui.ui.textual_compat import bindings_of, driver_of, fail, let_be_switched, set_first_theme
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, frame_sheet, further_sheets, known_theme
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from gwtui.crud.resource import Cell
     from gwtui.local.journal import Journal
     from gwtui.local.probe_key import Probing
+    from gwtui.local.targets import Target, TargetFacts, Targets
     from gwtui.ui.alert_notices import AlertNotices
     from gwtui.watch.hub import FeedHub
 
@@ -58,7 +63,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     is watched is recorded below the directory ``data``; None records nothing. The rules of alerts
     stand in the directory ``config``; None watches by none. ``tries`` says what requests to models
     are tried with; without it none is sent while read-only. ``probing`` says how endpoints are
-    probed; None probes nothing.
+    probed; None probes nothing. ``targets`` are the gateways that can be switched to; the paths
+    that were gone to are kept in the directory ``state``, None keeps them for this run.
     """
 
     TITLE = "gwtui"
@@ -79,24 +85,19 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         config: Path | None = None,
         tries: TryMemory | None = None,
         probing: Probing | None = None,
+        targets: Targets | None = None,
+        state: Path | None = None,
     ) -> None:
         super().__init__(css_path=frame_sheet())
         self.clock = clock
         self.local_zone = local_zone
-        self.scope = Scope()
-        self.scope_name: str | None = None
-        """Name of the workspace that lists are narrowed to, None for all of them."""
-        self.health = ConnectionHealth()
-        self.tries = tries or TryMemory()
         self.navigation = Navigation(self)
+        self.paths = PathHistory(None if state is None else state / PATHS)
+        self.switching = None if targets is None else Switching(self, targets)
         self._start = start
-        self._offered = False
-        self.notices: AlertNotices | None = None
         self._title = TerminalTitle()
-        files = SessionFiles(journal, data, config)
-        self._connecting = Connecting(
-            connect, clock, files, self._link_changed, self._session_complete, probing
-        )
+        self._files = SessionFiles(journal, data, config)
+        self._adopt(connect, probing, tries or TryMemory())
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
             lambda: give_back(driver_of(self), self._title.last_words()),
@@ -109,6 +110,27 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         for action in offered((APP,)):
             self._bind(action)
         self.leaving_keys = frozenset(by_id("app.quit").keys)
+
+    def _adopt(
+        self,
+        connect: Callable[[], AbstractAsyncContextManager[Connection]],
+        probing: Probing | None,
+        tries: TryMemory,
+        to: TargetFacts | None = None,
+    ) -> None:
+        """Begin anew with everything that belongs to one gateway; nothing is opened yet."""
+        self.scope = Scope()
+        self.scope_name: str | None = None
+        """Name of the workspace that lists are narrowed to, None for all of them."""
+        self.health = ConnectionHealth()
+        self.tries = tries
+        self.notices: AlertNotices | None = None
+        self.bound_for = to
+        """The gateway that was switched to, known before it is open."""
+        self._offered = False
+        self._connecting = Connecting(
+            connect, self.clock, self._files, self._link_changed, self._session_complete, probing
+        )
 
     def _bind(self, action: Action) -> None:
         for key in action.keys:
@@ -200,12 +222,39 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
 
     async def on_unmount(self) -> None:
         """Close the connection before the program ends."""
+        await self._leave()
+        self.shutdown.unwatch()
+
+    async def _leave(self) -> None:
+        """Close everything that belongs to the gateway: what is told of it, tries, the session."""
         if self.notices is not None:
             self.notices.close()
         self.entitle("")
         self.tries.forget()
         await self._connecting.stop(lambda: self.shutdown.status is not None)
-        self.shutdown.unwatch()
+
+    async def switch(self, target: Target) -> None:
+        """Close everything of the present gateway, then open another one. Call it in a worker."""
+        done = asyncio.Event()
+        # In the app's own loop: what is typed meanwhile waits for all of it.
+        self.call_later(self._switch, target, get_current_worker(), done)
+        await done.wait()
+
+    async def _switch(self, target: Target, asked_by: Worker[Any], done: asyncio.Event) -> None:
+        try:
+            for worker in self.workers:
+                if worker.node is self and worker is not asked_by:
+                    worker.cancel()
+            route = self.navigation.tab
+            self.bound_for = target.facts
+            await self.navigation.reset(OpeningScreen(route))
+            self.clear_notifications()
+            await self._leave()
+            self._adopt(target.connect, target.probing, TryMemory(), target.facts)
+            self._connecting.start()
+            await self.navigation.open_route(route)
+        finally:
+            done.set()
 
     def reconnect(self) -> None:
         """Try to connect now."""
@@ -363,25 +412,11 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         of_action = event.worker.group in (ACTIONS, _BACKGROUND)
         if not of_action or event.state is not WorkerState.ERROR:
             return
-        from gwtui.client.errors import GatewayError  # noqa: PLC0415 - loaded with the connection
+        from gwtui.ui.action_failures import told  # noqa: PLC0415 - rarely needed
 
         error = event.worker.error
-        if isinstance(error, GatewayError):
-            self.say(error.message, severity="error")
-        elif isinstance(error, Exception) and not self._say_refused(error):
+        if isinstance(error, Exception) and not told(self, error):
             fail(self, error)
-
-    def _say_refused(self, error: Exception) -> bool:
-        """A request made of what the gateway gave may break the contract: then it is not sent."""
-        from pydantic import ValidationError  # noqa: PLC0415 - loaded with the connection
-
-        from gwtui.contract.request import problems  # noqa: PLC0415 - rarely needed
-
-        if not isinstance(error, ValidationError):
-            return False
-        why = "; ".join(map(str, problems(error)))
-        self.say(f"Nothing was sent, the contract forbids it: {why}", severity="error")
-        return True
 
     async def open_route(self, route: str) -> None:
         """Go to a path such as keys/HASH, or say that there is no such place."""

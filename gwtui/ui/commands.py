@@ -94,3 +94,9 @@ def shown(key: str) -> str:
 def shown_all(keys: tuple[str, ...]) -> str:
     """Every key of an action, for the help page: "Esc, Backspace"."""
     return ", ".join(shown(key) for key in keys)
+
+
+def asked_by(action: Action) -> str:
+    """How an action is asked for: its keys, else what is typed behind a colon, else the palette."""
+    word = f":{action.words[0]}" if action.words else "palette"
+    return shown_all(action.keys) or word

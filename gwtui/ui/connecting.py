@@ -76,6 +76,8 @@ class Connecting:
             await asyncio.wait({self._task}, timeout=_GLANCE)
             waited += _GLANCE
         self._task.cancel()
+        # What does not end at once is on its own.
+        await asyncio.wait({self._task}, timeout=_HURRIED / 2)
 
     async def _run(self) -> None:
         wait = _FIRST_WAIT

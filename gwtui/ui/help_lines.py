@@ -9,7 +9,7 @@ from textual.content import Content
 
 from gwtui.crud.action import APP, LIST, Action
 from gwtui.crud.resource import ResourceSpec
-from gwtui.ui.commands import shown_all
+from gwtui.ui.commands import asked_by
 from gwtui.ui.tones import toned
 
 _KEYS = 20
@@ -86,7 +86,7 @@ class _HelpPage:
             self._line(toned(name), toned(meaning, "muted"))
 
     def action(self, action: Action, *, held: bool) -> None:
-        name = toned(shown_all(action.keys) or "palette", "muted" if held else "plain", bold=True)
+        name = toned(asked_by(action), "muted" if held else "plain", bold=True)
         why = toned(" (not while read-only)" if held else "", "warn")
         meaning = Content.assemble(toned(f"{action.title}: "), toned(action.help, "muted"), why)
         self._line(name, meaning)

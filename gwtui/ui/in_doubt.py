@@ -58,7 +58,7 @@ def reminder(session: Session | None, place: str) -> str:
     count = number(session) if session is not None and known else 0
     if not count:
         return ""
-    return f"{_counted(count)} in doubt · :{PLACE} looks into {'it' if count == 1 else 'them'}"
+    return f"{counted(count)} in doubt · :{PLACE} looks into {'it' if count == 1 else 'them'}"
 
 
 async def offer_at_start(app: DashboardApp) -> None:
@@ -71,7 +71,7 @@ async def offer_at_start(app: DashboardApp) -> None:
     screen = app.navigation.screen
     if not found or (screen is not None and screen.resource in _SHOWN):
         return
-    title = f"{_counted(len(found))} {'is' if len(found) == 1 else 'are'} in doubt"
+    title = f"{counted(len(found))} {'is' if len(found) == 1 else 'are'} in doubt"
     if screen is not app.screen:
         app.say(f"{title}. {LATER}", severity="warning")
         return
@@ -84,7 +84,8 @@ async def offer_at_start(app: DashboardApp) -> None:
         app.say(LATER)
 
 
-def _counted(count: int) -> str:
+def counted(count: int) -> str:
+    """So many writes."""
     return "1 write" if count == 1 else f"{count} writes"
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gwtui.resources.registry import PARENTS, PLACES, RESOURCES, SCREENS
+from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES, SCREENS
 
 if TYPE_CHECKING:
     from textual.app import App
+    from textual.screen import Screen
 
     from gwtui.crud.resource import ResourceSpec
     from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
@@ -61,6 +62,26 @@ class Navigation:
         """Whether something stands above the screen: it would be taken away instead of it."""
         return self.screen is not None and self._app.screen is not self.screen
 
+    @property
+    def tab(self) -> str:
+        """The place that stands for what is shown, whichever row opened it."""
+        here = self._here
+        if here is None or here.resource in PLACES:
+            return PLACES[0] if here is None else here.resource
+        return PARENTS[here.resource]
+
+    async def reset(self, screen: Screen[Any]) -> None:
+        """Show this one, and forget every place and the way back: they are another gateway's."""
+        places = list(self._screens.values())
+        self._screens.clear()
+        self._snapshots.clear()
+        self._history.clear()
+        self._here = None
+        await self._app.switch_screen(screen)
+        for place in places:
+            self._app.uninstall_screen(place)
+            await place.remove()
+
     async def show_tab(self, tab: str) -> None:
         """Show a tab; nothing happens while something stands above the screen."""
         await self._go(Location(tab))
@@ -93,6 +114,7 @@ class Navigation:
         if self.covered:
             return _COVERED
         resource, _, path = route.strip().strip("/").partition("/")
+        resource = ALIASES.get(resource, resource)
         child = resource if resource in PARENTS and path else None
         place = PARENTS[resource] if child is not None else resource
         if place not in PLACES:

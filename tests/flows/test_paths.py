@@ -15,8 +15,11 @@ from gwtui.contract.keys import CreateKeyRequest
 from gwtui.resources.registry import ENTRIES, PARENTS, PLACES
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.choose import ChooseScreen
+from gwtui.ui.screens.reading import ReadingScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.widgets.prompt import FilterPrompt
+from gwtui.ui.widgets.prompt import FilterPrompt, GotoPrompt
+from gwtui.watch.feeds.keys import keys_feed
+from journeys import Terminal
 from shell_kit import Site, dashboard, has_data, line, listing, notices, shown, site, until
 
 
@@ -136,6 +139,54 @@ async def test_a_key_that_was_made_since_the_list_was_read_is_found(tmp_path: Pa
         await selected(app, pilot, "keys", made.data.hash or "")
 
 
+async def test_what_the_prompt_ghosts_is_taken_by_tab_and_enter(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        terminal = Terminal(app)
+
+        def typed() -> str:
+            return listing(app).query_one(GotoPrompt).input.value
+
+        # Names of the list that is shown, and of one that was never read.
+        terminal.write(":keys/voice-h")
+        await until(pilot, lambda: "keys/voice-hotline" in shown(app), "the ghost")
+        assert typed() == "keys/voice-h"
+        terminal.write("\t")
+        await until(pilot, lambda: typed() == "keys/voice-hotline", "the whole name")
+        terminal.write("\r:gr/no s")
+        await until(pilot, lambda: "gr/no secrets, no cards" in shown(app), "the ghost")
+        terminal.write("\r")
+        await until(pilot, lambda: listing(app).resource == "guardrails", "guardrails by an alias")
+        await until(pilot, lambda: listing(app).table.selected, "a row")
+        name = listing(app).table.selected.guardrail.name
+        assert name == "No secrets, no cards"
+        # In one piece there is no time to read the names: they are waited for.
+        terminal.write(":ws/produc\r")
+        await until(pilot, lambda: listing(app).resource == "workspaces", "the workspaces")
+        await until(pilot, lambda: listing(app).table.selected, "a row")
+        await until(
+            pilot, lambda: listing(app).table.selected.workspace.slug == "production", "its row"
+        )
+        assert "There is no" not in notices(app)
+        # What was gone to comes back, filtered by what was typed; what is no place is not kept.
+        terminal.write(":nowhere/x\r")
+        await until(pilot, lambda: "No place or command is called “nowhere”" in notices(app), "it")
+        terminal.write(":\x1b[A")
+        await until(pilot, lambda: typed().startswith("workspaces/"), "the last one")
+        terminal.write("\x1b[A\x1b[A")
+        await until(pilot, lambda: typed() == "keys/voice-hotline", "the first one")
+        terminal.write("\x1b[B\x1b[B\x1b[B")
+        await until(pilot, lambda: typed() == "", "what was typed: nothing")
+        terminal.write("k\x1b[A\r")
+        await selected(app, pilot, "keys", _identity(app, "voice-hotline"))
+        terminal.write(":help\r")
+        await until(pilot, lambda: isinstance(app.screen, ReadingScreen), "the help")
+
+
+def _identity(app: GwtuiApp, name: str) -> str:
+    feed = keys_feed(app.hub, app.scope)
+    return next(row.identity for row in feed.state.value or () if row.key.name == name)
+
+
 async def test_several_of_a_name_are_offered(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path, loaded=False) as (app, pilot):
         async with colleague(place) as client:
@@ -145,6 +196,7 @@ async def test_several_of_a_name_are_offered(tmp_path: Path) -> None:
         await go(app, pilot, "keys/twin")
         await until(pilot, lambda: isinstance(app.screen, ChooseScreen), "the choice")
         assert "2 keys are called “twin”" in shown(app)
+        assert shown(app).count("twin  label gw-v1-") == 2, "what tells them apart"
         await pilot.press("down", "enter")
         await until(pilot, lambda: app.screen is listing(app), "the list")
         assert listing(app).table.selected.key.name == "twin"

@@ -62,7 +62,7 @@ async def test_a_path_that_does_not_exist_is_explained(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
         await pilot.press("colon", *"nothing/[red]x", "enter")
         await pilot.pause()
-        assert "No resource is called nothing" in notices(app)
+        assert "No place or command is called “nothing”" in notices(app)
         assert listing(app).resource == "keys"
 
 

@@ -21,6 +21,7 @@ from gwtui.client.errors import NotSentError
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.request import RequestModel
 from gwtui.crud.plan import Outcome, Refused
+from gwtui.domain.lookup import all_names, completed
 from gwtui.domain.safe_text import safe_characters
 from gwtui.resources.keys.form import edit_form as key_form
 from gwtui.resources.workspaces.form import edit_form as workspace_form
@@ -167,7 +168,8 @@ async def test_only_what_can_be_typed_is_offered() -> None:
     app = Editors("")
     async with app.run_test() as pilot:
         prompt = app.query_one(GotoPrompt)
-        prompt.offer(["keys/a\x1b[2Jb", "keys/plain"])
+        typeable = all_names(["keys/a\x1b[2Jb", "keys/plain"], lambda name: (name,))
+        prompt.offer(lambda text: completed(text, typeable), ())
         prompt.open()
         await pilot.press("k", "e", "y")
         await app.workers.wait_for_complete()

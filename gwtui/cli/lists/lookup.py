@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from gwtui.cli import exits
@@ -75,12 +75,21 @@ def _shortfall(lacks: Shortfall) -> str:
 
 _SHOWN = 5
 _NAME = 60
+_IDENTITY = 80
+"""Whole, also where it is a hash: it is there to be copied."""
 
 
-def find(rows: Iterable[T], text: str, noun: str, names: Names[T]) -> T:
+def find(
+    rows: Iterable[T],
+    text: str,
+    noun: str,
+    names: Names[T],
+    differences: Callable[[Sequence[T]], Sequence[str]] | None = None,
+) -> T:
     """The one row that is called so. Raises CommandError when there is none, or several.
 
-    ``names`` gives the identity first, then what else a row goes by.
+    ``names`` gives the identity first, then what else a row goes by; ``differences`` what tells
+    several rows apart.
     """
     rows = tuple(rows)
     found = lookup(rows, text, names).rows
@@ -91,7 +100,13 @@ def find(rows: Iterable[T], text: str, noun: str, names: Names[T]) -> T:
         near = ", ".join(safe_line(name, _NAME) for name in nearest(rows, text, names))
         meant = f"; did you mean {near}?" if near else ""
         raise CommandError(f"there is no {noun} {called!r} that this key may see{meant}")
-    identities = [safe_line(names(row)[0] or "", _NAME) for row in found[:_SHOWN]]
+    identities = [safe_line(names(row)[0] or "", _IDENTITY) for row in found[:_SHOWN]]
+    if differences is not None:
+        apart = differences(found)[:_SHOWN]
+        identities = [
+            f"{identity} ({safe_line(differs, _NAME)})" if differs else identity
+            for identity, differs in zip(identities, apart, strict=True)
+        ]
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     raise CommandError(
         f"{len(found)} {noun}s are called {called!r}; name one by its identifier: "
@@ -101,7 +116,8 @@ def find(rows: Iterable[T], text: str, noun: str, names: Names[T]) -> T:
 
 def find_row(spec: ResourceSpec[T], rows: Iterable[T], text: str) -> T:
     """The row of a declared list that is called so. Raises CommandError."""
-    return find(rows, text, spec.singular, spec.names(SYSTEM_CLOCK.now()))
+    now = SYSTEM_CLOCK.now()
+    return find(rows, text, spec.singular, spec.names(now), lambda few: spec.differences(few, now))
 
 
 async def find_workspace(readings: CommandReadings, text: str) -> Workspace:

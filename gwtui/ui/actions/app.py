@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from textual.content import Content
 
-from gwtui.resources.registry import PLACES
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.commands import by_id, offered
+from gwtui.ui.goto import PathNames
 from gwtui.ui.help_lines import help_lines
 from gwtui.ui.palette import PaletteScreen
 from gwtui.ui.screens.ask import AskScreen, WaitScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.screens.reading import ReadingScreen
-from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.switching import switch_profile
 from gwtui.ui.themes import THEMES, TITLES
 from gwtui.ui.widgets.prompt import GotoPrompt
 
@@ -51,11 +51,7 @@ async def open_palette(context: ActionContext) -> None:
 async def open_goto(context: ActionContext) -> None:
     """Let the person type a path."""
     prompt = context.screen.query_one(GotoPrompt)
-    routes = [*PLACES]
-    screen = context.screen
-    if isinstance(screen, ResourceScreen) and screen.resource in routes:
-        routes += [f"{screen.resource}/{identity}" for identity in screen.table.identities]
-    prompt.offer(routes)
+    prompt.offer(PathNames(context.app).complete, context.app.paths.paths)
     prompt.open()
 
 
@@ -162,6 +158,7 @@ PATIENT: Mapping[str, Handler] = {
     "app.palette": open_palette,
     "app.workspace": choose_workspace,
     "app.refresh": refresh,
+    "app.profile": switch_profile,
     "app.theme": choose_theme,
     "app.quit": leave,
 }

@@ -6,7 +6,7 @@ import it: it imports them.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, Generic, Protocol
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
     from textual.screen import Screen
     from textual.widget import Widget
+    from textual.worker import Worker
 
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
     from gwtui.crud.executor import WriteExecutor
     from gwtui.crud.resource import Cell, ResourceSpec
     from gwtui.domain.clock import Clock
+    from gwtui.local.path_history import PathHistory
+    from gwtui.local.targets import Target, TargetFacts
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.health import ConnectionHealth
+    from gwtui.ui.switching import Switching
     from gwtui.watch.hub import FeedHub, Scope
 
     Part = TypeVar("Part", bound=Widget)
@@ -116,6 +120,9 @@ class DashboardApp(Protocol):
     scope_name: str | None
     health: ConnectionHealth
     tries: TryMemory
+    paths: PathHistory
+    switching: Switching | None
+    bound_for: TargetFacts | None
 
     # What it is connected to
 
@@ -158,10 +165,16 @@ class DashboardApp(Protocol):
     def alert_badge(self) -> Cell | None:
         """How many alerts ask for somebody; None while none does."""
 
+    async def switch(self, target: Target) -> None:
+        """Close everything of the present gateway, then open another one. Call it in a worker."""
+
     def reconnect(self) -> None:
         """Try to connect now."""
 
     # Actions
+
+    def run_worker(self, work: Coroutine[Any, Any, None], *, group: str) -> Worker[None]:
+        """Do this beside the handling of messages; ``group`` says what waits for it."""
 
     async def perform(self, action: Action, context: ActionContext) -> None:
         """Do what an action promises, or say why not."""
@@ -240,6 +253,8 @@ class ActionContext(Generic[T]):
     """How much was marked then."""
     marked: Sequence[T] = ()
     """The rows that were marked then: no refresh, sort or filter changes what is acted on."""
+    argument: str = ""
+    """What was typed behind a command."""
 
     @property
     def chosen(self) -> Sequence[T]:

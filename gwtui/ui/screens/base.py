@@ -20,6 +20,7 @@ from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
 from gwtui.ui.commands import by_id, offered
+from gwtui.ui.goto import PathNames, follow
 from gwtui.ui.health import freshness, say_unconnected, say_without_value, skewed
 from gwtui.ui.in_doubt import reminder
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
@@ -294,7 +295,17 @@ class GatewayScreen(TerminalSized[None]):
     async def on_goto_prompt_entered(self, message: GotoPrompt.Entered) -> None:
         """Open the route that was typed."""
         self.focus_body()
-        await self.gwtui.open_route(message.route)
+        await follow(self.capture(), message.route)
+
+    def on_goto_prompt_typed(self, message: GotoPrompt.Typed) -> None:
+        """Read the names that may complete what is typed."""
+        names = PathNames(self.gwtui)
+        if names.lacks(message.text):
+            self.run_worker(self._learn_names(names, message.text), group="names", exclusive=True)
+
+    async def _learn_names(self, names: PathNames, text: str) -> None:
+        await names.learn(text)
+        self.query_one(GotoPrompt).renew_ghost()
 
     def second(self) -> None:
         """Called once per second while the screen is shown."""

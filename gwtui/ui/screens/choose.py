@@ -165,7 +165,12 @@ class ChooseScreen(Modal[str | None]):
         present = [at for at, one in enumerate(self._shown) if one.id == self._current]
         first = 0 if self._shown else None
         options.highlighted = present[0] if present and not wanted else first
-        self._say(toned(KEYS, "muted"))
+        self._say(self.hint)
+
+    @property
+    def hint(self) -> Content:
+        """What is said below the list while the search finds something."""
+        return toned(KEYS, "muted")
 
     def _say(self, text: Content) -> None:
         self.query_one(".keys", Static).update(text)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from gwtui.watch.feed import FeedState
 
 _NAME = 60
+_NOTE = 120
+_BEGINS = 12
+"""Characters of a long identity; what tells rows apart stands before it."""
 _GROUP = "seek"
 
 
@@ -49,6 +52,11 @@ class Seeking:
         """Whether it was said that what was opened by its identity does not exist."""
 
     @property
+    def active(self) -> bool:
+        """Whether what a path names may still be found in what is being read."""
+        return self._sought is not None and self._failure is None
+
+    @property
     def _spec(self) -> ResourceSpec[Any]:
         return self._screen.declared
 
@@ -56,6 +64,7 @@ class Seeking:
         """Look for this from now on."""
         self._sought = _Sought(path, child)
         self._reading = False
+        self._failure = None
         # Without a connection nothing was read yet.
         self._outdated = self._screen.gwtui.session is not None
         for state in self._screen.states[:1]:
@@ -138,9 +147,10 @@ class Seeking:
             app.say(f"{title}: name one by its identifier", severity="warning")
             return None
         by_identity = {spec.identity(row): row for row in rows}
+        apart = spec.differences(rows, self._screen.now)
         choices = [
-            Choice(identity, spec.name(row), safe_line(identity, _NAME))
-            for identity, row in by_identity.items()
+            Choice(spec.identity(row), spec.name(row), _note(spec.identity(row), differs))
+            for row, differs in zip(rows, apart, strict=True)
         ]
         chosen = await app.push_screen_wait(ChooseScreen(title, choices, current=None))
         return None if chosen is None else by_identity[chosen]
@@ -203,3 +213,9 @@ class Seeking:
     @property
     def _plural(self) -> str:
         return self._spec.plural or in_sentence(self._spec.title)
+
+
+def _note(identity: str, differs: str) -> str:
+    """What tells one of several of a name from the others; the identity always does."""
+    begins = identity if len(identity) <= _BEGINS else f"{identity[:_BEGINS]}…"
+    return safe_line(" · ".join(filter(None, (differs, begins))), _NOTE)

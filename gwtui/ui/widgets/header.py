@@ -17,6 +17,7 @@ from gwtui.resources.registry import SHORT_TITLES, TABS, TITLES
 from gwtui.ui.commands import place_actions, shown, tab_of
 from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.badges import CRITICAL, FAULTS, READ_ONLY, badge
 from gwtui.ui.widgets.one_line import Part, PartsLine
 
 if TYPE_CHECKING:
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     from gwtui.crud.resource import Cell
     from gwtui.ui.actions.context import DashboardApp
 
-
-READ_ONLY = "READ-ONLY"
-CRITICAL = "CRITICAL"
-FAULTS = "FAULTS ON"
 
 TabStyle = Literal["whole", "short", "number", "current"]
 """How tabs are written: with their titles, with shorter ones, as the number keys alone, or only
@@ -120,15 +117,16 @@ def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, TabStyle]]:
         yield facts, "whole"
     facts = replace(facts, name="", workspace=_cut(workspace or "all", 16))
     yield facts, "whole"
-    facts = replace(facts, profile=_cut(facts.profile, 12))
-    yield facts, "whole"
-    yield facts, "short"
-    # That lists are not narrowed goes without saying.
-    yield replace(facts, workspace=_cut(workspace, 8)), "short"
-    yield facts, "number"
-    facts = replace(facts, workspace=_cut(workspace or "all", 8))
-    yield facts, "number"
-    yield facts, "current"
+    # Whose gateway this is matters more than what tabs are called; few names are so long.
+    for cells in (24, 12):
+        facts = replace(facts, profile=_cut(facts.profile, cells))
+        yield facts, "whole"
+        yield facts, "short"
+        # That lists are not narrowed goes without saying.
+        yield replace(facts, workspace=_cut(workspace, 8)), "short"
+        yield facts, "number"
+        yield replace(facts, workspace=_cut(workspace or "all", 8)), "number"
+    yield replace(facts, workspace=_cut(workspace or "all", 8)), "current"
 
 
 def _cut(text: str, cells: int) -> str:
@@ -162,9 +160,9 @@ def _right(facts: HeaderFacts) -> list[Part]:
         parts.append(Part(scope, "app.workspace"))
     if facts.alerts is not None:
         colours = "alarm" if facts.alerts.tone == "bad" else "badge"
-        parts += [_badge(facts.alerts.text, colours, "go.alerts"), Part(Content(" "))]
+        parts += [Part(badge(facts.alerts.text, colours), "go.alerts"), Part(Content(" "))]
     if facts.critical:
-        parts.append(_badge(CRITICAL, "alarm"))
+        parts.append(Part(badge(CRITICAL, "alarm")))
         parts.append(Part(Content(" ")))
     if facts.profile:
         tone: Tone = "bad" if facts.critical else "plain"
@@ -175,16 +173,11 @@ def _right(facts: HeaderFacts) -> list[Part]:
         parts.append(Part(toned(f" · key: {facts.token_source}", "muted")))
     parts.append(Part(Content(" ")))
     if facts.faults:
-        parts += [_badge(FAULTS, "badge"), Part(Content(" "))]
+        parts += [Part(badge(FAULTS)), Part(Content(" "))]
     if facts.read_only:
         why = f": {facts.why_read_only}" if facts.why_read_only else ""
-        parts.append(_badge(f"{READ_ONLY}{why}", "badge"))
+        parts.append(Part(badge(f"{READ_ONLY}{why}")))
     return parts
-
-
-def _badge(text: str, colours: str, action: str | None = None) -> Part:
-    style = f"bold ${colours}-foreground on ${colours}-background"
-    return Part(Content.styled(f" {text} ", style), action)
 
 
 class HeaderBar(PartsLine):
@@ -209,6 +202,14 @@ class HeaderBar(PartsLine):
 def header_facts(app: DashboardApp, current: str) -> HeaderFacts:
     """What the header says on the tab ``current``."""
     tabs = _tabs(current)
+    if app.session is None and app.bound_for is not None:
+        to = app.bound_for
+        return HeaderFacts(
+            tabs,
+            profile=safe_text(to.name, 40),
+            read_only=to.read_only,
+            critical=to.critical,
+        )
     if app.session is None:
         return HeaderFacts(tabs, app.scope_name)
     connection = app.session.connection

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events, on
@@ -12,11 +13,16 @@ from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
-from textual.suggester import SuggestFromList
+from textual.suggester import Suggester, SuggestionReady
 from textual.widgets import Input, Static
 
+from gwtui.domain.filter_completion import Suggestions
 from gwtui.domain.safe_text import safe_characters
 from gwtui.ui.textual_compat import ShowsOtherText
+
+Complete = Callable[[str], str | None]
+"""The whole of what a text is the beginning of; None where nothing is known."""
+GOTO_HINT = "keys/NAME, ws, ctx, help … · Tab completes · ↑ earlier ones"
 
 
 class QuietInput(ShowsOtherText, Input):
@@ -53,11 +59,68 @@ class QuietInput(ShowsOtherText, Input):
         return safe_characters(self.value)
 
 
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What Tab put in, and what it was chosen from: the next Tab puts another in its place."""
+
+    before: str
+    behind: str
+    offered: Suggestions
+    place: int
+    value: str
+
+
 class FilterInput(QuietInput):
-    """The input of the filter: a question mark at the start of a word asks for its language."""
+    """The input of the filter: a question mark at the start of a word asks for its language.
+
+    Tab takes the first of what ``suggest`` gives for the text before the cursor, the next Tab the
+    one after it. Without ``suggest`` it leads elsewhere, as ever.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "complete(1)", show=False),
+        Binding("shift+tab", "complete(-1)", show=False),
+    ]
 
     class HelpAsked(Message):
         """The language of the filter should be explained."""
+
+    def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
+        super().__init__(id=id, placeholder=placeholder)
+        self.suggest: Callable[[str], Suggestions] | None = None
+        self._taken: _Taken | None = None
+
+    @property
+    def offered(self) -> tuple[Suggestions, int | None]:
+        """What can stand at the cursor, and which of it Tab has put there; None for none.
+
+        Where there was only one, what can follow it is told.
+        """
+        taken = self._taken
+        several = taken is not None and len(taken.offered.offered) > 1
+        if taken is not None and several and taken.value == self.value:
+            return taken.offered, taken.place
+        before = self.value[: self.cursor_position]
+        return (Suggestions(len(before)) if self.suggest is None else self.suggest(before)), None
+
+    def action_complete(self, way: int) -> None:
+        """Put in what can stand here; the next, or the one before, where that was done just now."""
+        if self.suggest is None:
+            (self.screen.focus_next if way > 0 else self.screen.focus_previous)()
+            return
+        offered, place = self.offered
+        if not offered.offered:
+            return
+        if self._taken is None or place is None:
+            before, behind = self.value[: self.cursor_position], self.value[self.cursor_position :]
+            place = 0 if way > 0 else -1
+        else:
+            before, behind, place = self._taken.before, self._taken.behind, place + way
+        place %= len(offered.offered)
+        completed = offered.applied(before, place)
+        self._taken = _Taken(before, behind, offered, place, completed + behind)
+        self.value = completed + behind
+        self.cursor_position = len(completed)
 
     async def on_key(self, event: events.Key) -> None:
         """Ask for the explanation; every other key is typed."""
@@ -103,10 +166,48 @@ class Prompt(Horizontal):
         self.close()
 
 
+class _Ghost(Suggester):
+    """Shows behind what is typed how it would go on."""
+
+    def __init__(self, complete: Complete) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._complete = complete
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The whole text, None where nothing is known."""
+        return self._complete(value)
+
+
+class PathInput(QuietInput):
+    """Where a path is typed. What its ghost text shows is taken by Tab, Right and Enter."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "take", show=False)]
+
+    complete: Complete = staticmethod(lambda _text: None)
+
+    def action_take(self) -> None:
+        """Take the completion; computed now: keys may come faster than what they show."""
+        whole = self.complete(self.value)
+        if whole is not None:
+            self.begin_with(whole)
+
+    def action_cursor_right(self, select: bool = False) -> None:
+        """Take the completion at the end of the text, else move."""
+        if self.cursor_at_end and not select:
+            self.action_take()
+        else:
+            super().action_cursor_right(select)
+
+
 class GotoPrompt(Prompt):
-    """The prompt for a path such as keys/HASH; completes with the right arrow."""
+    """The prompt for a path such as keys/NAME, or a command; ``↑`` brings earlier ones back."""
 
     SIGN = ":"
+    INPUT = PathInput
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "recall(-1)", show=False, priority=True),
+        Binding("down", "recall(1)", show=False, priority=True),
+    ]
 
     class Entered(Message):
         """A path was entered, or the prompt was left (``route`` empty)."""
@@ -115,25 +216,70 @@ class GotoPrompt(Prompt):
             super().__init__()
             self.route = route
 
-    def offer(self, routes: Iterable[str]) -> None:
-        """Complete from these routes; what cannot be typed is not offered."""
-        self.input.suggester = SuggestFromList(route for route in routes if route.isprintable())
+    class Typed(Message, bubble=True):
+        """Another text stands in the prompt: names that complete it may have to be read."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    _earlier: tuple[str, ...] = ()
+    _place: int | None = None
+    """Which of the earlier ones is shown; None for what is typed."""
+    _draft = ""
+
+    def offer(self, complete: Complete, earlier: Sequence[str]) -> None:
+        """Complete by ``complete``; ``earlier`` is what was entered before, the newest last."""
+        path = self.query_one(PathInput)
+        path.complete = complete
+        path.suggester = _Ghost(complete)
+        path.placeholder = GOTO_HINT
+        self._earlier = tuple(earlier)
+
+    def renew_ghost(self) -> None:
+        """More names are known than when the last character was typed."""
+        path = self.query_one(PathInput)
+        whole = path.complete(path.value)
+        if self.display and whole is not None:
+            path.post_message(SuggestionReady(path.value, whole))
 
     def open(self) -> None:
         """Start with an empty path."""
         self.input.value = ""
+        self._place = None
         super().open()
+
+    def action_recall(self, step: int) -> None:
+        """Bring back what was entered before, of which the beginning is what was typed."""
+        if self._place is None:
+            self._draft = self.input.value
+        matching = [path for path in self._earlier if path.startswith(self._draft)]
+        place = (len(matching) if self._place is None else self._place) + step
+        if place >= len(matching):
+            self._place = None
+            self.input.begin_with(self._draft)
+        elif place >= 0:
+            self._place = place
+            self.input.begin_with(matching[place])
 
     def action_leave(self) -> None:
         """Leave without going anywhere."""
         self.close()
         self.post_message(self.Entered(""))
 
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self._place is not None and event.value not in self._earlier:
+            self._place = None  # an earlier one is being changed
+        self.post_message(self.Typed(event.value))
+
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.close()
-        self.post_message(self.Entered(event.value.strip()))
+        typed = event.value.strip()
+        self.post_message(self.Entered(self.query_one(PathInput).complete(typed) or typed))
 
 
 class FilterPrompt(Prompt):
@@ -156,6 +302,11 @@ class FilterPrompt(Prompt):
     def text(self) -> str:
         """The filter."""
         return self.input.value
+
+    @property
+    def filter_input(self) -> FilterInput:
+        """The input, with what can be typed into it."""
+        return self.query_one(FilterInput)
 
     def restore(self, text: str) -> None:
         """Hold a filter that is in force already."""

@@ -1,0 +1,168 @@
+"""Where the demo runs that is open already, so that other commands of the same user talk to it.
+
+The demo says so in a file beside its database: process, socket, dialect. Its key stands in the
+socket's own directory, which is removed with it. Nothing of that is believed unless it belongs to
+this user, nobody else can touch it, and the process that was named answers on the socket.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import socket
+import stat
+import struct
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from gwtui.embedded.errors import DatabaseUnusableError
+
+SEALING_NAME = "demo.sealing"
+_SECRET_LENGTH = 64
+_ANNOUNCEMENT = "demo.running"
+_TOKEN = "token"  # noqa: S105 - the file's name
+_PRIVATE = 0o600
+_OTHERS = 0o077
+_MOST_BYTES = 4096
+_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_SECONDS = 1.0
+_PEER = struct.Struct("3i")
+"""Process, user and group of who listens on a socket, as Linux tells them."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoSite:
+    """Where the demo's gateway is and how to get in. Valid while it runs."""
+
+    base_url: str
+    socket_path: Path
+    token: SecretStr
+    lasting_secret: SecretStr
+    """The same in every run on this database, unlike the token."""
+    dialect: str = "generic"
+
+
+@contextmanager
+def announced(data_dir: Path, site: DemoSite) -> Iterator[None]:
+    """Let other processes of this user find the demo for as long as this lasts."""
+    path = data_dir / _ANNOUNCEMENT
+    token = site.token.get_secret_value().encode("ascii")
+    said = {
+        "pid": os.getpid(),
+        "socket": str(site.socket_path),
+        "base_url": site.base_url,
+        "dialect": site.dialect,
+    }
+    _place(site.socket_path.with_name(_TOKEN), token)
+    _place(path, json.dumps(said).encode("ascii"))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def running_demo(data_dir: Path) -> DemoSite | None:
+    """The demo on the database in ``data_dir`` that runs now and is this user's; else None."""
+    try:
+        said = json.loads(_content(data_dir / _ANNOUNCEMENT))
+        path, pid = Path(_text(said, "socket")), said["pid"]
+        if not (path.is_absolute() and isinstance(pid, int) and _is_ours(path)):
+            return None
+        if not _answers(path, pid):
+            return None
+        token = _content(path.with_name(_TOKEN)).decode("ascii")
+        return DemoSite(
+            base_url=_text(said, "base_url"),
+            socket_path=path,
+            token=SecretStr(token),
+            lasting_secret=lasting_secret(data_dir),
+            dialect=_text(said, "dialect"),
+        )
+    except (OSError, ValueError, KeyError, TypeError, DatabaseUnusableError):
+        return None
+
+
+def lasting_secret(data_dir: Path) -> SecretStr:
+    """The secret beside the demo's database, made at the first call.
+
+    Raises DatabaseUnusableError.
+    """
+    path = data_dir / SEALING_NAME
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "r+", encoding="ascii", errors="replace") as file:  # noqa: PTH123
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            text = file.read(_SECRET_LENGTH + 1)
+            if len(text) != _SECRET_LENGTH:
+                text = secrets.token_hex(_SECRET_LENGTH // 2)
+                file.seek(0)
+                file.truncate()
+                file.write(text)
+    except OSError as error:
+        raise DatabaseUnusableError(f"Cannot use {path}: {error.strerror}.") from error
+    return SecretStr(text)
+
+
+def _text(said: Any, key: str) -> str:
+    found = said[key]
+    if not isinstance(found, str):
+        raise TypeError(key)
+    return found
+
+
+def _place(path: Path, content: bytes) -> None:
+    """Put a file of mode 0600 in its place in one step. Raises OSError."""
+    descriptor, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+            os.fchmod(descriptor, _PRIVATE)
+            file.write(content)
+        Path(part).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(part).unlink()
+        raise
+
+
+def _content(path: Path) -> bytes:
+    """What a file holds that is this user's alone. Raises OSError for any other."""
+    descriptor = os.open(path, _READING)
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - opened without following links
+        found = os.fstat(descriptor)
+        if not (stat.S_ISREG(found.st_mode) and _private(found)):
+            raise PermissionError(path)
+        return file.read(_MOST_BYTES)
+
+
+def _private(found: os.stat_result) -> bool:
+    return found.st_uid == os.geteuid() and not stat.S_IMODE(found.st_mode) & _OTHERS
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a socket is this user's, in a directory that nobody else may enter."""
+    directory, itself = path.parent.lstat(), path.lstat()
+    ours = stat.S_ISSOCK(itself.st_mode) and itself.st_uid == os.geteuid()
+    return ours and stat.S_ISDIR(directory.st_mode) and _private(directory)
+
+
+def _answers(path: Path, pid: int) -> bool:
+    """Whether that process listens on the socket, as this user, where the system tells."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(_SECONDS)
+        probe.connect(str(path))
+        if sys.platform != "linux":
+            return True
+        peer = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
+    found, user, _group = _PEER.unpack(peer)
+    return (found, user) == (pid, os.geteuid())

@@ -1,0 +1,97 @@
+"""The paths that were gone to, newest last, kept between runs in a file of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+from gwtui.domain.known_secrets import may_be_secret
+
+FILE_NAME = "paths.jsonl"
+MOST = 200
+"""Paths that are kept."""
+_LONGEST = 200
+"""Characters of a path that is kept."""
+_LARGE = 24 * 1024
+"""Bytes from which the file is cut to what is kept."""
+_KEY = "path"
+
+_log = logging.getLogger(__name__)
+
+
+class PathHistory:
+    """Paths as a person typed them, each once; what could hold a secret is never among them.
+
+    ``file`` None keeps them for this run only. A file that cannot be read or written is passed
+    over: going somewhere never fails for it.
+    """
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file
+        self._paths: dict[str, None] | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """What was typed, the newest last."""
+        return tuple(self._known())
+
+    def add(self, path: str) -> None:
+        """Remember a path, as the newest."""
+        if not _fit_to_keep(path):
+            return
+        known = self._known()
+        known.pop(path, None)
+        known[path] = None
+        while len(known) > MOST:
+            del known[next(iter(known))]
+        if self._file is not None:
+            self._write(self._file, path)
+
+    def _known(self) -> dict[str, None]:
+        if self._paths is None:
+            self._paths = {}
+            for path in self._stored():
+                self._paths.pop(path, None)
+                self._paths[path] = None
+        return self._paths
+
+    def _write(self, file: Path, path: str) -> None:
+        from gwtui.local.jsonl import LineFile  # noqa: PLC0415 - not before the first paint
+
+        lines = LineFile(file)
+        try:
+            lines.append({_KEY: path})
+            lines.keep(_newest, over=_LARGE)
+        except OSError as error:
+            _log.warning("the paths that were gone to are not kept: %s", error.strerror)
+
+    def _stored(self) -> list[str]:
+        from gwtui.local import private_file  # noqa: PLC0415 - not before the first paint
+        from gwtui.local.jsonl import parsed  # noqa: PLC0415
+
+        content = b""
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                content = private_file.read(self._file)
+        found = [line.get(_KEY) for line in parsed(content)]
+        return [path for path in found if isinstance(path, str) and _fit_to_keep(path)][-MOST:]
+
+
+def _fit_to_keep(path: str) -> bool:
+    whole = 0 < len(path) <= _LONGEST and path.isprintable()
+    return whole and not may_be_secret(path)
+
+
+def _newest(lines: Iterable[bytes]) -> list[bytes]:
+    """The last line of each path, as many as are kept."""
+    from gwtui.local.jsonl import parsed_line  # noqa: PLC0415 - loaded by then
+
+    kept: dict[str, bytes] = {}
+    for line in lines:
+        path = (parsed_line(line) or {}).get(_KEY)
+        if isinstance(path, str):
+            kept.pop(path, None)
+            kept[path] = line
+    return list(kept.values())[-MOST:]

@@ -1,0 +1,123 @@
+"""The gateways that a running dashboard can switch to: every profile, and the demo."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, MutableMapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gwtui.domain.suggestions import among
+from gwtui.local.probe_key import Probing
+from gwtui.local.profiles import Profile, ProfileError, load_profiles
+from gwtui.local.tokens import PROBE_KEY_VARIABLE, TOKEN_VARIABLE, TokenError, find_token
+
+if TYPE_CHECKING:
+    from gwtui.client.connection import Connection
+
+DEMO = "demo"
+_OF_THE_START = (TOKEN_VARIABLE, PROBE_KEY_VARIABLE)
+"""Keys of the environment belong to the gateway that the program was started on, to no other."""
+
+Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
+"""Opens a connection for as long as its context lasts."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFacts:
+    """What a person sees of a gateway before it is opened; never a token."""
+
+    name: str
+    where: str
+    """Its address."""
+    key_from: str
+    """Where its token comes from."""
+    read_only: bool = False
+    critical: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A gateway with its token at hand: a session can be opened on it.
+
+    ``connection`` is what ``connect`` will give, None where that starts the gateway itself.
+    """
+
+    facts: TargetFacts
+    connect: Connect
+    probing: Probing | None = None
+    connection: Connection | None = None
+
+
+class Targets:
+    """Profiles of the file as it is now, and the demo where ``demo`` can open it.
+
+    ``read_only`` was asked for at the start: it holds for each of them.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        *,
+        read_only: bool = False,
+        demo: Connect | None = None,
+        environ: MutableMapping[str, str] | None = None,
+    ) -> None:
+        self._file = file
+        self._read_only = read_only
+        self._demo = demo
+        self._environ = os.environ if environ is None else environ
+
+    def known(self) -> tuple[TargetFacts, ...]:
+        """All of them, profiles in the order of the file. Raises ProfileError."""
+        profiles = load_profiles(self._file).profiles
+        found = [self._facts(profile) for profile in profiles.values()]
+        if self._demo is not None and DEMO not in profiles:
+            found.append(
+                TargetFacts(
+                    DEMO, "embedded, offline", "made at its start", read_only=self._read_only
+                )
+            )
+        return tuple(found)
+
+    async def find(self, name: str) -> Target:
+        """The one of that name with its token. Raises ProfileError and TokenError.
+
+        Nobody is asked for a token: where no source has one, that is an error.
+        """
+        profiles = load_profiles(self._file).profiles
+        profile = profiles.get(name)
+        if profile is None and name == DEMO and self._demo is not None:
+            return Target(self.known()[-1], self._demo)
+        if profile is None:
+            known = [facts.name for facts in self.known()]
+            raise ProfileError(f"there is no profile {name!r}{among(name, known)}")
+        if self._read_only:
+            profile = profile.model_copy(update={"read_only": True})
+        environ = {name: text for name, text in self._environ.items() if name not in _OF_THE_START}
+        found = await find_token(profile, environ)
+        if found.token is None:
+            why = "; ".join((f"there is no key for {profile.label}", *found.notes))
+            raise TokenError(f"{why}: run gwtui login --profile {profile.label}")
+        connection = profile.connection(found.token, found.source)
+        facts = replace(self._facts(profile), key_from=found.source)
+        return Target(facts, _holding(connection), Probing.of(profile, environ), connection)
+
+    def _facts(self, profile: Profile) -> TargetFacts:
+        return TargetFacts(
+            profile.name,
+            profile.host,
+            profile.key_from,
+            read_only=profile.read_only or self._read_only,
+            critical=profile.critical,
+        )
+
+
+def _holding(connection: Connection) -> Connect:
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Connection]:
+        yield connection
+
+    return connect

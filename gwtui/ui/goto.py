@@ -1,0 +1,160 @@
+"""What is typed behind a colon: which place or command it means, and how it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from gwtui.crud.action import APP, Action
+from gwtui.domain.lookup import all_names, completed
+from gwtui.domain.safe_text import safe_line
+from gwtui.domain.suggestions import did_you_mean
+from gwtui.resources import actions as registry
+from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES
+from gwtui.ui.typed_ahead import ACTIONS
+
+if TYPE_CHECKING:
+    from gwtui.ui.actions.context import ActionContext, DashboardApp
+    from gwtui.watch.feed import Feed
+
+PROFILE = "app.profile"
+"""The command that takes an argument: the profile to switch to."""
+_BEHIND = re.compile(r"[/ ]")
+_NAME = 60
+_LEARNING = 1.0
+"""Seconds that a path waits for the names that may complete it: less than what is typed next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What a text means: a ``route``, a ``command`` with its argument, or why it is nothing."""
+
+    route: str = ""
+    command: Action | None = None
+    argument: str = ""
+    problem: str = ""
+
+
+@cache
+def commands() -> Mapping[str, Action]:
+    """Commands by each word that may be typed for them."""
+    return {word: action for action in registry.for_scope(APP) for word in action.words}
+
+
+@cache
+def heads() -> tuple[str, ...]:
+    """Everything that a text may begin with, in the order in which it is completed."""
+    return (*PLACES, *PARENTS, *ALIASES, *commands())
+
+
+def parted(text: str) -> tuple[str, str, str]:
+    """The first word, the slash or blank behind it, and the rest."""
+    found = _BEHIND.search(text)
+    if found is None:
+        return text, "", ""
+    return text[: found.start()], found[0], text[found.end() :]
+
+
+def understand(text: str) -> Meant:
+    """Which place or command is meant; names behind it are looked up where it leads to."""
+    head, _, rest = parted(text.strip().strip("/"))
+    word, rest = head.lower(), rest.strip()
+    command = commands().get(word)
+    if command is not None and (not rest or command.id == PROFILE):
+        return Meant(command=command, argument=rest)
+    place = ALIASES.get(word, word)
+    if command is None and (place in PLACES or (place in PARENTS and rest)):
+        return Meant(route=f"{place}/{rest}" if rest else place)
+    if place in PARENTS:
+        return Meant(problem=f"{place} needs a name of {PARENTS[place]}: {place}/NAME")
+    called = safe_line(head, _NAME)
+    near = did_you_mean(head, heads()) or f"; there are {', '.join(PLACES)}"
+    return Meant(problem=f"No place or command is called “{called}”{near}")
+
+
+class PathNames:
+    """The names that may stand behind a place, as far as they were read, and how they are read."""
+
+    def __init__(self, app: DashboardApp) -> None:
+        self._app = app
+        self._made: tuple[object, tuple[str, ...]] = (None, ())
+
+    def complete(self, text: str) -> str | None:
+        """The whole of what ``text`` begins, None where nothing is known to begin so."""
+        head, sign, rest = parted(text)
+        if not sign:
+            return completed(head, heads())
+        whole = completed(rest, self._names(head.lower()))
+        return None if whole is None else f"{head}{sign}{whole}"
+
+    def lacks(self, text: str) -> bool:
+        """Whether names that could complete a text were never read."""
+        head, sign, rest = parted(text)
+        feed = self._feed(head.lower()) if sign and rest else None
+        return feed is not None and feed.state.value is None
+
+    async def learn(self, text: str) -> None:
+        """Read the names that may stand in a text where that was not done."""
+        feed = self._feed(parted(text)[0].lower())
+        if feed is not None and feed.state.value is None:
+            await feed.refresh()
+
+    def _names(self, head: str) -> Sequence[str]:
+        command = commands().get(head)
+        if command is not None:
+            switching = self._app.switching
+            return switching.names() if command.id == PROFILE and switching is not None else ()
+        feed = self._feed(head)
+        rows = None if feed is None else feed.state.value
+        if rows is None:
+            return ()
+        if self._made[0] is not rows:
+            spec = RESOURCES[_listing(head)]
+            self._made = rows, all_names(rows, spec.names(self._app.clock.now()))
+        return self._made[1]
+
+    def _feed(self, head: str) -> Feed[Sequence[Any]] | None:
+        place = _listing(head)
+        if self._app.session is None or place not in RESOURCES or place in PARENTS:
+            return None
+        return RESOURCES[place].feed(self._app.hub, self._app.scope)
+
+
+def _listing(head: str) -> str:
+    """The list that holds what is named behind a place: of members it is the workspaces'."""
+    place = ALIASES.get(head, head)
+    return PARENTS.get(place, place)
+
+
+async def follow(context: ActionContext, text: str) -> None:
+    """Go where a typed text leads, or run its command; or say why not."""
+    if not text:
+        return
+    app, meant = context.app, understand(text)
+    if meant.problem:
+        app.say(meant.problem, severity="warning")
+    elif meant.command is not None:
+        app.paths.add(text)
+        await app.perform(meant.command, replace(context, argument=meant.argument))
+    else:
+        names = PathNames(app)
+        if names.lacks(meant.route):
+            app.run_worker(_learn_and_go(app, names, meant.route), group=ACTIONS)
+        else:
+            await _go(app, meant.route)
+
+
+async def _learn_and_go(app: DashboardApp, names: PathNames, route: str) -> None:
+    """Complete as the prompt would have done, had there been time to read the names."""
+    reading = asyncio.ensure_future(names.learn(route))
+    await asyncio.wait({reading}, timeout=_LEARNING)
+    await _go(app, names.complete(route) or route)
+
+
+async def _go(app: DashboardApp, route: str) -> None:
+    app.paths.add(route)
+    await app.open_route(route)

@@ -1,0 +1,60 @@
+"""Profiles of a test: gateways of its own under names, some of which cannot be opened."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from gwtui.client.connection import Connection
+from gwtui.local.targets import Target, TargetFacts, Targets
+from shell_kit import Site
+
+
+class SomeTargets(Targets):
+    """Gateways by the facts of their profiles; ``problems`` is what the others meet."""
+
+    def __init__(
+        self,
+        places: Sequence[tuple[TargetFacts, Site]],
+        problems: Mapping[str, Exception] | None = None,
+    ) -> None:
+        super().__init__(Path("nowhere"))
+        self._places = {facts.name: (facts, place) for facts, place in places}
+        self._problems = problems or {}
+        self.left: list[str] = []
+
+    def known(self) -> tuple[TargetFacts, ...]:
+        others = (TargetFacts(name, "elsewhere", "keyring") for name in self._problems)
+        return (*(facts for facts, _ in self._places.values()), *others)
+
+    async def find(self, name: str) -> Target:
+        if name in self._problems:
+            raise self._problems[name]
+        if name not in self._places:
+            return await super().find(name)
+        facts, place = self._places[name]
+        connection = connection_to(place, facts)
+
+        @asynccontextmanager
+        async def connect() -> AsyncIterator[Connection]:
+            try:
+                yield connection
+            finally:
+                self.left.append(facts.name)
+
+        return Target(facts, connect, connection=connection)
+
+
+def connection_to(place: Site, facts: TargetFacts) -> Connection:
+    return Connection(
+        f"http://{facts.where}/api/v1",
+        SecretStr(place.token),
+        socket_path=place.socket,
+        read_only=facts.read_only,
+        critical=facts.critical,
+        label=facts.name,
+        token_source=facts.key_from,
+    )

@@ -1,0 +1,92 @@
+"""What a running dashboard can switch to: facts without a key, and the key of that profile only."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwtui.local.profiles import ProfileError
+from gwtui.local.targets import TargetFacts, Targets
+from gwtui.local.tokens import TokenError
+from login_kit import DictRing
+
+BOOK = """
+default = "work"
+[profiles.work]
+base_url = "https://gw.test/api/v1"
+token_command = [{python!r}, "-c", "import os; print('sk-' + str('GWTUI_TOKEN' in os.environ))"]
+critical = true
+[profiles.lab]
+base_url = "https://lab.test:8443"
+dialect = "openrouter"
+read_only = true
+[profiles.lab.probe]
+every_minutes = 5
+"""
+
+
+@asynccontextmanager
+async def no_demo() -> Any:
+    raise AssertionError("only looked at")
+    yield
+
+
+@pytest.fixture
+def book(file: Path) -> Path:
+    file.parent.mkdir()
+    file.write_text(BOOK.format(python=sys.executable))
+    return file
+
+
+def test_they_are_told_without_a_key_being_read(book: Path, ring: DictRing) -> None:
+    ring.trouble = AssertionError("the keyring was asked")
+    work = TargetFacts("work", "gw.test", f"token command {sys.executable}", critical=True)
+    lab = TargetFacts("lab", "lab.test:8443", "keyring", read_only=True)
+    assert Targets(book).known() == (work, lab)
+    # What was asked for at the start holds for each of them.
+    found = Targets(book, read_only=True, demo=no_demo).known()
+    assert [(facts.name, facts.read_only) for facts in found] == [
+        *(("work", True), ("lab", True), ("demo", True)),
+    ]
+    assert Targets(book.with_name("absent")).known() == ()
+
+
+async def test_a_key_of_the_environment_goes_to_no_other_gateway(
+    book: Path, ring: DictRing
+) -> None:
+    environ = {"GWTUI_TOKEN": "sk-of-the-start", "GWTUI_PROBE_KEY": "sk-probe", "HOME": "/"}
+    ring.held["gwtui", "lab"] = "sk-lab"
+    targets = Targets(book, environ=environ)
+    work = await targets.find("work")
+    assert work.connection is not None
+    assert work.connection.token is not None
+    assert work.connection.token.get_secret_value() == "sk-False"
+    assert work.connection.critical
+    assert work.probing is None
+    lab = await targets.find("lab")
+    async with lab.connect() as connection:
+        assert connection is lab.connection
+        assert connection.token is not None
+        assert connection.token.get_secret_value() == "sk-lab"
+        assert (connection.label, connection.read_only) == ("lab", True)
+        assert connection.dialect.name == "openrouter"
+    assert lab.probing is not None
+    assert lab.probing.given is None
+    assert lab.facts.key_from == "keyring"
+    assert "sk-lab" not in repr(lab)
+
+
+async def test_what_cannot_be_opened_says_why(book: Path, ring: DictRing) -> None:
+    with pytest.raises(ProfileError, match="there is no profile 'wrok'; did you mean 'work'"):
+        await Targets(book, demo=no_demo).find("wrok")
+    with pytest.raises(TokenError, match=r"no key for lab.*run gwtui login --profile lab"):
+        await Targets(book).find("lab")
+    read_only = await Targets(book, read_only=True).find("work")
+    assert read_only.connection is not None
+    assert read_only.connection.read_only
+    demo = await Targets(book, demo=no_demo).find("demo")
+    assert (demo.facts.name, demo.connection, demo.connect) == ("demo", None, no_demo)

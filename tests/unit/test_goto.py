@@ -1,0 +1,101 @@
+"""What is typed behind a colon: which place or command it means, and how it goes on."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from gwtui.domain.lookup import all_names, completed
+from gwtui.resources.registry import ALIASES, PARENTS, PLACES
+from gwtui.ui.goto import commands, heads, understand
+
+
+def test_no_word_means_two_things() -> None:
+    assert [word for word, count in Counter(heads()).items() if count > 1] == []
+    assert set(heads()) == {*PLACES, *PARENTS, *ALIASES, *commands()}
+    assert all(word == word.lower() and " " not in word and "/" not in word for word in heads())
+
+
+@pytest.mark.parametrize(
+    ("text", "route"),
+    [
+        ("keys", "keys"),
+        (" keys/ ", "keys"),
+        ("Keys/Voice Hotline", "keys/Voice Hotline"),
+        ("keys voice hotline", "keys/voice hotline"),
+        ("ws", "workspaces"),
+        ("ws/production", "workspaces/production"),
+        ("ws production", "workspaces/production"),
+        ("members/production/ana@example.com", "members/production/ana@example.com"),
+        ("models/a/b", "models/a/b"),
+        ("people", "organization"),
+        ("gr", "guardrails"),
+    ],
+)
+def test_places_go_by_their_names_and_aliases(text: str, route: str) -> None:
+    assert understand(text).route == route
+
+
+@pytest.mark.parametrize(
+    ("text", "action", "argument"),
+    [
+        ("q", "app.quit", ""),
+        ("quit", "app.quit", ""),
+        ("help", "app.help", ""),
+        ("?", "app.help", ""),
+        ("theme", "app.theme", ""),
+        ("ctx", "app.profile", ""),
+        ("ctx staging", "app.profile", "staging"),
+        ("ctx/staging", "app.profile", "staging"),
+        ("context  two words ", "app.profile", "two words"),
+    ],
+)
+def test_commands_go_by_their_words(text: str, action: str, argument: str) -> None:
+    meant = understand(text)
+    assert meant.command is not None
+    assert (meant.command.id, meant.argument) == (action, argument)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("kyes/x", "No place or command is called “kyes”; did you mean 'keys'?"),
+        ("hlep", "did you mean 'help'?"),
+        ("zzzzzz", "there are credits, keys, models"),
+        ("members", "members needs a name of workspaces: members/NAME"),
+        ("quit now", "“quit”"),
+    ],
+)
+def test_what_means_nothing_says_so(text: str, said: str) -> None:
+    meant = understand(text)
+    assert said in meant.problem
+    assert not meant.route
+    assert meant.command is None
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("k", "keys"),
+        ("W", "workspaces"),
+        ("ct", "ctx"),
+        ("key", None),
+        ("keys", None),
+        ("", None),
+        ("nothing", None),
+    ],
+)
+def test_a_beginning_is_completed_by_the_first_that_begins_so(text: str, whole: str | None) -> None:
+    assert completed(text, heads()) == whole
+
+
+def test_names_are_completed_from_a_to_z_then_identities() -> None:
+    rows = [("id-2", "Beta", "b-slug"), ("id-1", "alpha", None), ("id-3", "alpha", "b\x1b[2J")]
+    names = all_names(rows, lambda row: row)
+    assert names == ("alpha", "b-slug", "Beta", "id-2", "id-1", "id-3")
+    assert all_names([("id", " padded", "")], lambda row: row) == ("id",)
+    assert completed("B", names) == "b-slug"
+    assert completed("be", names) == "Beta"
+    assert completed("id", names) == "id-2"
+    assert completed("alpha", names) is None
