@@ -7,12 +7,14 @@ import shutil
 import stat
 import subprocess
 import sys
+from functools import cache as cache_once
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from gwtui.cli import command_tree
 from gwtui.cli.commands import COMMANDS
 from gwtui.cli.completion import known
 from gwtui.cli.completion.answer import answer, candidates, quoted, split
@@ -33,11 +35,15 @@ if TYPE_CHECKING:
 
 NAMES = ("ci", "film storyboard test", "partner:birch", "o'neill $HOME `x`")
 
+BUILT = cache_once(command_tree.command_tree)
+"""Built once for all tests: it takes a second."""
+
 
 @pytest.fixture
 def cache(private_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Names of a profile called work, which is the default one."""
     known._paths.cache_clear()
+    monkeypatch.setattr(command_tree, "command_tree", BUILT)
     config = private_home / "config" / "gwtui"
     config.mkdir(parents=True, mode=0o700)
     text = 'default = "work"\n[profiles.work]\nbase_url = "https://a.example"\n[profiles.lab]\n'
@@ -112,13 +118,13 @@ def test_the_command_line_is_built_once_and_again_when_the_program_changed(
     first = offered("keys", "li")
     file = cache / "commands.json"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    monkeypatch.setattr("gwtui.cli.command_tree.command_tree", None)
-    assert offered("keys", "li") == first  # not built again
-    kept = json.loads(file.read_text())
-    file.write_text(json.dumps({**kept, "stamp": "older"}))
-    with pytest.raises(TypeError):
-        offered("keys", "li")
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(command_tree, "command_tree", None)
+        assert offered("keys", "li") == first  # not built again
+        kept = json.loads(file.read_text())
+        file.write_text(json.dumps({**kept, "stamp": "older"}))
+        with pytest.raises(TypeError):
+            offered("keys", "li")
     for damaged in ("", "[]", "{", '{"stamp": 1}'):
         file.write_text(damaged)
         assert offered("keys", "li") == first
