@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -16,9 +18,11 @@ import textual.constants
 import textual.pilot
 import textual.screen
 from hypothesis import HealthCheck, settings
+from textual._compositor import Compositor
 from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 import leak_watch
@@ -91,6 +95,18 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """A folder of the test's own: pytest's fixture lists all the others to find a free number."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / f"{name}{next(_numbers)}"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
 @pytest.fixture(autouse=True)
 def private_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """No test reads or writes the developer's own files, keyring or environment."""
@@ -156,3 +172,49 @@ def quick_frames() -> Iterator[None]:
         for module in (textual.app, textual.pilot):
             patch.setattr(module, "wait_for_idle", wait_for_idle)
         yield
+
+
+def paint(screen: Screen[Any]) -> None:
+    """Paint everything of a screen that is laid out, for nobody: what cannot be painted raises."""
+    if screen._compositor.size:
+        screen._compositor.render_strips()
+
+
+@pytest.fixture(autouse=True)
+def frames_for_who_looks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a terminal, paint a screen when the test looks at it, leaves it or ends.
+
+    A fifth of the time of such a test goes into frames that nobody ever sees. One that is about
+    frames asks for ``every_frame``.
+    """
+    if "every_frame" in request.fixturenames:
+        return
+    render, suspend, shut_down = (
+        Compositor.render_update,
+        Screen._on_screen_suspend,
+        App._shutdown,
+    )
+
+    def render_if_looked_at(compositor: Compositor, full: bool = False, **options: Any) -> Any:
+        if full:
+            return render(compositor, full, **options)
+        compositor._dirty_regions.clear()
+        return None
+
+    def paint_and_suspend(screen: Screen[Any]) -> None:
+        paint(screen)
+        suspend(screen)
+
+    async def paint_and_shut_down(app: App[Any]) -> None:
+        if app._exception is None and app._dom_ready and app._screen_stacks[app._current_mode]:
+            paint(app.screen)
+        await shut_down(app)
+
+    monkeypatch.setattr(Compositor, "render_update", render_if_looked_at)
+    monkeypatch.setattr(Screen, "_on_screen_suspend", paint_and_suspend)
+    monkeypatch.setattr(App, "_shutdown", paint_and_shut_down)
+
+
+@pytest.fixture
+def every_frame() -> None:
+    """Paint every frame as on a terminal."""

@@ -96,6 +96,9 @@ JOURNEYS = {
     ),
     "two new keys": Journey(f"none<ctrl+s>{DONE}ntwo<tab>2<ctrl+s>{DONE}"),
     "edit a key": Journey("/airflow-prod<enter>e <ctrl+u>moved<tab><ctrl+u>7<ctrl+s>y"),
+    "rotate a key and mend a finding": Journey(
+        f"/airflow-staging<enter>N<ctrl+s>y{DONE}F/rule:no-budget<enter>f<ctrl+u>7<ctrl+s>y"
+    ),
     "disable and undo": Journey("jjxyUy"),
     "disable the two worst and undo both": Journey(">>Sg  xyUy"),
     "edit and undo": Journey("je<tab><ctrl+u>11<ctrl+s>yU<enter>"),
@@ -115,6 +118,7 @@ JOURNEYS = {
     "palette to a form": Journey("<ctrl+p>new key<enter>from the palette<tab>3"),
     "workspace": Journey("w<down><down><enter>j"),
     "workspace and new key": Journey(f"w<down><enter>nscoped<ctrl+s>{DONE}"),
+    "the cheapest endpoint": Journey("3A/s<tab>h to<tab>y co<tab>>=128k<enter>d"),
     "sort": Journey("s<down><down><enter>S>"),
     "marks": Journey(" j  A<down><escape>"),
     "assign marked keys": Journey("  A<down><enter>y", start="keys"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, cast
 
 from pydantic import SecretStr
@@ -28,6 +29,8 @@ from gwtui.crud.form import FormContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.text import Formatter, Names, named
 from gwtui.crud.writes import NO_DOUBT, Doubt
+from gwtui.local.rotations import RotationLog
+from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.assignments import writes as assignments
 from gwtui.resources.byok.writes import CREDENTIALS, CredentialSurroundings
 from gwtui.resources.guardrails.fields import fields_of
@@ -35,6 +38,12 @@ from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.organization.writes import WRITES as SETTINGS
+from gwtui.resources.rotations.plans import (
+    RotateRequest,
+    RotationKeeping,
+    RotationSource,
+    plan_rotation,
+)
 from gwtui.resources.uses import Uses, WorkspaceContents
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.resources.workspaces.writes import WorkspaceSurroundings as WorkspaceAround
@@ -173,6 +182,16 @@ class KeyPlans:
     @staticmethod
     def plan_delete(fresh: ApiKey, now: datetime, uses: Uses = ()) -> Plan[Any]:
         return KEYS.plan_delete(fresh, PlanContext(now), uses)
+
+    @staticmethod
+    def plan_rotation(
+        old: ApiKey, guardrail: Guardrail, asked: RotateRequest, now: datetime
+    ) -> Plan[Any]:
+        nowhere = Path("/nowhere")
+        sealed = SealedKeys(nowhere, "", None, lambda: now)
+        keeping = RotationKeeping(RotationLog(nowhere), "", sealed, "no disk")
+        source = RotationSource(old, guardrail=guardrail, people=frozenset({"user_1"}))
+        return plan_rotation(source, asked, PlanContext(now), keeping)
 
 
 key_plans = KeyPlans()

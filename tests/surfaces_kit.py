@@ -149,6 +149,10 @@ SURFACES: dict[str, Surface] = {
     "models": Surface("ResourceScreen", "models"),
     "models-guardrails": Surface("ResourceScreen", "models", ("R",)),
     "endpoints": Surface("ResourceScreen", "models/northwind/atlas-large"),
+    "all-endpoints": Surface("ResourceScreen", "all-endpoints"),
+    "figures": Surface(
+        "ReadingScreen", "models/northwind/atlas-large", ("asterisk", "equals_sign")
+    ),
     "workspaces": Surface("ResourceScreen", "workspaces"),
     "members": Surface("ResourceScreen", "workspaces", ("m",)),
     "people": Surface("ResourceScreen", "organization"),
@@ -171,6 +175,8 @@ SURFACES: dict[str, Surface] = {
     "doubts": Surface("ResourceScreen", "recovery", ("escape",), doubtful=True),
     "doubt": Surface("DoubtScreen", "recovery", ("escape", "enter"), doubtful=True),
     "alerts": Surface("ResourceScreen", "alerts", watched=True),
+    "findings": Surface("ResourceScreen", "findings"),
+    "key-rotate": Surface("FormScreen", "keys", ("N",)),
     "alert-rules": Surface("ResourceScreen", "alerts", ("R",), watched=True),
     "alert-rule": Surface("AlertRuleScreen", "alerts", ("R", "e"), watched=True),
     "raw": Surface("ReadingScreen", "keys", ("v",)),

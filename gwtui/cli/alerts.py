@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gwtui.cli import exits
-from gwtui.cli.output import (
-    FORMS,
-    add_output_option,
-    narrate,
-    print_csv,
-    print_json,
-    print_ndjson,
-    print_table,
-)
+from gwtui.cli.output import narrate
 from gwtui.cli.parsing import past_moment
+from gwtui.cli.rows import add_row_options, print_rows
 from gwtui.cli.target import add_demo_option
 
 if TYPE_CHECKING:
@@ -40,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run the command of alerts.toml once with a made-up alert",
     )
-    add_output_option(parser, FORMS)
+    add_row_options(parser)
     add_demo_option(parser)
 
 
@@ -64,7 +57,13 @@ def run(arguments: argparse.Namespace) -> int:
         rows = []
     except HistoryError as error:
         raise exits.CommandError(str(error)) from None
-    _print(rows, arguments.output)
+    print_rows(
+        rows,
+        arguments.output,
+        known=_KNOWN[arguments.verb],
+        usual=_COLUMNS,
+        columns=arguments.columns,
+    )
     return exits.OK
 
 
@@ -138,6 +137,19 @@ _VERBS_DO: dict[str, Callable[[argparse.Namespace, Paths], list[Row]]] = {
     "history": _events,
 }
 
+_KNOWN: dict[str, tuple[str, ...]] = {
+    "list": (
+        *("severity", "state", "since", "rule", "title", "resource", "identity", "name", "said"),
+        *("value", "acknowledged_by", "silenced_until"),
+    ),
+    "rules": ("rule", "state", "severity", "kind", "name", "scope", "only", "profile", "demand"),
+    "history": (
+        *("id", "at", "event", "severity", "rule", "title", "resource", "identity", "name"),
+        *("said", "value", "who", "until", "silenced"),
+    ),
+}
+"""Every value of a row, by what is listed."""
+
 _COLUMNS = {
     "severity": "severity",
     "state": "state",
@@ -153,36 +165,6 @@ _COLUMNS = {
     "acknowledged_by": "known to",
 }
 """What a person is shown of a row, and how it is called."""
-
-
-def _print(rows: Sequence[Row], form: str) -> None:
-    if form == "json":
-        print_json([_plain(row) for row in rows])
-    elif form == "ndjson":
-        print_ndjson([_plain(row) for row in rows])
-    elif form == "csv" and rows:
-        print_csv(list(rows[0]), [list(row.values()) for row in rows])
-    elif form == "table" and rows:
-        shown = [name for name in _COLUMNS if name in rows[0]]
-        table = [[_text(row[name]) for name in shown] for row in rows]
-        print_table([[_COLUMNS[name] for name in shown], *table])
-
-
-def _plain(row: Row) -> Row:
-    from gwtui.contract.scalars import timestamp_text  # noqa: PLC0415
-
-    return {
-        name: timestamp_text(value) if isinstance(value, datetime) else value
-        for name, value in row.items()
-    }
-
-
-def _text(value: Any) -> str:
-    from gwtui.domain.times import utc  # noqa: PLC0415
-
-    if isinstance(value, datetime):
-        return utc(value).removesuffix(" UTC")
-    return "" if value is None else str(value)
 
 
 def _try_command(paths: Paths) -> int:

@@ -9,16 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.output import (
-    FORMS,
-    add_output_option,
-    narrate,
-    print_csv,
-    print_json,
-    print_ndjson,
-    print_table,
-)
+from gwtui.cli.output import narrate, print_json, print_ndjson, print_table
 from gwtui.cli.parsing import past_moment
+from gwtui.cli.rows import add_row_options, print_rows
 
 if TYPE_CHECKING:
     from gwtui.local.audit import AuditEntry
@@ -43,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--action", metavar="ID", help="only this action, or those of a resource (keys)"
     )
     parser.add_argument("--file", type=Path, metavar="FILE", help="another log than your own")
-    add_output_option(parser, FORMS)
+    add_row_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,6 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     from gwtui.local.audit import FILE_NAME, AuditLog  # noqa: PLC0415
     from gwtui.local.paths import Paths  # noqa: PLC0415
 
+    if arguments.verb == "get" and arguments.columns is not None:
+        raise exits.CommandError("--columns goes with list", exits.USAGE)
     if (arguments.verb == "get") != (arguments.id is not None):
         raise exits.CommandError("say which change with: gwtui audit get ID", exits.USAGE)
     now = datetime.now(UTC)
@@ -75,7 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.id is not None:
         return _one(found, arguments.output)
     narrate(f"{len(found)} {'change' if len(found) == 1 else 'changes'} in {path}")
-    _WRITERS[arguments.output](found)
+    if arguments.columns is not None:
+        _rows(found, arguments.output, arguments.columns)
+    else:
+        _WRITERS[arguments.output](found)
     return exits.OK
 
 
@@ -134,7 +132,14 @@ def _ndjson(found: Iterable[AuditEntry]) -> None:
 
 
 def _csv(found: Iterable[AuditEntry]) -> None:
-    from gwtui.local.audit import one_line, summary_text  # noqa: PLC0415
+    _rows(found, "csv", None)
+
+
+def _rows(found: Iterable[AuditEntry], form: str, columns: str | None) -> None:
+    """The values of each line, by their names in the log."""
+    from dataclasses import fields  # noqa: PLC0415
+
+    from gwtui.local.audit import AuditEntry, one_line, summary_text  # noqa: PLC0415
 
     lines = [
         {
@@ -144,8 +149,8 @@ def _csv(found: Iterable[AuditEntry]) -> None:
         }
         for entry in found
     ]
-    if lines:
-        print_csv([*lines[0]], [[*line.values()] for line in lines])
+    known = [*lines[0]] if lines else [field.name for field in fields(AuditEntry)]
+    print_rows(lines, form, known=known, usual={}, columns=columns)
 
 
 _WRITERS = {"table": _table, "json": _json, "ndjson": _ndjson, "csv": _csv}

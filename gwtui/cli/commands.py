@@ -7,6 +7,11 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gwtui.cli.parsing import CommandParser, command_parser
+
+COMPLETE = "complete"
+"""What a shell asks for the words that may follow; nobody types it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -22,6 +27,12 @@ class Command:
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's own options."""
         importlib.import_module(self.module).configure(parser)
+
+    def parser(self) -> CommandParser:
+        """What reads its command line."""
+        parser = command_parser(f"gwtui {self.name}", self.help)
+        self.configure(parser)
+        return parser
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Do it; returns an exit code."""
@@ -44,11 +55,23 @@ COMMANDS: dict[str, Command] = {
         Command("try", "send a real request to a model through a key", "gwtui.cli.tries.command"),
         Command("watch", "show the board, or print readings as they come", "gwtui.cli.watch"),
         Command("alerts", "list alerts, their rules and history", "gwtui.cli.alerts"),
+        Command(
+            "findings", "list what to look at across the account, and its fix", "gwtui.cli.findings"
+        ),
         Command("audit", "list and export what was changed from this machine", "gwtui.cli.audit"),
         Command(
             "recover-key", "print a new key that was never acknowledged", "gwtui.cli.recover_key"
         ),
         Command("export", "give what is watched to Prometheus", "gwtui.cli.export"),
+        Command(
+            "doctor",
+            "look at terminal, clipboard, keyring, clock, TLS and rights; say what to do",
+            "gwtui.cli.doctor",
+        ),
+        Command(
+            "completion", "complete words in bash, zsh and fish", "gwtui.cli.completion.command"
+        ),
+        Command("man", "print the manual pages, or write them to a directory", "gwtui.cli.man"),
         Command("gateway", "run the embedded gateway, issue keys for it", "gwtui.cli.gateway"),
     )
 }

@@ -16,10 +16,26 @@ UNKNOWN = 5
 """A change was sent and its answer was lost: it may have happened or not. Of a try: be billed."""
 BLOCKED = 6
 """A guardrail blocked the request of a try: it did its work."""
+FOUND = 7
+"""What was looked for is there; only where an option asks for this code."""
 INTERRUPTED = 130
 """Ended by SIGINT, as shells count it."""
 TERMINATED = 143
 """Ended by SIGTERM."""
+
+MEANINGS = {
+    OK: "done",
+    FAILED: "it could not be done, or was refused; stderr says why",
+    USAGE: "the command line or the configuration is wrong; nothing was tried",
+    IN_USE: "another process holds what is needed: a database, a port",
+    INCOMPLETE: "a part was done or could be read; stderr says what is missing",
+    UNKNOWN: "a change was sent and its answer was lost: it may have happened or not",
+    BLOCKED: "a guardrail blocked the request of a try",
+    FOUND: "findings as grave as --fail-on asks for",
+    INTERRUPTED: "ended by SIGINT",
+    TERMINATED: "ended by SIGTERM",
+}
+"""What each code means, for the manual pages. ``gwtui check`` has those of monitoring plugins."""
 
 
 class CommandError(Exception):

@@ -10,14 +10,13 @@ from collections.abc import Sequence
 
 from gwtui import __version__
 from gwtui.cli import exits
-from gwtui.cli.commands import COMMANDS, Command
+from gwtui.cli.commands import COMMANDS, COMPLETE, Command
 from gwtui.cli.faults import add_fault_option
 from gwtui.cli.output import OutputLostError, data_on_stdout, narrate
 from gwtui.cli.parsing import (
     SuggestingParser,
     add_connection_options,
     add_display_options,
-    command_parser,
     positionals,
 )
 from gwtui.cli.process import take_over
@@ -30,6 +29,10 @@ _HELP = frozenset({"-h", "--help"})
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``gwtui``; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == [COMPLETE]:
+        from gwtui.cli.completion.answer import answer  # noqa: PLC0415 - a shell waits for it
+
+        return answer(words[1:])
     if argv is None:
         take_over(words)
     try:
@@ -77,7 +80,7 @@ def _without(words: Sequence[str], places: Sequence[int]) -> list[str]:
 def _dashboard(words: Sequence[str], first: str) -> int:
     if first:
         _refuse_mistyped(first)
-    arguments = _dashboard_parser().parse_args(words)
+    arguments = dashboard_parser().parse_args(words)
     gc.disable()  # what is loaded now stays; the dashboard has the collector work again
     try:
         from gwtui.cli import dashboard  # noqa: PLC0415 - heavier than --version needs
@@ -103,12 +106,11 @@ def _refuse_mistyped(first: str) -> None:
 
 
 def _command(command: Command, words: Sequence[str]) -> int:
-    parser = command_parser(f"gwtui {command.name}", command.help)
-    command.configure(parser)
-    return command.run(parser.parse_args(words))
+    return command.run(command.parser().parse_args(words))
 
 
-def _dashboard_parser() -> SuggestingParser:
+def dashboard_parser() -> SuggestingParser:
+    """What reads the command line of the dashboard itself."""
     commands = "\n".join(f"  {command.name:<12} {command.help}" for command in COMMANDS.values())
     resources = textwrap.fill(", ".join(RESOURCES), initial_indent="  ", subsequent_indent="  ")
     parser = SuggestingParser(

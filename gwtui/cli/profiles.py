@@ -7,7 +7,8 @@ import argparse
 from gwtui.cli import exits
 from gwtui.cli.logout import forget_everywhere
 from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option
-from gwtui.cli.output import add_output_option, narrate, print_json, print_table
+from gwtui.cli.output import narrate, print_table
+from gwtui.cli.rows import add_row_options, print_rows
 from gwtui.local.paths import Paths
 from gwtui.local.profile_file import set_default
 from gwtui.local.profiles import FILE_NAME, Profile, ProfileBook, ProfileError, load_profiles
@@ -16,8 +17,8 @@ _HEADINGS = ("name", "host", "dialect", "writes", "critical", "key from")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add ``--output``, ``default`` and ``remove``."""
-    add_output_option(parser)
+    """Add ``--output`` and ``--columns``, ``default`` and ``remove``."""
+    add_row_options(parser)
     commands = parser.add_subparsers(dest="profiles_command", metavar="COMMAND")
     default = commands.add_parser("default", help="choose what a start without a name means")
     default.add_argument("name", metavar="NAME")
@@ -50,15 +51,22 @@ def run(arguments: argparse.Namespace) -> int:
     except NewKeysWaitError as error:
         narrate(str(error))
         return exits.FAILED
-    _list(book, paths, as_json=arguments.output == "json")
+    _list(book, paths, arguments.output, arguments.columns)
     return exits.OK
 
 
-def _list(book: ProfileBook, paths: Paths, *, as_json: bool) -> None:
+_VALUES = (
+    *("name", "default", "base_url", "host", "dialect", "read_only", "critical"),
+    "token_source",
+)
+
+
+def _list(book: ProfileBook, paths: Paths, form: str, columns: str | None) -> None:
     for note in book.unknown:
         narrate(note)
-    if as_json:
-        print_json([_json(profile, book) for profile in book.profiles.values()])
+    if form != "table" or columns is not None:
+        rows = [_json(profile, book) for profile in book.profiles.values()]
+        print_rows(rows, form, known=_VALUES, usual={}, columns=columns)
     elif book.profiles:
         print_table([_HEADINGS, *(_row(profile, book) for profile in book.profiles.values())])
     else:

@@ -108,6 +108,11 @@ RESOURCES: dict[str, Resource] = {
             parent="model",
         ),
         Resource(
+            "all-endpoints",
+            "endpoints of all models; a request for each model",
+            "gwtui.resources.models.every_endpoint:EVERY_ENDPOINT",
+        ),
+        Resource(
             "model-guardrails",
             "what guardrails leave of a model",
             "gwtui.resources.guardrails.on_model:MODEL_GUARDRAILS",
@@ -123,6 +128,7 @@ RESOURCES: dict[str, Resource] = {
             "gwtui.resources.activity.days:ACTIVITY_DAYS",
             parent="key",
             any_parent=True,
+            further="gwtui.cli.lists.activity:VERBS",
         ),
         Resource(
             "generation",
@@ -130,6 +136,13 @@ RESOURCES: dict[str, Resource] = {
             "gwtui.resources.generations.resource:ONE_GENERATION",
             "gwtui.cli.changes.generation",
             by_id=True,
+        ),
+        Resource(
+            "rotations",
+            "rotations of keys begun from this machine",
+            "gwtui.resources.rotations.resource:ROTATIONS",
+            "gwtui.cli.changes.rotations",
+            further="gwtui.cli.changes.rotations:FURTHER",
         ),
         Resource(
             "recovery",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gwtui.cli import exits
 from gwtui.cli.output import data_on_stdout, narrate
-from gwtui.cli.parsing import command_parser
+from gwtui.cli.parsing import CommandParser, command_parser
 from gwtui.cli.resources import DECLARED, Resource
 from gwtui.domain.suggestions import among
 
@@ -50,13 +50,18 @@ def run_verb(resource: Resource, name: str | None, words: Sequence[str]) -> int:
     if verb is None:
         narrate(f"{resource.id} has no verb {name!r}{among(name, verbs)}")
         return exits.USAGE
+    return verb.run(verb_parser(resource, verb).parse_args(words))
+
+
+def verb_parser(resource: Resource, verb: Verb) -> CommandParser:
+    """What reads the command line of a verb."""
     parser = command_parser(
         f"gwtui {resource.id} {verb.name}",
         f"{resource.help}: {verb.help}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verb.configure(parser)
-    return verb.run(parser.parse_args(words))
+    return parser
 
 
 def verbs_of(resource: Resource) -> Mapping[str, Verb]:

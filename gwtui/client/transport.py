@@ -102,7 +102,7 @@ class Transport:
         self._patience = patience
         self._max_answer = max_answer
         self._closed = False
-        tls = _tls(connection)
+        tls = tls_context(connection)
         # The service may close an idle connection just while a request goes out on it. A read is
         # then repeated; a write would end as "effect unknown" for nothing, so each write gets a
         # connection of its own. Writes are made by people: the extra handshake costs nothing.
@@ -306,8 +306,11 @@ def _http_client(
     )
 
 
-def _tls(connection: Connection) -> ssl.SSLContext:
-    """One context for both clients. Plain http needs no trust roots: loading them is slow."""
+def tls_context(connection: Connection) -> ssl.SSLContext:
+    """What a certificate is checked with, one for both clients.
+
+    Plain http needs no trust roots: loading them is slow.
+    """
     if connection.is_plain and not connection.use_proxy:
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return httpx.create_ssl_context(trust_env=connection.use_proxy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +22,7 @@ T = TypeVar("T")
 
 _NAMES = frozenset({"name", "slug", "mail", "label", "tag"})
 """Columns that hold what people call a row besides."""
+_NO_NAME = re.compile(r"[\W_]+")
 
 _TELLING = 3
 """Columns that tell rows of one name apart."""
@@ -183,6 +185,26 @@ def filter_kinds(columns: Sequence[Column[T]], facets: Facets[T]) -> dict[str, V
     return {
         **{column.id: column.kind for column in columns},
         **dict.fromkeys(facets, "text"),
+    }
+
+
+def filter_headings(columns: Sequence[Column[T]], facets: Facets[T]) -> dict[str, str]:
+    """The column of each heading, as a filter names it ("p50_ms"): small letters and underscores.
+
+    A heading that is another's name, or that two columns share, names none.
+    """
+    known = filter_kinds(columns, facets)
+    named: dict[str, str] = {}
+    shared: set[str] = set()
+    for column in columns:
+        heading = _NO_NAME.sub("_", column.title.casefold()).strip("_")
+        if heading in named:
+            shared.add(heading)
+        named[heading] = column.id
+    return {
+        heading: column
+        for heading, column in named.items()
+        if heading and heading not in known and heading not in shared
     }
 
 

@@ -7,7 +7,7 @@ nothing but unknowns is unknown. A day or group without any row is nothing, whic
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -18,8 +18,8 @@ from gwtui.contract.activity import ACTIVITY_DAYS, ActivityRow
 Measure = Literal["spend", "byok", "requests", "tokens"]
 MEASURES: tuple[Measure, ...] = ("spend", "byok", "requests", "tokens")
 
-Grouping = Literal["model", "provider", "workspace", "key"]
-GROUPINGS: tuple[Grouping, ...] = ("model", "provider", "workspace", "key")
+Grouping = Literal["model", "provider", "workspace", "key", "user"]
+GROUPINGS: tuple[Grouping, ...] = ("model", "provider", "workspace", "key", "user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +110,6 @@ def by_day(
     for row in rows:
         found[day_of(row)].append(row)
     return tuple(tally(found.get(day, ())).measure(measure) for day in days)
-
-
-def grouped(
-    rows: Iterable[ActivityRow], group: Callable[[ActivityRow], str | None]
-) -> Mapping[str, tuple[ActivityRow, ...]]:
-    """The rows by group; "" is the group of those that do not say."""
-    found: dict[str, list[ActivityRow]] = defaultdict(list)
-    for row in rows:
-        found[group(row) or ""].append(row)
-    return {name: tuple(members) for name, members in found.items()}
 
 
 def rest(whole: ActivitySummary, parts: Iterable[ActivitySummary]) -> ActivitySummary:

@@ -1,4 +1,4 @@
-"""The language of the filter bar.
+"""The language of filters: the filter bar, ``--filter`` and whatever else narrows rows.
 
 A row is shown when every part of the query holds:
 
@@ -8,145 +8,164 @@ A row is shown when every part of the query holds:
     column:text     the column holds the text; a number or yes/no is compared by its value
     column=text     the column is exactly that; != is the opposite
     column>5        also >=, <, <=; $ and % may be written, k, M, B and T multiply
+    column >= 80%   spaces may stand around a comparison with a number, a day or none
     created<7d      a moment that is less than 7 days away from now, before or after
-    created>=2026-11-01   a moment, UTC
+    created>=2026-11-01   a moment, UTC; yesterday, today and tomorrow are days
     limit:none      the value is unknown or not set (also null)
+    column~^prod    the column matches a pattern; ~pattern is searched in every cell
+    (a b or c)      one of the alternatives holds; groups may be nested
 
+A column is named by its name or its heading, with a dash for what is no letter or digit (p50-ms).
 A name that is no column is searched as it was typed. Percentages count in points: used>80.
-What a column cannot be compared with is an error (``Query.checked``), not a list without rows.
+Parentheses group only with an ``or`` between them, and ``or`` is a word everywhere else. What a
+column cannot be compared with is an error (``Query.checked``), not a list without rows. Patterns
+are those of ``gwtui.domain.linear_regex``: none takes long.
 """
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
-from gwtui.domain.cells import UNKNOWN, SortValue, ValueKind
+from gwtui.domain.cells import ValueKind
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.domain.safe_text import safe_line
-from gwtui.domain.times import parse_duration, parse_moment
-
-Fields = Mapping[str, Callable[[], SortValue]]
-"""The values of a row by column name, read only when a query asks for them."""
-
-T = TypeVar("T")
-
-_TOKEN = re.compile(
-    r"(?P<no>-(?=\S))?"
-    r"(?:(?P<name>[^\W\d][\w.-]*)(?P<op>>=|<=|!=|[:=<>]))?"
-    r'(?:"(?P<quoted>[^"]*)"?|(?P<bare>\S*))'
+from gwtui.domain.filter_groups import GroupPlaces, group_places
+from gwtui.domain.filter_terms import (
+    DAYS,
+    NO,
+    NOTHING,
+    PATTERN,
+    YES,
+    Fields,
+    Term,
+    field_named,
+    make_term,
 )
+from gwtui.domain.linear_regex import LinearRegex, PatternError
+from gwtui.domain.safe_text import safe_line
+
+__all__ = ["Fields", "Query", "Term", "parse"]
+
+_NAME = r"[^\W\d][\w.-]*"
+_WORDS = "|".join((*NOTHING, *YES, *NO, *DAYS))
+_SPACED = rf'(?:[-+]?\$?\.?\d|(?:{_WORDS})(?=[\s)]|$)|")'
+"""How a value begins that may stand behind a space."""
+_TOKEN = re.compile(
+    rf"(?P<no>-(?=\S))?"
+    rf"(?:(?P<name>{_NAME})(?P<op>>=|<=|!=|[:=<>~])(?P<gap>\s+(?={_SPACED}))?)?"
+    r'(?:"(?P<quoted>[^"]*)"?|(?P<bare>\S*))',
+    re.IGNORECASE,
+)
+_APART = re.compile(
+    rf"(?P<no>(?!))?(?P<name>{_NAME})(?P<gap>\s+)(?P<op>>=|<=|!=|[=<>])\s*(?={_SPACED})"
+    r'(?:"(?P<quoted>[^"]*)"?|(?P<bare>\S*))',
+    re.IGNORECASE,
+)
+"""A comparison with a space before its operator."""
 _SPACE = re.compile(r"\s*")
-_NUMBER = re.compile(r"([-+]?)\$?(\d[\d,_]{0,40}(?:\.\d{0,40})?|\.\d{1,40})([kmbt]?)%?", re.ASCII)
-_POWERS = {"": 0, "k": 3, "m": 6, "b": 9, "t": 12}
-_PARTIAL_DATE = re.compile(r"\d{4}(-\d\d)?", re.ASCII)
-_NOTHING = frozenset({"none", "null", UNKNOWN})
-_YES, _NO = ("yes", "true", "on"), ("no", "false", "off")
-_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
-    ">": operator.gt,
-    ">=": operator.ge,
-    "<": operator.lt,
-    "<=": operator.le,
-    "=": operator.eq,
-    "!=": operator.ne,
-    ":": operator.eq,
-}
-_EQUALITY = frozenset({":", "=", "!="})
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MOMENT_BEGINS = re.compile(r"\d{4}(-\d{0,2}(-\d{0,2}([t ][\d:]{0,8})?)?)?", re.ASCII)
-"""How the text of a moment may begin, which ":", "=" and "!=" look for."""
 _SHOWN = 40
-"""Characters of a condition that an error repeats."""
+_OR = "or"
 
 
 @dataclass(frozen=True, slots=True)
-class _Term:
-    """A condition on one column, with everything that its text can mean."""
+class AnyCell:
+    """A pattern that is searched in every cell."""
 
-    name: str
-    op: str
-    text: str
+    pattern: LinearRegex
     negated: bool
-    number: Decimal | None
-    span: timedelta | None
-    moment: datetime | None
-    ends_text: bool
-    """Whether it stands at the end of the query, where it may not be typed to its end yet."""
 
-    @property
-    def word(self) -> str:
-        """What was typed, for when the name is no column."""
-        return f"{self.name}{self.op}{self.text}"
+    def holds(self, haystack: str) -> bool:
+        """Whether the row is meant."""
+        found = any(self.pattern.found_in(cell) for cell in haystack.split("\n"))
+        return found != self.negated
 
-    def refusal(self, kind: ValueKind) -> str:
-        """Why no value of that kind can be compared with it; "" when it can."""
-        equality = self.op in _EQUALITY
-        if kind == "text" or (equality and self.text in _NOTHING):
-            return ""
-        if kind == "number":
-            expected = "" if self.number is not None else "a number such as 80 or 1.5k"
-        elif kind == "flag":
-            if not equality:
-                return f"{self._shown}: a yes or no has no order: use :, = or !="
-            words = (*_YES, *_NO)
-            known = bool(self.text) and any(word.startswith(self.text) for word in words)
-            expected = "" if known else "yes or no"
-        else:
-            begins = equality and _MOMENT_BEGINS.fullmatch(self.text) is not None
-            known = begins or self.span is not None or self.moment is not None
-            expected = "" if known else "a date such as 2026-11-01, or a distance such as 7d"
-        if not expected:
-            return ""
-        nothing = ", or none" if equality else ""
-        return f"{self._shown}: expected {expected}{nothing}"
 
-    @property
-    def _shown(self) -> str:
-        return safe_line(self.word, _SHOWN)
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Alternatives of which one must hold."""
+
+    alternatives: tuple[All, ...]
+    negated: bool
 
     def holds(self, fields: Fields, haystack: str, now: datetime) -> bool:
-        read = _field(fields, self.name)
-        return self.word in haystack if read is None else self._accepts(read(), now)
+        """Whether the row is meant."""
+        found = any(one.holds(fields, haystack, now) for one in self.alternatives)
+        return found != self.negated
 
-    def _accepts(self, value: SortValue, now: datetime) -> bool:
-        if value is None:
-            return self.op in _EQUALITY and (self.text in _NOTHING) != (self.op == "!=")
-        if isinstance(value, bool):
-            return self._accepts_flag(value)
-        if isinstance(value, datetime):
-            return self._accepts_moment(value, now)
-        if isinstance(value, str):
-            return self._accepts_text(value.casefold())
-        if self.number is None:
-            return self.op == "!="
-        number = value if isinstance(value, Decimal) else Decimal(str(value))
-        return _COMPARE[self.op](number, self.number)
 
-    def _accepts_flag(self, value: bool) -> bool:
-        if self.op not in _EQUALITY:
+@dataclass(frozen=True, slots=True)
+class All:
+    """Conditions that must hold together."""
+
+    words: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    terms: tuple[Term, ...] = ()
+    patterns: tuple[AnyCell, ...] = ()
+    groups: tuple[Group, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether every row is meant."""
+        return not (self.words or self.excluded or self.terms or self.patterns or self.groups)
+
+    def holds(self, fields: Fields, haystack: str, now: datetime) -> bool:
+        """Whether the row is meant."""
+        for word in self.words:
+            if word not in haystack:
+                return False
+        for word in self.excluded:
+            if word in haystack:
+                return False
+        if self.terms and not all(term.holds(fields, haystack, now) for term in self.terms):
             return False
-        meant = any(word.startswith(self.text) for word in (_YES if value else _NO))
-        return meant != (self.op == "!=")
+        if self.patterns and not all(pattern.holds(haystack) for pattern in self.patterns):
+            return False
+        return all(group.holds(fields, haystack, now) for group in self.groups)
 
-    def _accepts_moment(self, value: datetime, now: datetime) -> bool:
-        if self.span is not None:
-            # "created:7d" reads as: within 7 days.
-            compare = operator.le if self.op == ":" else _COMPARE[self.op]
-            return bool(compare(abs(value - now), self.span))
-        if self.op == ":" or self.moment is None:
-            shown = value.astimezone(UTC).isoformat(" ", "minutes")
-            return shown.startswith(self.text.replace("t", " ")) != (self.op == "!=")
-        return _COMPARE[self.op](value, self.moment)
+    def inner(self) -> Iterator[All]:
+        """It, and those of every alternative in it."""
+        yield self
+        for group in self.groups:
+            for one in group.alternatives:
+                yield from one.inner()
 
-    def _accepts_text(self, value: str) -> bool:
-        if self.op == ":":
-            return self.text in value
-        return _COMPARE[self.op](value, self.text)
+    def wanted(self) -> Iterator[All]:
+        """The same without what the row must not match."""
+        yield self
+        for group in self.groups:
+            for one in group.alternatives if not group.negated else ():
+                yield from one.wanted()
+
+    def named(self, headings: Mapping[str, str]) -> All:
+        """The same, with the names of columns instead of their headings."""
+        terms = tuple(
+            replace(term, name=field_named(headings, term.name) or term.name) for term in self.terms
+        )
+        groups = tuple(
+            replace(group, alternatives=tuple(one.named(headings) for one in group.alternatives))
+            for group in self.groups
+        )
+        return replace(self, terms=terms, groups=groups)
+
+    def fit(self, kinds: Mapping[str, ValueKind], refused: list[tuple[str, bool]]) -> All:
+        """The same without what can never hold; that goes to ``refused``, a group as a whole."""
+        terms: list[Term] = []
+        for term in self.terms:
+            kind = field_named(kinds, term.name)
+            if refusal := "" if kind is None else term.refusal(kind):
+                refused.append((refusal, term.ends_text))
+            else:
+                terms.append(term)
+        groups: list[Group] = []
+        for group in self.groups:
+            before = len(refused)
+            for one in group.alternatives:
+                one.fit(kinds, refused)
+            if len(refused) == before:
+                groups.append(group)
+        return replace(self, terms=tuple(terms), groups=tuple(groups))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,135 +176,181 @@ class Query:
     error: str = ""
     unfinished: bool = False
     """Whether the error is about the end of the text, which may still be being typed."""
-    words: tuple[str, ...] = ()
-    """What must be somewhere in the row, casefolded; for highlighting too."""
-    excluded: tuple[str, ...] = ()
-    terms: tuple[_Term, ...] = ()
+    open: bool = False
+    """Whether it is about a group that only lacks its end: the rows can be narrowed by it."""
+    note: str = ""
+    """What is understood, but perhaps not as it was meant."""
+    root: All = field(default_factory=All)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What must be somewhere in the row, casefolded, outside of groups."""
+        return self.root.words
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """What must not be in the row, casefolded, outside of groups."""
+        return self.root.excluded
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The conditions on columns, outside of groups."""
+        return self.root.terms
 
     @property
     def empty(self) -> bool:
         """Whether every row matches."""
-        return not (self.words or self.excluded or self.terms)
+        return self.root.empty
 
     def matches(self, fields: Fields, haystack: str, now: datetime | None = None) -> bool:
         """Whether a row is shown. ``haystack`` is the row's whole text, casefolded.
 
         ``now`` is what ages are measured from, the system's clock when not given. Never raises.
         """
-        for word in self.words:
-            if word not in haystack:
-                return False
-        for word in self.excluded:
-            if word in haystack:
-                return False
-        if not self.terms:
-            return True
-        at = now or SYSTEM_CLOCK.now()
-        return all(term.holds(fields, haystack, at) != term.negated for term in self.terms)
+        return self.root.holds(fields, haystack, now or SYSTEM_CLOCK.now())
+
+    def reads_text(self, names: Iterable[str]) -> bool:
+        """Whether the text of a row decides, where these are its columns."""
+        searched = any(one.words or one.excluded or one.patterns for one in self.root.inner())
+        return searched or bool(self.unknown_columns(names))
 
     def unknown_columns(self, names: Iterable[str]) -> tuple[str, ...]:
         """Names in the query that are no column: they are searched as plain text."""
         known = dict.fromkeys(names, True)
-        return tuple(term.name for term in self.terms if _field(known, term.name) is None)
+        terms = (term for one in self.root.inner() for term in one.terms)
+        return tuple(term.name for term in terms if field_named(known, term.name) is None)
 
-    def checked(self, kinds: Mapping[str, ValueKind]) -> Query:
+    def checked(
+        self, kinds: Mapping[str, ValueKind], headings: Mapping[str, str] | None = None
+    ) -> Query:
         """The query for these columns: with an ``error`` where a condition can never hold.
 
-        ``kinds`` tells what the values of each column are. What is refused is left out of it; an
-        error that is there already stays, unless it may be about what is still being typed.
+        ``kinds`` tells what the values of each column are, ``headings`` the column of each heading.
+        What is refused is left out of it; an error that is there already stays, unless it may be
+        about what is still being typed.
         """
-        fit: list[_Term] = []
+        root = self.root.named(headings) if headings else self.root
         refused: list[tuple[str, bool]] = []
-        for term in self.terms:
-            kind = _field(kinds, term.name)
-            refusal = "" if kind is None else term.refusal(kind)
-            if refusal:
-                refused.append((refusal, term.ends_text))
-            else:
-                fit.append(term)
+        fit = root.fit(kinds, refused)
         if not refused:
-            return self
-        error, unfinished = (self.error, False) if self._is_wrong else refused[0]
-        return replace(self, error=error, unfinished=unfinished, terms=tuple(fit))
-
-    @property
-    def _is_wrong(self) -> bool:
-        return bool(self.error) and not self.unfinished
+            return self if root is self.root else replace(self, root=root)
+        wrong = bool(self.error) and not self.unfinished
+        error, unfinished = (self.error, False) if wrong else refused[0]
+        return replace(self, error=error, unfinished=unfinished, open=False, root=fit)
 
 
 def parse(text: str) -> Query:
     """Read a filter. Never raises: what is wrong is in ``error``, the rest of it works."""
-    words: list[str] = []
-    excluded: list[str] = []
-    terms: list[_Term] = []
-    error, unfinished = "", False
-    position = 0
-    while (position := _after_space(text, position)) < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None or match.end() == position:
-            break
-        position = match.end()
+    reader = _Reader(text, group_places(text))
+    root = reader.all_until_end()
+    return Query(text, reader.error, reader.unfinished, reader.open, reader.note, root)
+
+
+class _Parts:
+    """The conditions that were read so far, of one alternative."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.excluded: list[str] = []
+        self.terms: list[Term] = []
+        self.patterns: list[AnyCell] = []
+        self.groups: list[Group] = []
+
+    def made(self) -> All:
+        """What must hold together."""
+        return All(
+            tuple(self.words),
+            tuple(self.excluded),
+            tuple(self.terms),
+            tuple(self.patterns),
+            tuple(self.groups),
+        )
+
+
+class _Reader:
+    """Reads parts from left to right; where groups begin and end is known already."""
+
+    def __init__(self, text: str, places: GroupPlaces) -> None:
+        self._text = text
+        self._places = places
+        self._at = 0
+        self.error = places.error
+        self.unfinished = self.open = places.unfinished
+        self.note = places.note
+
+    def all_until_end(self) -> All:
+        """Everything that is left."""
+        parts = _Parts()
+        while (part := self._next()) < len(self._text):
+            self._read_part(parts, part)
+        return parts.made()
+
+    def _next(self) -> int:
+        match = _SPACE.match(self._text, self._at)
+        self._at = self._at if match is None else match.end()
+        return self._at
+
+    def _read_part(self, parts: _Parts, at: int) -> None:
+        minus = self._text.startswith("-", at)
+        if at + minus in self._places.begins:
+            self._at = at + minus + 1
+            parts.groups.append(Group(self._alternatives(), minus))
+        else:
+            self._read_condition(parts, at)
+
+    def _alternatives(self) -> tuple[All, ...]:
+        """What stands in a group, and stand behind its end."""
+        found: list[All] = []
+        parts = _Parts()
+        while (at := self._next()) < len(self._text) and at not in self._places.ends:
+            if at in self._places.ors:
+                found.append(parts.made())
+                parts = _Parts()
+                self._at = at + len(_OR)
+            else:
+                self._read_part(parts, at)
+        self._at = min(self._at + 1, len(self._text))
+        found.append(parts.made())
+        # While one is still being typed, the others are meant.
+        return tuple(one for one in found if not one.empty) or (All(),)
+
+    def _read_condition(self, parts: _Parts, at: int) -> None:
+        end = self._places.end_after(at)
+        match = _APART.match(self._text, at, end) or _TOKEN.match(self._text, at, end)
+        if match is None or match.end() == at:
+            self._at = at + 1
+            return
+        self._at = match.end()
         typed = match["bare"] if match["quoted"] is None else match["quoted"]
-        value = typed.casefold()
         if match["name"]:
-            if value or match["quoted"] is not None:
-                closed = match["quoted"] is not None and match[0].count('"') == len('""')
-                at_end = match.end() == len(text)
-                terms.append(_term(match, value, ends_text=at_end and not closed))
-            elif not error:
-                error = f"{match['name']}{match['op']} needs a value"
-                unfinished = match.end() == len(text)
-        elif value and value != "-":
-            (excluded if match["no"] else words).append(value)
-    return Query(text, error, unfinished, tuple(words), tuple(excluded), tuple(terms))
+            self._read_term(parts, match, typed)
+        elif match["quoted"] is None and typed.startswith(PATTERN) and typed != PATTERN:
+            self._read_pattern(parts, match, typed[1:])
+        elif typed and typed != "-":
+            (parts.excluded if match["no"] else parts.words).append(typed.casefold())
 
+    def _read_term(self, parts: _Parts, match: re.Match[str], typed: str) -> None:
+        at_end = match.end() == len(self._text)
+        if not typed and match["quoted"] is None:
+            self._say(f"{match['name']}{match['op']} needs a value", at_end)
+            return
+        closed = match["quoted"] is not None and match[0].count('"') == len('""')
+        name, op, ends_text = match["name"], match["op"], at_end and not closed
+        words = tuple(match[0].removeprefix("-").split()) if match["gap"] else (name + op + typed,)
+        term = make_term(name, op, typed, words, negated=bool(match["no"]), ends_text=ends_text)
+        if term.fault:
+            self._say(f"{term.shown}: {term.fault}", ends_text)
+        else:
+            parts.terms.append(term)
 
-def _after_space(text: str, position: int) -> int:
-    match = _SPACE.match(text, position)
-    return position if match is None else match.end()
+    def _read_pattern(self, parts: _Parts, match: re.Match[str], typed: str) -> None:
+        try:
+            parts.patterns.append(AnyCell(LinearRegex(typed), bool(match["no"])))
+        except PatternError as error:
+            at_end = match.end() == len(self._text)
+            self._say(f"{safe_line(match[0], _SHOWN)}: {error}", at_end)
 
-
-def _term(match: re.Match[str], value: str, *, ends_text: bool) -> _Term:
-    return _Term(
-        name=match["name"].casefold(),
-        op=match["op"],
-        text=value,
-        negated=bool(match["no"]),
-        number=_number(value),
-        span=_duration(value),
-        moment=_moment(value),
-        ends_text=ends_text,
-    )
-
-
-def _number(text: str) -> Decimal | None:
-    match = _NUMBER.fullmatch(text)
-    if match is None:
-        return None
-    sign, digits, power = match.groups()
-    plain = Decimal(sign + digits.replace(",", "").replace("_", ""))
-    return plain.scaleb(_POWERS[power])
-
-
-def _duration(text: str) -> timedelta | None:
-    try:
-        return parse_duration(text)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _moment(text: str) -> datetime | None:
-    if _PARTIAL_DATE.fullmatch(text):
-        text += "-01" if "-" in text else "-01-01"
-    if not text[:1].isdigit():
-        return None
-    try:
-        return parse_moment(text, _EPOCH)
-    except ValueError:
-        return None
-
-
-def _field(fields: Mapping[str, T], name: str) -> T | None:
-    """The column of that name; a dash may stand for an underscore."""
-    found = fields.get(name)
-    return fields.get(name.replace("-", "_")) if found is None and "-" in name else found
+    def _say(self, error: str, unfinished: bool) -> None:
+        """Tell what is wrong, unless something else was before."""
+        if not self.error or self.open:
+            self.error, self.unfinished, self.open = error, unfinished, False

@@ -69,6 +69,8 @@ KEPT = timedelta(days=30)
 """How long what is closed stays in the journal at least."""
 LARGE = 512 * 1024
 """Bytes up to which nothing is taken out of it."""
+DID_NOT_HAPPEN = "it did not happen"
+"""What it says of a write in doubt of which a person found so."""
 DIED = "the program ended before the outcome was known"
 _LONGEST = timedelta(minutes=10)
 """No write is under way for longer: each request has its limit of time."""

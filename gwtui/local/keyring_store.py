@@ -79,6 +79,11 @@ async def remove_secret(user: str, *, service: str = SERVICE, limit: float = LIM
     return await _in_daemon_thread(partial(_remove, service, user), limit)
 
 
+async def backend_name(*, limit: float = LIMIT) -> str:
+    """Which keyring is used, by its module. Raises KeyringUnavailableError."""
+    return await _in_daemon_thread(lambda: type(_backend()).__module__, limit)
+
+
 def _read(service: str, user: str) -> SecretStr | None:
     text = _backend().get_password(service, user)
     return None if text is None else SecretStr(text)

@@ -33,6 +33,11 @@ from pydantic import (
 from gwtui.client.connection import Connection, InvalidConnectionError, normalise_base_url
 from gwtui.contract.dialects import DIALECTS, DialectName
 from gwtui.contract.request import problems
+from gwtui.domain.finding_thresholds import (
+    DEFAULT_THRESHOLDS,
+    THRESHOLD_NAMES,
+    FindingThresholds,
+)
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import among, did_you_mean
 from gwtui.local.toml_editor import line_of
@@ -139,6 +144,9 @@ class Profile(BaseModel):
         default_factory=CheckThresholds.model_construct,
         description="when gwtui check warns, see check_thresholds",
     )
+    findings: FindingThresholds = Field(
+        DEFAULT_THRESHOLDS, description="from when on something is a finding"
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -190,6 +198,7 @@ class Profile(BaseModel):
                 label=self.label,
                 token_source=token_source,
                 critical=self.critical,
+                findings=self.findings,
             )
         except InvalidConnectionError as error:
             raise ProfileError(f"profile {self.label}: {error}") from None
@@ -199,9 +208,11 @@ FIELDS = frozenset(Profile.model_fields) - {"name"}
 """Keys that a profile's table may have."""
 CHECK = "check"
 PROBE = "probe"
+FINDINGS = "findings"
 _TABLES = {
     CHECK: frozenset(CheckThresholds.model_fields),
     PROBE: frozenset(ProbeSettings.model_fields),
+    FINDINGS: THRESHOLD_NAMES,
 }
 """Tables inside of it -> the keys that they may have."""
 

@@ -188,11 +188,19 @@ class SealedKeys:
             os.close(held.descriptor)
 
     def wipe(self, identifier: str) -> None:
-        """Destroy a sealed value: it was acknowledged. Raises OSError when it is still there."""
+        """Destroy a sealed value: it was acknowledged. Raises OSError when it is still there.
+
+        Where it is a successor's, its rotation knows from then on that it was delivered.
+        """
         for path, found in self._files():
             if found == identifier:
                 _destroy(path)
         self.release(identifier)
+        from gwtui.local.rotations import FILE_NAME, RotationLog  # noqa: PLC0415 - seldom needed
+
+        log = RotationLog(self.directory.with_name(FILE_NAME))
+        with contextlib.suppress(OSError):
+            log.delivered(identifier, self._now())
 
     def sweep(self) -> tuple[str, ...]:
         """Destroy everything whose time is over; what the keys of this gateway were called.

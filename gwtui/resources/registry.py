@@ -52,6 +52,12 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         aliases=("ep",),
     ),
     RegistryEntry(
+        "all-endpoints",
+        "All endpoints",
+        "gwtui.resources.models.every_endpoint:EVERY_ENDPOINT",
+        tab=False,
+    ),
+    RegistryEntry(
         "user-models",
         "Models of this key",
         "gwtui.resources.models.resource:USER_MODELS",
@@ -131,6 +137,17 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         "gwtui.resources.alerts.history:ALERT_HISTORY",
         tab=False,
     ),
+    RegistryEntry(
+        "findings",
+        "Findings",
+        "gwtui.resources.findings.resource:FINDINGS",
+        tab=False,
+        key="F",
+    ),
+    RegistryEntry(
+        "rotations", "Rotations", "gwtui.resources.rotations.resource:ROTATIONS", tab=False
+    ),
+    RegistryEntry("doctor", "Doctor", "gwtui.resources.doctor:DOCTOR", tab=False),
     RegistryEntry(
         "audit", "Audit entries", "gwtui.resources.audit:AUDIT", tab=False, short="Audit"
     ),

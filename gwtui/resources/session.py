@@ -158,6 +158,10 @@ class Session:
                 self._completing.cancel()
                 await asyncio.wait({self._completing})
             await self._rest.aclose()
+            if self._files.data is not None:
+                from gwtui.resources.known_names import keep_read  # noqa: PLC0415 - at the end
+
+                await asyncio.to_thread(keep_read, self.hub)
         finally:
             await self.hub.close()
             if "executor" in vars(self):

@@ -275,6 +275,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
             return
         in_doubt.keep_count(self.session)
         self._notice_alerts(self.session)
+        if len(self.screen_stack) == 1:
+            self.garbage.settle()
         if not self._offered:
             self._offered = True
             self.run_worker(self._offer(), group=_SEALED)

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from textual.app import App
 
+from gwtui.local.clipboard_route import copy_route
 from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
 from gwtui.ui.textual_compat import driver_of
 
@@ -27,8 +28,6 @@ OSC52_LIMIT = 74_994
 """Encoded bytes that terminals take; longer sequences are dropped or cut."""
 TMUX_BUFFER = "gwtui"
 _TMUX_SECONDS = 3.0
-_DUMB = frozenset({"dumb", "linux", "unknown"})
-"""Terminals without a clipboard of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ async def copy_text(
     environment: Mapping[str, str] = os.environ,
 ) -> Copied:
     """Copy by the first route that is open; never raises. ``secret`` adds where copies stay."""
-    if environment.get("TMUX"):
+    if copy_route(environment) == "tmux":
         how = await _to_tmux(text)
         if how is not None:
             kept = f" tmux keeps it until: tmux delete-buffer -b {TMUX_BUFFER}" if secret else ""
@@ -114,12 +113,11 @@ async def _run(command: tuple[str, ...], text: str) -> bool:
 
 
 def _terminal_takes(app: App[Any], text: str, environment: Mapping[str, str]) -> bool:
-    """GNU screen (STY) swallows the sequence; a headless app has no terminal at all."""
+    """A headless app has no terminal at all."""
     return (
         not app.is_headless
         and driver_of(app) is not None
-        and not environment.get("STY")
-        and environment.get("TERM", "unknown") not in _DUMB
+        and copy_route(environment) == "terminal"
         and len(_encoded(text)) <= OSC52_LIMIT
     )
 

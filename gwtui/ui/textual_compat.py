@@ -7,14 +7,15 @@ version is held to the minor release that this file was tested with (``TESTED``)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from time import monotonic
+from typing import Any, NamedTuple, cast
 
 from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
 from rich.text import Text
-from textual import events
+from textual import events, messages, on
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual._queue import Queue
 from textual._styles_cache import StylesCache
@@ -189,6 +190,23 @@ def withdraw_notices(app: App[Any], severity: str) -> None:
 # Screens --------------------------------------------------------------------------------------
 
 
+class _LayoutWishes(NamedTuple):
+    """What a widget wants of the next layout of its screen."""
+
+    asked: bool
+    """It asked for a layout that has not begun."""
+    vertical: bool
+    """A vertical scrollbar takes a column of it."""
+    horizontal: bool
+    """A horizontal scrollbar takes a line of it."""
+
+
+def _layout_wishes(widget: Widget) -> _LayoutWishes:
+    return _LayoutWishes(
+        widget._layout_required, widget.show_vertical_scrollbar, widget.show_horizontal_scrollbar
+    )
+
+
 class TerminalSized(Screen[ScreenResultType]):
     """A screen that is laid out in the size of its app, whatever asks for the layout.
 
@@ -201,7 +219,52 @@ class TerminalSized(Screen[ScreenResultType]):
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:  # noqa: ARG002
         now = self.app.size
         # What only moved may be laid out by itself, but not when there is another room for it.
-        super()._refresh_layout(now, scroll and now == self.outer_size)
+        moved = scroll and now == self.outer_size
+        if moved and not self._layout_widgets:
+            super()._refresh_layout(now, moved)
+            return
+        self._laid_out_at = monotonic()
+        before = {widget: _layout_wishes(widget) for widget in self.walk_children(Widget)}
+        super()._refresh_layout(now, moved)
+        # A layout tells each widget its new size, and Textual takes any new size as a wish for
+        # another layout. Only scrollbars that came or went leave another size for the rest.
+        unasked = _LayoutWishes(False, False, False)
+        for widget in self._compositor.widgets:
+            asked, *scrollbars = before.get(widget, unasked)
+            if not asked and scrollbars == [*_layout_wishes(widget)[1:]]:
+                widget._layout_required = False
+
+    def on_layout(self, message: messages.Layout) -> None:
+        """Lay nothing out for what was asked for before the last layout: it is part of that one.
+
+        A screen that opens is laid out at once, and then again for each of its parts that asked.
+        """
+        if message.time < self._laid_out_at:
+            message.stop()
+            message.prevent_default()
+
+    _laid_out_at = 0.0
+    """When everything was laid out last, in seconds of the clock that messages carry."""
+
+    def on_mount(self) -> None:
+        """Take the styles as those of now, and hide the toasts before the first layout.
+
+        Each widget gets its styles as it is made. Textual hides what holds the toasts in its style
+        sheet and once more by itself when a screen is shown, which lays it all out a second time.
+        """
+        self._css_update_count = self.app._css_update_count
+        for rack in self.query("ToastRack"):
+            rack.display = False
+
+    @on(events.ScreenResume)
+    def keep_styles(self, event: events.ScreenResume) -> None:
+        """Style no widget again when no style sheet changed meanwhile.
+
+        Textual does it whenever a screen is shown, even for the first time, which is a sixth of
+        what opening a form costs.
+        """
+        event.refresh_styles = self._css_update_count != self.app._css_update_count
+        self._css_update_count = self.app._css_update_count
 
     def on_screen_suspend(self) -> None:
         """Keep no painted lines once it is left or closed; what only covers it leaves them."""
@@ -263,19 +326,38 @@ def _is_busy(pump: MessagePump) -> bool:
 # What is kept of painted screens --------------------------------------------------------------
 
 
+class KeepsLines:
+    """Stands before a widget among the bases of one that keeps rendered lines of its own."""
+
+    def forget_lines(self) -> None:
+        """Hook: keep none of them; each is rendered again when it is shown."""
+        raise NotImplementedError
+
+
 def release_painted(screen: Screen[Any]) -> None:
     """Forget every painted line of a screen; it is painted again when it is shown.
 
     A line is kept as a dozen pieces with seven caches each: a megabyte a screen. Textual keeps
     them for as long as the screen lives.
     """
-    # Scrollbars are no children: only the compositor knows them.
-    widgets: set[Widget] = {*screen._compositor.widgets, screen}
-    widgets.update(screen.walk_children(Widget))
-    for widget in widgets:
+    widgets = [screen, *screen.walk_children(Widget)]
+    # Scrollbars are no children, and a screen that is left has no place for them any more.
+    bars = (bar for widget in widgets for bar in _scrollbars(widget) if bar is not None)
+    for widget in (*widgets, *bars):
         widget._set_dirty()
         widget._render_cache = _RenderCache(NULL_SIZE, [])
         widget._layout_cache.clear()
+        if isinstance(widget, KeepsLines):
+            widget.forget_lines()
+
+
+def _scrollbars(widget: Widget) -> tuple[Widget | None, ...]:
+    """The bars of a widget and what is between them, None where it never had one."""
+    return (
+        widget._vertical_scrollbar,
+        widget._horizontal_scrollbar,
+        widget._scrollbar_corner,
+    )
 
 
 def release_closed() -> None:

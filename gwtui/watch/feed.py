@@ -52,6 +52,8 @@ class FeedState(Generic[T]):
     stale_after: float = math.inf
     lacks: Shortfall = field(default_factory=Shortfall)
     oldest: datetime | None = None
+    progress: str = ""
+    """How far the reading is whose first part the value is; "" when the value is whole."""
 
     @property
     def read_at(self) -> datetime | None:
@@ -152,6 +154,11 @@ class Feed(Generic[T]):
         return self._pace() is not None and not self._closed
 
     @property
+    def wanted(self) -> bool:
+        """Whether somebody still waits for the read under way."""
+        return self.polling or (self._flight is not None and self._flight.requested)
+
+    @property
     def least_pace(self) -> float:
         """Seconds between two reads at the least, by what the last one cost in requests."""
         return self._cost / REQUESTS_PER_SECOND
@@ -227,6 +234,15 @@ class Feed(Generic[T]):
             landed = self._next = self._next or asyncio.get_running_loop().create_future()
         await asyncio.shield(landed)
         return self._state
+
+    def show_part(self, value: T, progress: str) -> None:
+        """Show what has come so far of the read under way, which goes on.
+
+        For a long reading that has no whole value yet. ``progress`` says how far it is.
+        """
+        if self._flight is not None and not self._closed:
+            now = self._clock.now()
+            self._publish(replace(self._state, value=value, fetched_at=now, progress=progress))
 
     async def close(self) -> None:
         """End every read and wait for it; who waits in ``refresh`` gets the last state."""

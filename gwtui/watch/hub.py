@@ -16,6 +16,7 @@ from gwtui.watch.shared import SHARED_AT_MOST, SHARED_FOR, FeedKey, PoolReader, 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.local.audit import AuditLog
     from gwtui.local.journal import Journal
@@ -33,6 +34,9 @@ MOST_PASSING = 12
 """Feeds of one row or one moment that are kept with their values once nobody uses them."""
 
 _PAUSED_BY_HUB = "hub"
+
+OF_ACCOUNT = "findings"
+"""The feeds made of the whole account begin so: every write may make them out of date."""
 
 
 async def _nothing() -> None:
@@ -156,6 +160,11 @@ class FeedHub:
         return None if recorder is None else recorder.archive
 
     @property
+    def connection(self) -> Connection:
+        """The gateway that is read."""
+        return self._client.connection
+
+    @property
     def clock(self) -> Clock:
         """The time that its feeds keep."""
         return self._clock
@@ -197,7 +206,7 @@ class FeedHub:
         self._pool.forget()
         reads = []
         for feed in self.feeds:
-            if not feed.name.startswith(prefix):
+            if not feed.name.startswith((prefix, OF_ACCOUNT)):
                 continue
             if feed.watched:
                 reads.append(feed.refresh())

@@ -20,6 +20,7 @@ from gwtui.ui.screens.generation import GenerationScreen
 from gwtui.ui.widgets.bars import BarChart
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.watch.feeds import activity as activity_feeds
+from journeys import Terminal, at_rest
 from shell_kit import Site, dashboard, has_data, line, listing, notices, shown, site, until
 
 
@@ -108,6 +109,45 @@ async def test_keys_are_ranked_and_what_they_leave_is_said(tmp_path: Path) -> No
         await until(
             pilot, lambda: f"{usd(theirs.spend)} spent" in text_of(app, "totals"), "its sums"
         )
+
+
+async def test_who_spent_most_yesterday_takes_three_keys(tmp_path: Path) -> None:
+    keys = "7,K"
+    assert len(keys) <= 4
+    async with site() as place, dashboard(place, tmp_path, start="keys") as (app, pilot):
+        terminal = Terminal(app)
+        terminal.write(keys)
+        await at_rest(app)
+        await until(pilot, lambda: screen_of(app)._keys is not None, "the keys")
+        days = completed_days(place.clock.now())
+        yesterday = days[-1].isoformat()
+        assert f"only {yesterday} UTC" in line(screen_of(app), "status")
+        assert f"{yesterday} UTC" in text_of(app, "legend")
+        whole = tally(await rows_of(place, date=yesterday))
+        assert f"{usd(whole.spend)} spent" in text_of(app, "totals")
+        lines = ranked(app)
+        first = lines[0]
+        theirs = tally(await rows_of(place, date=yesterday, api_key_hash=first.identity))
+        assert first.tally.spend == theirs.spend == max(one.tally.spend or 0 for one in lines)
+
+        terminal.write("B")
+        await at_rest(app)
+        assert "+model" in text_of(app, "grouping")
+        assert screen_of(app)._table.model.cursor == 0
+        assert sum(one.tally.requests or 0 for one in ranked(app)) == whole.requests
+        terminal.write("b")
+        await until(pilot, lambda: screen_of(app)._users is not None, "the people")
+        assert "[user]" in text_of(app, "grouping")
+        terminal.write("@7d\r")
+        week = f"only {days[-7]} to {days[-1]} UTC"
+        await until(pilot, lambda: week in line(screen_of(app), "status"), "the week")
+        terminal.write("@today\r")
+        await until(pilot, lambda: "today is not over" in notices(app), "why not")
+        await pilot.click(BarChart, offset=(30, 2))
+        assert screen_of(app)._chosen is not None
+        assert screen_of(app)._chosen.count == 1
+        terminal.write(",.\x1b[27u")
+        await until(pilot, lambda: "30 completed days" in line(screen_of(app), "status"), "all")
 
 
 async def test_keys_that_are_not_read_one_by_one_are_counted(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
 from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
+from gwtui.contract.keys import ApiKey, UpdateKeyRequest
 from gwtui.embedded.faults import Switchboard
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
@@ -126,25 +129,32 @@ async def test_what_was_refused_stays_on_the_screen_and_is_tried_again_when_want
         await until(pilot, lambda: "1 key disabled. U undoes it" in notices(app), "the end")
 
 
-async def test_escape_stops_and_the_rest_is_sent_when_wanted(tmp_path: Path) -> None:
-    faults = Switchboard()
-    async with (
-        site(faults=faults) as place,
-        dashboard(place, tmp_path, size=(100, 30)) as (app, pilot),
-    ):
+async def test_escape_stops_and_the_rest_is_sent_when_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(100, 30)) as (app, pilot):
         table = listing(app).table
         wanted = {table.identities[row] for row in enabled_rows(app)[:3]}
         for identity in wanted:
             table.select(identity)
             await pilot.press("space")
+        update = type(app.gateway.keys).update
+        begun, let_go = asyncio.Event(), asyncio.Event()
+
+        async def held(self: Any, identity: str, request: UpdateKeyRequest) -> ApiKey:
+            begun.set()
+            await let_go.wait()
+            return await update(self, identity, request)
+
+        monkeypatch.setattr(type(app.gateway.keys), "update", held)
         await pilot.press("x")
         await asked(pilot, app)
-        faults.arm("latency=1.5:writes x1")
         await pilot.press("y")
-        await until(pilot, lambda: isinstance(app.screen, ProgressScreen), "the progress")
+        await begun.wait()
         await until(pilot, lambda: "1 of 3 · Disable key" in shown(app), "the first on its way")
         await until(pilot, lambda: not app._typed.pending, "keys that were not typed blindly")
         await pilot.press("escape")
+        let_go.set()
         await until(pilot, lambda: "1 applied, 2 not sent · stopped" in shown(app), "the stop")
         assert len(await disabled(place, wanted)) == 1
         await pilot.press("c")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from gwtui.crud.resource import ResourceSpec
 from gwtui.ui.screens.reading import ReadingScreen
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.prompt import FilterPrompt
+from journeys import Terminal, at_rest
 from shell_kit import dashboard, line, listing, notices, shown, site, until
 
 
@@ -114,6 +116,35 @@ async def test_a_question_mark_in_an_empty_filter_explains_the_language(tmp_path
         await pilot.press("a", "question_mark")
         await pilot.pause()
         assert listing(app).query_one(FilterPrompt).text == "a?"
+
+
+async def test_the_bar_offers_what_can_be_typed_and_shows_what_was_found(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, _pilot):
+        screen = listing(app)
+        terminal = Terminal(app)
+        terminal.write("/")
+        await at_rest(app)
+        assert line(screen, "filter-help").startswith("Tab  name  ")
+        terminal.write("All t\t>=1 -sta\t\t")
+        await at_rest(app)
+        filled = screen.query_one(FilterPrompt).text
+        assert re.fullmatch("all>=1 -state:[a-z]+", filled), filled
+        assert 0 < screen.table.visible_count < screen.table.total_count
+        terminal.write("\x1b[27u/(airflow or")
+        await at_rest(app)
+        assert screen.table.visible_count == 1
+        assert "a group has no end" in line(screen, "status")
+        terminal.write(" bot) all >= 0\r")
+        await at_rest(app)
+        assert screen.table.visible_count > 1
+        assert not screen.query_one("#filter-help").display
+        drawn = [row for row in screen.table._drawn if row is not None]
+        assert all(any(row.found) for row in drawn)
+        parts = list(screen.table.render_line(1))
+        assert any(part.style and part.style.underline for part in parts)
+        terminal.write("/ all>x ")
+        await at_rest(app)
+        assert "all>x: expected a number" in line(screen, "filter-help")
 
 
 async def test_every_column_can_be_sorted_by_and_turned_around(tmp_path: Path) -> None:

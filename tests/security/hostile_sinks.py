@@ -40,7 +40,7 @@ from gwtui.watch.shared import FeedKey
 
 WIDTHS = (80, 120)
 _PLAIN = Style()
-PALETTE = Palette(_PLAIN, _PLAIN, _PLAIN, _PLAIN, _PLAIN, dict.fromkeys(_TONES, _PLAIN))
+PALETTE = Palette(_PLAIN, _PLAIN, _PLAIN, _PLAIN, _PLAIN, _PLAIN, dict.fromkeys(_TONES, _PLAIN))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.activity import ActivityRow
-from gwtui.domain.activity import by_day, completed_days, grouped, rest, tally, within
+from gwtui.domain.activity import by_day, completed_days, rest, tally, within
 
 NOW = datetime(2026, 11, 21, 0, 0, 1, tzinfo=UTC)
 
@@ -66,11 +66,6 @@ def test_rows_of_other_and_unreadable_days_are_left_out() -> None:
     days = completed_days(NOW)
     rows = [row("2026-11-21"), row("2026-10-21"), row("someday"), row(None), row("2026-10-22")]
     assert [one.date for one in within(rows, days)] == ["2026-10-22"]
-
-
-def test_groups_keep_those_that_do_not_say() -> None:
-    found = grouped([row(), row(model=None), row(model="b")], lambda one: one.model)
-    assert {name: len(rows) for name, rows in found.items()} == {"acme/m1": 1, "": 1, "b": 1}
 
 
 def test_the_rest_is_what_the_parts_leave() -> None:

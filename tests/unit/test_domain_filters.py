@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.domain.cells import SortValue, ValueKind
+from gwtui.domain.filter_highlights import Highlights
 from gwtui.domain.filters import parse
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -201,7 +203,7 @@ KINDS: dict[str, ValueKind] = {
         ("router used>abc staging", "used>abc: expected a number"),
         ("created>soon", "expected a date such as 2026-11-01, or a distance such as 7d"),
         ("expires-at<xx", "expires-at<xx: expected a date"),
-        ("created=yesterday", "expected a date"),
+        ("created=someday", "expected a date"),
         ("created<2026-13-45", "expected a date"),
         ("created<none", "expected a date"),
         ("disabled:maybe", "disabled:maybe: expected yes or no, or none"),
@@ -289,3 +291,234 @@ def test_typing_never_raises(text: str, column: str, operator: str) -> None:
 def test_a_minus_turns_a_condition_around(column: str, value: str) -> None:
     text = f'{column}:"{value.replace(chr(34), "")}"'
     assert matches(text) != matches(f"-{text}")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("(staging or router)", True),
+        ("(staging or nothing)", False),
+        ("(router or staging) limit>5", True),
+        ("(router or staging) limit>500", False),
+        ("-(staging or nothing)", True),
+        ("-(staging or router)", False),
+        ("(name:prod limit>500 or name:prod limit>5)", True),
+        ("((staging or router) limit:50 or nothing)", True),
+        ('(name:"production router" or staging)', True),
+        ('("or" or staging)', False),
+        ("(staging OR -nothing)", True),
+        ("(limit >= 80 or used >= 80%)", True),
+        ("(~^prod or staging)", True),
+        ("(name~(x|y) or name~r$)", True),
+        (r"(name~r\) or name~r$)", True),
+        ("(staging or near)-nothing", True),
+    ],
+)
+def test_a_group_asks_for_one_of_its_alternatives(text: str, shown: bool) -> None:
+    assert matches(text) is shown
+    assert parse(text).error == ""
+
+
+@pytest.mark.parametrize("text", ["Llama (free)", "(free)", "(a b)", "a)", "((a) b)", "x(a or b"])
+def test_parentheses_without_alternatives_are_text(text: str) -> None:
+    query = parse(text)
+    assert not query.root.groups
+    assert query.words == tuple(text.casefold().split())
+
+
+def test_or_outside_of_a_group_is_a_word_and_that_is_told() -> None:
+    query = parse("router or staging")
+    assert query.words == ("router", "or", "staging")
+    assert query.note == "or is searched as text: alternatives stand in ( )"
+    for text in ("or", "or router", "router or", '"router" "or"', "(a or b) c"):
+        assert parse(text).note == "", text
+
+
+def test_a_group_without_its_end_narrows_while_it_is_typed() -> None:
+    query = parse("(staging or rou")
+    assert (query.error, query.unfinished, query.open) == ("a group has no end: )", True, True)
+    assert matches("(staging or rou")
+    assert matches("(router or ")
+    assert not parse("(staging or used>x").checked(KINDS).open
+
+
+@pytest.mark.parametrize("text", ["(a or )", "(a or or b)", "(a or b or )"])
+def test_an_alternative_that_is_missing_is_told(text: str) -> None:
+    assert parse(text).error == "an alternative is missing behind or"
+
+
+def test_a_group_with_a_condition_that_can_never_hold_narrows_nothing() -> None:
+    query = parse("router (used>abc or staging)").checked(KINDS)
+    assert "expected a number" in query.error
+    assert (query.words, query.root.groups) == (("router",), ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "used >= 80%",
+        "used>= 80",
+        "used > $5",
+        "limit = 50",
+        "limit: 50",
+        "limit != none",
+        "limit > -1",
+        'name: "production router"',
+        'name = "production router"',
+        "created < 7d",
+        "created >= 2026-11",
+        "disabled: no",
+        "reset = none",
+        "expires_at > tomorrow",
+    ],
+)
+def test_spaces_may_stand_around_a_comparison(text: str) -> None:
+    assert matches(text)
+    query = parse(text).checked(KINDS)
+    assert (query.error, len(query.terms)) == ("", 1)
+
+
+@pytest.mark.parametrize("text", ["used > staging", "used >", "name = x", "-used > 5"])
+def test_other_words_with_a_space_stay_words(text: str) -> None:
+    assert not parse(text).terms
+
+
+def test_a_name_with_a_space_that_is_no_column_is_searched_word_by_word() -> None:
+    query = parse("router > 5")
+    assert query.unknown_columns(ROW) == ("router",)
+    assert query.matches({}, "5 router\n> 7", NOW)
+    assert not query.matches({}, "router 5", NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "hour", "shown"),
+    [
+        ("created:today", 3, True),
+        ("created:today", -8, False),
+        ("created=yesterday", -8, True),
+        ("created:yesterday", -31, True),
+        ("created:yesterday", -32, False),
+        ("created!=yesterday", -8, False),
+        ("created>=yesterday", -31, True),
+        ("created>=yesterday", -32, False),
+        ("created<today", -8, True),
+        ("created<today", 0, False),
+        ("created:tomorrow", 17, True),
+        ("created<=tomorrow", 17, True),
+        ("created<=tomorrow", 18, False),
+    ],
+)
+def test_days_have_names(text: str, hour: int, shown: bool) -> None:
+    assert matches(text, created=NOW + timedelta(hours=hour)) is shown
+    assert parse(text).checked(KINDS).error == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("name~^prod", True),
+        ("name~^router", False),
+        ("-name~^router", True),
+        ('name~"production r"', True),
+        ("~^near", True),
+        ("~ROUTER$", True),
+        ("~^router", False),
+        ("-~^router", True),
+        (r"~\$\d\d\.00$", True),
+        ("limit~5", False),
+    ],
+)
+def test_patterns_are_searched_in_a_column_or_in_every_cell(text: str, shown: bool) -> None:
+    assert matches(text) is shown
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("name~[a", "name~[a: a [ without its ]"),
+        ("~(a", "~(a: a ( without its )"),
+        ("name~(?=a)", "would take too long"),
+        ("limit~5", "limit~5: a pattern is for text"),
+        ("created~5", "a pattern is for text"),
+    ],
+)
+def test_a_pattern_that_is_none_is_an_error(text: str, says: str) -> None:
+    query = parse(text).checked(KINDS)
+    assert says in query.error
+    assert query.unfinished
+    assert query.empty
+
+
+def test_a_pattern_may_be_anything_and_does_not_take_long() -> None:
+    begun = time.perf_counter()
+    for pattern in ("(a+)+$", "(a|a)*b", "(a*)*(a*)*b", "a{0,90}a{90}b", "((a?){30}){9}a{50}c"):
+        query = parse(f"~{pattern}")
+        query.matches({}, "a" * 2_000, NOW)
+    assert time.perf_counter() - begun < 5
+
+
+def test_a_heading_names_its_column() -> None:
+    query = parse("left>5 all-time>=1 (p50-ms<9 or x)").checked(
+        KINDS, {"left": "limit", "all_time": "used", "p50_ms": "context"}
+    )
+    assert [term.name for term in query.terms] == ["limit", "used"]
+    assert query.root.groups[0].alternatives[0].terms[0].name == "context"
+    assert query.unknown_columns(KINDS) == ()
+
+
+_SIGNS = ["(", ")", " or ", " ", "-", "~", '"', "a", "\\", "used", "name", ">", ">= ", ":", "80%"]
+_SIGNS += ["[", "yesterday", "none", "{2}", "*", "+", "|", "30d", "OR"]
+PIECES = st.lists(st.sampled_from(_SIGNS), max_size=14).map("".join)
+
+
+@given(st.text() | PIECES)
+def test_no_input_raises(text: str) -> None:
+    query = parse(text)
+    assert isinstance(matches(text), bool)
+    checked = query.checked(KINDS, {"left": "limit"})
+    assert isinstance(checked.error, str)
+    assert isinstance(query.reads_text(KINDS), bool)
+    assert all(
+        start < end for start, end in Highlights(query, KINDS).found_in("name", "aUsed name")
+    )
+
+
+def test_deep_parentheses_are_an_error_and_no_matter_of_time() -> None:
+    for text in (
+        "(" * 50_000,
+        "( " * 20_000,
+        "(a or " * 20_000,
+        "-(" * 9_000 + "a or b" + ")" * 9_000,
+    ):
+        assert isinstance(parse(text).error, str)
+    assert "at most 10 parentheses" in parse("(a or " * 12 + "b" + ")" * 12).error
+
+
+@given(st.lists(st.sampled_from(["router", "absent", "limit>5", "limit>500"]), min_size=2))
+def test_a_group_is_the_disjunction_of_its_alternatives(parts: list[str]) -> None:
+    assert matches(f"({' or '.join(parts)})") == any(matches(part) for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "shown", "found"),
+    [
+        ("prod", "name", "Prod prod", ((0, 4), (5, 9))),
+        ("name:PROD", "name", "A prod", ((2, 6),)),
+        ("name:prod", "state", "prod", ()),
+        ("-prod", "name", "prod", ()),
+        ("-name:prod", "name", "prod", ()),
+        ("~o+d", "name", "prood", ((2, 5),)),
+        ("name~^p", "name", "prop", ((0, 1),)),
+        ("(prod or (x or name:route))", "name", "x prod router", ((0, 1), (2, 6), (7, 12))),
+        ("-(prod or x)", "name", "prod", ()),
+        ("ab bc", "name", "abc", ((0, 3),)),
+        ("gpt-4:free", "name", "gpt-4:free", ((0, 10),)),
+        ("s", "name", "Straße", ()),
+        ("limit>5", "limit", "$50", ()),
+        ('name:""', "name", "x", ()),
+    ],
+)
+def test_what_was_asked_for_is_found_in_a_cell(
+    text: str, column: str, shown: str, found: tuple[tuple[int, int], ...]
+) -> None:
+    assert Highlights(parse(text).checked(KINDS), KINDS).found_in(column, shown) == found

@@ -25,6 +25,7 @@ PALETTE = Palette(
     header_sorted=Style(bold=True),
     cursor=Style(reverse=True),
     mark=Style(color="blue"),
+    match=Style(underline=True),
     tones={
         tone: Style(color=colour)
         for tone, colour in (

@@ -116,7 +116,7 @@ class ChangeVerb:
     def _add_fields(self, parser: argparse.ArgumentParser) -> None:
         model, notes = self.change.model, [*self.change.notes]
         parser.set_defaults(set=[], unset=[], stdin=None)
-        if model is not None and self._typed_fields():
+        if model is not None and self.typed_fields():
             parser.add_argument(
                 "--set",
                 action="append",
@@ -134,7 +134,7 @@ class ChangeVerb:
             parser.add_argument(
                 "--stdin", metavar="FIELD", help="the field whose value is read from stdin"
             )
-            notes += ["fields:", *_described(model, self._typed_fields())]
+            notes += ["fields:", *_described(model, self.typed_fields())]
         parser.epilog = "\n".join(notes) or None
 
     def _fields(self) -> tuple[str, ...]:
@@ -144,7 +144,7 @@ class ChangeVerb:
         schemas = field_schemas(model)
         return tuple(name for name in model.model_fields if not is_deprecated(schemas[name]))
 
-    def _typed_fields(self) -> tuple[str, ...]:
+    def typed_fields(self) -> tuple[str, ...]:
         """The fields that are given by option, not by stdin."""
         return tuple(name for name in self._fields() if name != self.change.secret)
 
@@ -179,7 +179,7 @@ class ChangeVerb:
         if model is None:
             return {}
         given = read_values(
-            model, self._typed_fields(), arguments.set, arguments.unset, SYSTEM_CLOCK.now()
+            model, self.typed_fields(), arguments.set, arguments.unset, SYSTEM_CLOCK.now()
         )
         for operand in self.change.operands:
             if operand.name in model.model_fields:
@@ -244,20 +244,29 @@ class ChangeVerb:
 
     def _finish(self, session: Session, plan: Plan[Any], sent: list[Sent], *, as_json: bool) -> int:
         part, outcome = sent[-1]
-        if isinstance(outcome, Applied) and isinstance(outcome.value, CreatedKey):
-            return hand_over(session.sealed, plan, outcome, as_json=as_json)
+        for made, answer in sent:
+            if isinstance(answer, Applied) and isinstance(answer.value, CreatedKey):
+                about = outcome_json(plan, sent) if as_json else None
+                code = hand_over(session.sealed, made, answer, about)
+                return code or _code(plan, sent)
         if as_json:
             print_json(outcome_json(plan, sent))
         elif isinstance(outcome, Applied) and self.change.makes:
             with data_on_stdout():
                 print(safe_text(made_by(part, outcome) or ""))
-        if isinstance(outcome, Applied):
-            left = len(plan.parts) - len(sent)
-            if left > 0:
-                narrate(f"interrupted: {left} of {len(plan.parts)} requests were not sent")
-                return exits.INTERRUPTED
-            return exits.OK
-        return exits.FAILED if isinstance(outcome, Refused) else exits.UNKNOWN
+        return _code(plan, sent)
+
+
+def _code(plan: Plan[Any], sent: list[Sent]) -> int:
+    """The exit code for what was sent of a plan."""
+    outcome = sent[-1][1]
+    if isinstance(outcome, Applied):
+        left = len(plan.parts) - len(sent)
+        if left > 0:
+            narrate(f"interrupted: {left} of {len(plan.parts)} requests were not sent")
+            return exits.INTERRUPTED
+        return exits.OK
+    return exits.FAILED if isinstance(outcome, Refused) else exits.UNKNOWN
 
 
 def _refuse_early(model: type[RequestModel], given: Mapping[str, Any]) -> None:

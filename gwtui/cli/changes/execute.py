@@ -128,7 +128,9 @@ def _request(plan: Plan[Any]) -> dict[str, Any]:
     return {"action": plan.action, "identity": plan.identity, "summary": masked(plan.summary)}
 
 
-def outcome_json(plan: Plan[Any], outcomes: Sequence[tuple[Plan[Any], Outcome[Any]]]) -> Any:
+def outcome_json(
+    plan: Plan[Any], outcomes: Sequence[tuple[Plan[Any], Outcome[Any]]]
+) -> dict[str, Any]:
     """What became of a plan and of each of its requests."""
     return {
         **plan_json(plan),
@@ -214,9 +216,16 @@ def _question(plan: Plan[Any], connection: Connection) -> tuple[str, str]:
 
 
 def hand_over(
-    sealed: SealedKeys, plan: Plan[Any], made: Applied[CreatedKey], *, as_json: bool
+    sealed: SealedKeys,
+    plan: Plan[Any],
+    made: Applied[CreatedKey],
+    about: dict[str, Any] | None = None,
 ) -> int:
-    """Print the value; it counts as stored once it has left. Returns an exit code."""
+    """Print the value; it counts as stored once it has left. Returns an exit code.
+
+    ``plan`` made the key; ``about`` is what is printed of it as JSON, None where the value alone
+    is wanted.
+    """
     created = made.value
     if created.key is None:
         name = KEYS.name(created.data) if created.data is not None else "without a description"
@@ -226,9 +235,8 @@ def hand_over(
         narrate(f"its value could not be sealed on this machine: {made.unkept}")
     until = sealed.until(plan.id)
     try:
-        if as_json:
-            value = created.key.get_secret_value()
-            print_json({**outcome_json(plan, [(plan, made)]), "key": value})
+        if about is not None:
+            print_json({**about, "key": created.key.get_secret_value()})
         else:
             print_value(created.key)
     except OutputLostError as error:

@@ -25,7 +25,7 @@ from gwtui.cli.lists.query import ListQuery, list_query
 from gwtui.cli.output import data_on_stdout, narrate, print_json, print_ndjson
 from gwtui.crud.bulk import Bulk, BulkRun, LeftOut, LeftOutError, RowResult, Wish, plan_many
 from gwtui.crud.plan import Confirmation, Outcome, Plan
-from gwtui.crud.resource import ResourceSpec, Scope
+from gwtui.crud.resource import ResourceSpec, Scope, filter_kinds
 from gwtui.domain.filters import parse
 
 _STDIN = "-"
@@ -78,7 +78,8 @@ def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
     asked = list_query(spec, text, None, None)
     if parse(text).empty:
         raise CommandError("--filter: it would let every row through", USAGE)
-    if asked.query.unknown_columns({column.id for column in spec.columns} | spec.facets.keys()):
+    named = filter_kinds(spec.columns, spec.facets)
+    if asked.query.unknown_columns(named) or asked.query.note:
         raise CommandError("--filter: nothing is changed by a filter that is not understood", USAGE)
     return asked
 

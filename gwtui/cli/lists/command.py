@@ -21,6 +21,7 @@ from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import add_demo_option, reach
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.local.paths import Paths
+from gwtui.resources.known_names import keep_of
 from gwtui.watch.feed import Feed
 
 _MACHINE = ("json", "ndjson")
@@ -98,14 +99,28 @@ class ListVerb:
                 if arguments.output == "table":
                     narrate(_counted(len(found), len(rows), spec))
                 show_list(found, asked, arguments.output, now)
-                return readings.exit_code
+                if not {getattr(arguments, name, None) for name in ("parent", "workspace")} - {
+                    None
+                }:
+                    keep_of(hub.connection, spec, rows)
+                return self.exit_code(rows, found, readings.exit_code, arguments)
 
         return run_async(work)
+
+    def exit_code(
+        self,
+        _rows: Sequence[Any],
+        _shown: Sequence[Any],
+        code: int,
+        _arguments: argparse.Namespace,
+    ) -> int:
+        """The exit code after ``_shown`` of ``_rows`` were printed; ``code`` is the reading's."""
+        return code
 
     async def _rows(
         self, readings: CommandReadings, asked: ListQuery, arguments: argparse.Namespace
     ) -> Sequence[Any]:
-        scope = await _scope(readings, self.resource, arguments)
+        scope = await read_scope(readings, self.resource, arguments)
         rows = await readings.value(asked.spec.feed(readings.hub, scope))
         completion = asked.spec.completion
         every = arguments.output not in _MACHINE
@@ -153,7 +168,7 @@ class GetVerb:
 
     async def _row(self, readings: CommandReadings, arguments: argparse.Namespace) -> Any:
         spec = declaration(self.resource)
-        scope = await _scope(readings, self.resource, arguments)
+        scope = await read_scope(readings, self.resource, arguments)
         rows = await readings.value(spec.feed(readings.hub, scope))
         is_one = self.resource.single or self.resource.by_id
         row = rows[0] if is_one else find_row(spec, rows, arguments.id)
@@ -181,7 +196,7 @@ class GetVerb:
             print_ndjson([raw_object(spec, row)])
 
 
-async def _scope(
+async def read_scope(
     readings: CommandReadings, resource: Resource, arguments: argparse.Namespace
 ) -> Scope:
     """What part of the account is meant. Raises CommandError and GatewayError."""

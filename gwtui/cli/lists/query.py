@@ -10,7 +10,14 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import narrate
-from gwtui.crud.resource import Column, ResourceSpec, RowFields, filter_kinds, row_text
+from gwtui.crud.resource import (
+    Column,
+    ResourceSpec,
+    RowFields,
+    filter_headings,
+    filter_kinds,
+    row_text,
+)
 from gwtui.domain.cells import ordered
 from gwtui.domain.filters import Query, parse
 from gwtui.domain.suggestions import among, did_you_mean
@@ -64,12 +71,15 @@ def list_query(
 ) -> ListQuery:
     """The question in the words of the command line. Raises CommandError."""
     kinds = filter_kinds(spec.columns, spec.facets)
-    query = parse(filter_text or "").checked(kinds)
+    headings = filter_headings(spec.columns, spec.facets)
+    query = parse(filter_text or "").checked(kinds, headings)
     if query.error:
         raise CommandError(f"--filter: {query.error}", exits.USAGE)
     for name in query.unknown_columns(kinds):
-        hint = did_you_mean(name, kinds)
+        hint = did_you_mean(name, [*kinds, *headings])
         narrate(f"--filter: there is no column {name}, it is searched as text{hint}")
+    if query.note:
+        narrate(f"--filter: {query.note}")
     column, descending = _order(spec, sort)
     return ListQuery(spec, query, column, descending, _columns(spec, columns))
 

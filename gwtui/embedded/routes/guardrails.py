@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -185,74 +185,82 @@ def _members_to_bind(call: OperationRequest) -> list[str]:
     return user_ids
 
 
-def _assignments(
-    bound: Bound,
-    rows: Callable[..., Sequence[object]],
-    model: type[ResponseModel],
-    body: type[RequestModel],
-    holders: Callable[[OperationRequest], list[int] | list[str]],
-) -> tuple[Operation, ...]:
-    """The operations on what guardrails bind: list of one and of all, bind, free."""
-    path, title = f"/assignments/{bound}", bound.capitalize()
+@dataclass(frozen=True)
+class Assignments:
+    """What guardrails bind, keys or members: who is bound, and the operations on that."""
 
-    def assign(call: OperationRequest) -> JsonValue:
+    bound: Bound
+    rows: Callable[..., Sequence[object]]
+    """Reads those that are bound, a page at a time, of one guardrail or of all."""
+    model: type[ResponseModel]
+    body: type[RequestModel]
+    holders: Callable[[OperationRequest], list[int] | list[str]]
+    """Those that a request names, checked: they exist."""
+
+    def assign(self, call: OperationRequest) -> JsonValue:
+        """Bind those that the request names; how many these are."""
         guardrail = GUARDRAILS.found(call)
-        given, by = holders(call), Assigner(call.known_caller.user_id, call.now)
-        guardrails.assign(call.db, bound, guardrail.id, given, by)
+        given, by = self.holders(call), Assigner(call.known_caller.user_id, call.now)
+        guardrails.assign(call.db, self.bound, guardrail.id, given, by)
         return {"assigned_count": len(given)}
 
-    def unassign(call: OperationRequest) -> JsonValue:
+    def unassign(self, call: OperationRequest) -> JsonValue:
+        """Free those that the request names; how many of them were bound."""
         guardrail = GUARDRAILS.found(call)
-        freed = guardrails.unassign(call.db, bound, guardrail.id, holders(call))
+        freed = guardrails.unassign(call.db, self.bound, guardrail.id, self.holders(call))
         return {"unassigned_count": freed}
 
-    def of_guardrails(scope: Callable[[OperationRequest], tuple[str | None]]) -> Handler:
-        count = partial(guardrails.count_bound, bound=bound)
-        return PagedList(rows, count, lambda _call, record: wire.data(record), scope).answer
+    def listed(self, scope: Callable[[OperationRequest], tuple[str | None]]) -> Handler:
+        """Answers with a page of what the guardrail of the scope binds; None: any guardrail."""
+        count = partial(guardrails.count_bound, bound=self.bound)
+        return PagedList(self.rows, count, lambda _call, record: wire.data(record), scope).answer
 
-    return (
-        Operation(
-            method="GET",
-            path=f"{GUARDRAILS.path}{path}",
-            operation_id=f"listGuardrail{title}",
-            summary=f"List the {bound} that a guardrail binds",
-            tag=GUARDRAILS.tag,
-            handler=of_guardrails(lambda call: (GUARDRAILS.found(call).id,)),
-            answer=page(model),
-            query=queries.PAGING,
-        ),
-        Operation(
-            method="GET",
-            path=f"/guardrails{path}",
-            operation_id=f"listAllGuardrail{title}",
-            summary=f"List the {bound} that any guardrail binds",
-            tag=GUARDRAILS.tag,
-            handler=of_guardrails(lambda _call: (None,)),
-            answer=page(model),
-            query=queries.PAGING,
-            refusals=(404,),
-        ),
-        Operation(
-            method="POST",
-            path=f"{GUARDRAILS.path}{path}",
-            operation_id=f"assignGuardrail{title}",
-            summary=f"Bind {bound}; replaces the guardrail that bound them before",
-            tag=GUARDRAILS.tag,
-            handler=assign,
-            answer=ResponseSchema("Assigned", reference(AssignedCount), (AssignedCount,)),
-            body=body,
-        ),
-        Operation(
-            method="POST",
-            path=f"{GUARDRAILS.path}{path}/remove",
-            operation_id=f"unassignGuardrail{title}",
-            summary=f"Free {bound} of a guardrail",
-            tag=GUARDRAILS.tag,
-            handler=unassign,
-            answer=ResponseSchema("Unassigned", reference(UnassignedCount), (UnassignedCount,)),
-            body=body,
-        ),
-    )
+    def operations(self) -> tuple[Operation, ...]:
+        """List of one guardrail and of all, bind, free."""
+        path, title = f"/assignments/{self.bound}", self.bound.capitalize()
+        return (
+            Operation(
+                method="GET",
+                path=f"{GUARDRAILS.path}{path}",
+                operation_id=f"listGuardrail{title}",
+                summary=f"List the {self.bound} that a guardrail binds",
+                tag=GUARDRAILS.tag,
+                handler=self.listed(lambda call: (GUARDRAILS.found(call).id,)),
+                answer=page(self.model),
+                query=queries.PAGING,
+            ),
+            Operation(
+                method="GET",
+                path=f"/guardrails{path}",
+                operation_id=f"listAllGuardrail{title}",
+                summary=f"List the {self.bound} that any guardrail binds",
+                tag=GUARDRAILS.tag,
+                handler=self.listed(lambda _call: (None,)),
+                answer=page(self.model),
+                query=queries.PAGING,
+                refusals=(404,),
+            ),
+            Operation(
+                method="POST",
+                path=f"{GUARDRAILS.path}{path}",
+                operation_id=f"assignGuardrail{title}",
+                summary=f"Bind {self.bound}; replaces the guardrail that bound them before",
+                tag=GUARDRAILS.tag,
+                handler=self.assign,
+                answer=ResponseSchema("Assigned", reference(AssignedCount), (AssignedCount,)),
+                body=self.body,
+            ),
+            Operation(
+                method="POST",
+                path=f"{GUARDRAILS.path}{path}/remove",
+                operation_id=f"unassignGuardrail{title}",
+                summary=f"Free {self.bound} of a guardrail",
+                tag=GUARDRAILS.tag,
+                handler=self.unassign,
+                answer=ResponseSchema("Unassigned", reference(UnassignedCount), (UnassignedCount,)),
+                body=self.body,
+            ),
+        )
 
 
 OPERATIONS = (
@@ -275,12 +283,14 @@ OPERATIONS = (
         "Delete a guardrail with its assignments",
         lambda call, guardrail: guardrails.remove(call.db, guardrail.id),
     ),
-    *_assignments("keys", guardrails.bound_keys, KeyAssignment, AssignKeysRequest, _keys_to_bind),
-    *_assignments(
+    *Assignments(
+        "keys", guardrails.bound_keys, KeyAssignment, AssignKeysRequest, _keys_to_bind
+    ).operations(),
+    *Assignments(
         "members",
         guardrails.bound_members,
         MemberAssignment,
         AssignMembersRequest,
         _members_to_bind,
-    ),
+    ).operations(),
 )

@@ -11,9 +11,9 @@ from gwtui.crud import cells
 from gwtui.crud.columns import count_column, figure_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column
 from gwtui.domain import activity, money
-from gwtui.domain.activity import ActivitySummary, Grouping, Measure
-from gwtui.domain.safe_text import safe_line
-from gwtui.watch.feeds.activity import Activity, KeyActivity
+from gwtui.domain.activity import ActivitySummary, Measure
+from gwtui.resources.activity.breakdown import OTHERS as OTHERS  # noqa: PLC0414 - of a ranking, too
+from gwtui.resources.activity.breakdown import Group, Part, Uses, grouped
 
 MEASURE_WORDS: Mapping[Measure, str] = {
     "spend": "spend",
@@ -21,73 +21,45 @@ MEASURE_WORDS: Mapping[Measure, str] = {
     "requests": "requests",
     "tokens": "tokens",
 }
-OTHERS = "\0others"
-"""Identity of what no listed key did."""
-_NAME = 80
+_SEPARATOR = "\1"
 _BAR = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A model, provider, workspace or key, and its share (0..1) of the measure."""
+    """A model, provider, workspace, key or user, or two at once, and its share (0..1)."""
 
     identity: str
     name: str
     tally: ActivitySummary
     share: Decimal | None
     rows: tuple[ActivityRow, ...] = field(default=(), compare=False, repr=False)
+    parts: tuple[str, ...] = ()
+    """The identity of each group that it is in."""
 
 
-def ranking(
-    found: Activity, rows: Sequence[ActivityRow], grouping: Grouping, measure: Measure
+def ranked(
+    uses: Uses, rows: Sequence[ActivityRow], by: Sequence[Part], measure: Measure
 ) -> tuple[Ranked, ...]:
-    """The models, providers or workspaces of ``rows``, the biggest first."""
-    groups = activity.grouped(
-        rows,
-        {
-            "model": lambda row: row.model or row.model_permaslug,
-            "provider": lambda row: row.provider_name,
-            "workspace": lambda row: row.workspace_id,
-        }[grouping],
-    )
-    names = found.workspaces if grouping == "workspace" else {}
+    """The groups of what was done, the biggest first; ``rows`` are all that was done then."""
     whole = activity.tally(rows).measure(measure)
     return _by_size(
         [
             _ranked(
-                identity,
-                names.get(identity) or safe_line(identity, _NAME) or "not said",
-                activity.tally(members),
+                _SEPARATOR.join(group.parts),
+                " · ".join(
+                    uses.name(part, identity)
+                    for part, identity in zip(by, group.parts, strict=True)
+                ),
+                group.tally,
                 whole,
                 measure,
-                members,
+                group,
             )
-            for identity, members in groups.items()
+            for group in grouped(uses, rows, by)
         ],
         measure,
     )
-
-
-def key_ranking(
-    keys: KeyActivity, rows: Sequence[ActivityRow], measure: Measure
-) -> tuple[Ranked, ...]:
-    """The keys, and what no listed key did: deleted keys and those that were left out."""
-    whole = activity.tally(rows)
-    in_all = whole.measure(measure)
-    days = {activity.day_of(row) for row in rows}
-    found = []
-    for identity, done in keys.rows.items():
-        members = tuple(row for row in done if activity.day_of(row) in days)
-        if members:
-            name = keys.names.get(identity, identity)
-            found.append(_ranked(identity, name, activity.tally(members), in_all, measure, members))
-    others = activity.rest(whole, [one.tally for one in found])
-    if others.requests or others.spend or others.byok:
-        name = "deleted keys"
-        if keys.left_out:
-            name += f" and {keys.left_out} that were not read"
-        found.append(_ranked(OTHERS, name, others, in_all, measure, ()))
-    return _by_size(found, measure)
 
 
 def _ranked(
@@ -96,11 +68,11 @@ def _ranked(
     tally: ActivitySummary,
     whole: Decimal | None,
     measure: Measure,
-    rows: tuple[ActivityRow, ...],
+    group: Group,
 ) -> Ranked:
     amount = tally.measure(measure)
     share = None if amount is None or not whole else amount / whole
-    return Ranked(identity, name, tally, share, rows)
+    return Ranked(identity, name, tally, share, group.rows, group.parts)
 
 
 def _by_size(found: Sequence[Ranked], measure: Measure) -> tuple[Ranked, ...]:

@@ -36,6 +36,15 @@ ACTIONS = (
         target=True,
         marked="all",
     ),
+    Action(
+        "keys.rotate",
+        "Rotate",
+        "Make a successor with the same limits and guardrail, and retire the selected key later",
+        "keys",
+        ("N",),
+        mutates=True,
+        target=True,
+    ),
     try_action("keys", "Send a request to a model with the selected key, and see what happens"),
     delete_action("keys", "Delete the selected or marked keys for good"),
 )

@@ -21,9 +21,41 @@ def _activity(context: ActionContext) -> ActivityScreen | None:
 
 
 async def next_grouping(context: ActionContext) -> None:
-    """Rank the next of model, provider, workspace and key."""
+    """Rank the next of model, provider, workspace, key and user."""
     if (screen := _activity(context)) is not None:
         screen.next_grouping()
+
+
+async def next_second(context: ActionContext) -> None:
+    """Tell the lines apart by one thing more."""
+    if (screen := _activity(context)) is not None:
+        screen.next_second()
+
+
+async def by_key(context: ActionContext) -> None:
+    """Rank by key."""
+    if (screen := _activity(context)) is None:
+        return
+    if not screen.rank_by("key"):
+        context.app.say("One key or person is shown: their keys are not told apart")
+
+
+async def type_days(context: ActionContext) -> None:
+    """Type the days that are summed up."""
+    if (screen := _activity(context)) is not None:
+        screen.open_days()
+
+
+async def day_before(context: ActionContext) -> None:
+    """Select the bar to the left."""
+    if (screen := _activity(context)) is not None:
+        screen.step_day(-1)
+
+
+async def day_after(context: ActionContext) -> None:
+    """Select the bar to the right."""
+    if (screen := _activity(context)) is not None:
+        screen.step_day(1)
 
 
 async def next_measure(context: ActionContext) -> None:
@@ -39,18 +71,20 @@ async def open_ranked(context: ActionContext) -> None:
     screen, one = _activity(context), context.target
     if screen is None or not isinstance(one, Ranked):
         return
-    if one.identity in {"", OTHERS}:
+    if one.parts[0] in {"", OTHERS}:
         context.app.say("There is nothing to open behind this line")
         return
     match screen.grouping:
         case "model":
-            await context.app.open_route(f"models/{one.identity}")
+            await context.app.open_route(f"models/{one.parts[0]}")
         case "provider":
             await context.app.open_route("providers")
         case "workspace":
-            await context.app.open_route(f"workspaces/{one.identity}")
+            await context.app.open_route(f"workspaces/{one.parts[0]}")
         case "key":
-            await _open_activity(context, one.identity, one.name)
+            await _open_activity(context, one.parts[0], one.name)
+        case "user":
+            await _open_person(context, one.parts[0], one.name)
 
 
 async def activity_of_key(context: ActionContext[KeyRow]) -> None:
@@ -76,14 +110,24 @@ async def activity_of_person(context: ActionContext[PersonRow]) -> None:
 
     row = context.target
     if row.person.id:
-        name = ORGANIZATION.name(row)
-        await context.app.navigation.open_child(ORGANIZATION, row.person.id, "activity", name=name)
+        await _open_person(context, row.person.id, ORGANIZATION.name(row))
     else:
         context.app.say("The gateway gave this person no id", severity="warning")
 
 
+async def _open_person(context: ActionContext, user: str, name: str) -> None:
+    from gwtui.resources.organization.resource import ORGANIZATION  # noqa: PLC0415 - at the first use
+
+    await context.app.navigation.open_child(ORGANIZATION, user, "activity", name=name)
+
+
 IMMEDIATE: Mapping[str, Handler] = {
     "activity.group": next_grouping,
+    "activity.second": next_second,
+    "activity.keys": by_key,
+    "activity.days": type_days,
+    "activity.before": day_before,
+    "activity.after": day_after,
     "activity.measure": next_measure,
     "activity.open": open_ranked,
     "keys.activity": activity_of_key,

@@ -94,7 +94,7 @@ async def compare_answers(context: ActionContext) -> None:
         return
     sources = key_sources(app.tries, sealed.keys)
     draft = {**app.tries.draft, "key_from": sources[0].id}
-    spec = compare_form(sources, _model(rows[0]), [_name(row) for row in rows], draft)
+    spec = compare_form(sources, _model(rows[0]), _names(rows), draft)
 
     def keep(typed: Mapping[str, Any]) -> None:
         app.tries.draft = {**app.tries.draft, **typed}
@@ -108,13 +108,21 @@ async def compare_answers(context: ActionContext) -> None:
 def _contenders(
     request: ChatRequest, rows: Sequence[Any], facts: TryFacts
 ) -> tuple[Contender, ...]:
-    others = [endpoint for offers in facts.offers for endpoint in offers.endpoints or ()]
     return tuple(
-        pinned_contender(request, _name(row), row.endpoint, others)
+        _pinned(request, name, row, facts)
         if isinstance(row, EndpointRow)
         else model_contender(request, _model(row))
-        for row in rows
+        for row, name in zip(rows, _names(rows), strict=True)
     )
+
+
+def _pinned(request: ChatRequest, name: str, row: EndpointRow, facts: TryFacts) -> Contender:
+    """The request to the row's own model, which may be another for each."""
+    model = _model(row)
+    own = (offers for offers in facts.offers if offers.model.id == model)
+    others = [endpoint for offers in own for endpoint in offers.endpoints or ()]
+    of_model = request.model_copy(update={"model": model})
+    return pinned_contender(of_model, name, row.endpoint, others)
 
 
 def _model(row: Any) -> str:
@@ -122,11 +130,19 @@ def _model(row: Any) -> str:
     return found or ""
 
 
-def _name(row: Any) -> str:
-    named = (row.title or row.identity) if isinstance(row, EndpointRow) else _model(row)
-    return safe_line(named, _NAME)
+def _names(rows: Sequence[Any]) -> list[str]:
+    """What each is called: endpoints of several models with their model."""
+    several = len({_model(row) for row in rows}) > 1
+    return [_name(row, with_model=several) for row in rows]
+
+
+def _name(row: Any, *, with_model: bool) -> str:
+    if not isinstance(row, EndpointRow):
+        return safe_line(_model(row), _NAME)
+    named = row.title or row.identity
+    return safe_line(f"{_model(row)} at {named}" if with_model else named, _NAME)
 
 
 HANDLERS: Mapping[str, Handler] = {
-    f"{resource}.compare": compare_answers for resource in ("models", "endpoints")
+    f"{resource}.compare": compare_answers for resource in ("models", "endpoints", "all-endpoints")
 }

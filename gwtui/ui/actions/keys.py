@@ -47,12 +47,20 @@ _LEAVE = ""
 
 
 class Making:
-    """One form for a new key, from what was typed to the acknowledgement of the value."""
+    """One form for a new key, from what was typed to the acknowledgement of the value.
 
-    def __init__(self, context: ActionContext, workspaces: Mapping[str, str]) -> None:
+    ``plan`` is what made the key where that was planned elsewhere.
+    """
+
+    def __init__(
+        self,
+        context: ActionContext,
+        workspaces: Mapping[str, str],
+        plan: Plan[CreatedKey] | None = None,
+    ) -> None:
         self._context = context
         self._workspaces = workspaces
-        self._plan: Plan[CreatedKey] | None = None
+        self._plan = plan
 
     async def submit(self, request: CreateKeyRequest) -> Outcome[CreatedKey] | None:
         """Carry the wish out; where its value cannot be sealed, only after saying so."""

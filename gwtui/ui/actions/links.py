@@ -11,10 +11,12 @@ from gwtui.ui.actions.context import ActionContext, Handler
 
 if TYPE_CHECKING:
     from gwtui.contract.activity import Generation
+    from gwtui.domain.findings import AccountFinding
     from gwtui.watch.alerts.model import Alert, AlertEvent
     from gwtui.watch.feeds.assignments import AssignmentRow
     from gwtui.watch.feeds.guardrails import GuardrailRow
     from gwtui.watch.feeds.keys import KeyRow
+    from gwtui.watch.feeds.rotations import RotationRow
     from gwtui.watch.feeds.workspaces import WorkspaceRow
 
 
@@ -164,6 +166,32 @@ async def go_to_subject(context: ActionContext[Alert | AlertEvent]) -> None:
             await app.open_route(f"{subject.resource}s/{identity}")
 
 
+async def subject_of_finding(context: ActionContext[AccountFinding]) -> None:
+    """Show what a finding is about in its own list."""
+    one = context.target.subject
+    if not one.resource or not one.identity:
+        context.app.say("This is about the account as a whole, or about what could not be read")
+        return
+    widen(context)
+    await context.app.open_route(f"{one.resource}/{one.identity}")
+
+
+async def old_key(context: ActionContext[RotationRow]) -> None:
+    """Go to the key that is retired."""
+    widen(context)
+    await context.app.open_route(f"keys/{context.target.rotation.old_hash}")
+
+
+async def successor(context: ActionContext[RotationRow]) -> None:
+    """Go to the key that takes over."""
+    identity = context.target.rotation.new_hash
+    if identity is None:
+        context.app.say("Not known which key it is: the write that made it is in doubt")
+        return
+    widen(context)
+    await context.app.open_route(f"keys/{identity}")
+
+
 def _want(context: ActionContext, identity: str) -> None:
     screen = context.app.navigation.screen
     if screen is not None:
@@ -202,6 +230,9 @@ IMMEDIATE: Mapping[str, Handler] = {
     "alert-history.go": go_to_subject,
     "alerts.rules": show_rules,
     "alerts.history": show_history,
+    "findings.go": subject_of_finding,
+    "rotations.old": old_key,
+    "rotations.new": successor,
     "generation.lookup": look_up,
     "generation.model": go_to_model,
     "workspaces.members": show_members,

@@ -58,6 +58,19 @@ async def about_model(context: ActionContext) -> None:
             await app.push_screen(ReadingScreen(title, lines))
 
 
+async def all_endpoints(context: ActionContext) -> None:
+    """The endpoints of all models in one list."""
+    await context.app.open_route("all-endpoints")
+
+
+async def endpoints_of_model(context: ActionContext[EndpointRow]) -> None:
+    """The endpoints of the model that the selected one serves."""
+    row, spec = context.target, context.spec
+    if row.model_id is not None and spec is not None:
+        name = safe_line(row.model_name or row.model_id, 60)
+        await context.app.navigation.open_child(spec, row.model_id, "endpoints", name=name)
+
+
 async def models_of_key(context: ActionContext) -> None:
     """What the key in use may call."""
     await context.app.open_route("user-models")
@@ -91,6 +104,9 @@ HANDLERS: Mapping[str, Handler] = {
     "models.price": price_of_model,
     "endpoints.price": price_of_endpoint,
     "endpoints.model": about_model,
+    "models.all-endpoints": all_endpoints,
+    "all-endpoints.price": price_of_endpoint,
+    "all-endpoints.model": endpoints_of_model,
     "key.models": models_of_key,
     "credits.window": next_window,
 }

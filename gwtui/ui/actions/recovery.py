@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.local.journal import DID_NOT_HAPPEN
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.screens.ask import AskScreen
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 _TOLD = "This is written to the journal and to the audit log. Nothing is sent to the gateway."
 _HAPPENED = "it happened"
-_DID_NOT = "it did not happen"
 _NAME = 120
 
 
@@ -57,7 +57,7 @@ async def did_not(context: ActionContext) -> None:
         listed = "1 thing that was made" if count == 1 else f"{count} things that were made"
         about = f"{listed} near that time stay as they are. "
     if await _agreed(context, "It did not happen?", about, "It did not happen") and await _settle(
-        context, evidence, _DID_NOT, None
+        context, evidence, DID_NOT_HAPPEN, None
     ):
         await context.app.navigation.back()
 

@@ -198,5 +198,13 @@ def _first(names: Sequence[str] | None) -> str | None:
 
 HANDLERS: Mapping[str, Handler] = {
     f"{resource}.try": try_it
-    for resource in ("keys", "guardrails", "models", "endpoints", "byok", "workspaces")
+    for resource in (
+        "keys",
+        "guardrails",
+        "models",
+        "endpoints",
+        "all-endpoints",
+        "byok",
+        "workspaces",
+    )
 }

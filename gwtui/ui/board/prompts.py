@@ -69,6 +69,13 @@ class WatchPrompt(BoardPrompt):
         self.input.suggester = SuggestFromList(name for name in models if name.isprintable())
 
 
+class DaysPrompt(BoardPrompt):
+    """Days of activity."""
+
+    SIGN = "@"
+    HINT = "days, UTC: yesterday, 7d, 2026-11-20, 2026-11-01 .. 2026-11-07, all"
+
+
 class BetweenPrompt(BoardPrompt):
     """Two moments."""
 

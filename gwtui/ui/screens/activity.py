@@ -1,9 +1,13 @@
-"""Activity: what the last 30 completed UTC days cost and did, drawn by day and ranked."""
+"""Activity: what the last 30 completed UTC days cost and did, drawn by day and ranked.
+
+Some of the days can be chosen: all are drawn, those are summed up and ranked.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from textual import on
@@ -12,25 +16,32 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from gwtui.contract.activity import ActivityRow
-from gwtui.crud import cells
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import GROUPINGS, MEASURES, Grouping, Measure
+from gwtui.domain.activity_days import DayRange, parse_days
+from gwtui.domain.cells import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.ascii_terminal import ascii_only
+from gwtui.resources.activity.breakdown import of_account, of_keys, of_users
 from gwtui.resources.activity.resource import (
     COLUMNS,
     MEASURE_WORDS,
     Ranked,
     in_words,
-    key_ranking,
-    ranking,
-    totals,
+    ranked,
 )
+from gwtui.ui.board.prompts import BoardPrompt, DaysPrompt
 from gwtui.ui.commands import by_id
+from gwtui.ui.screens.activity_lines import (
+    choice_line,
+    legend_line,
+    read_of_each,
+    totals_line,
+)
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import cell_content, toned
+from gwtui.ui.tones import toned
 from gwtui.ui.widgets.bars import Bar, BarChart, Chart
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import Opened, ResourceTable
@@ -38,7 +49,9 @@ from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.activity import (
     Activity,
     KeyActivity,
+    UserActivity,
     activity_feed,
+    every_user_activity_feed,
     key_activity_feed,
     user_activity_feed,
 )
@@ -76,10 +89,19 @@ class ActivityScreen(GatewayScreen):
         self._opener = opener
         self._found: Activity | None = None
         self._keys: KeyActivity | None = None
-        self._keys_failed = False
-        self._days: tuple[Any, ...] = ()
+        self._users: UserActivity | None = None
+        self._parts_failed = False
+        """Whether what single keys or people did could not be read."""
+        self._days: tuple[date, ...] = ()
+        self._chosen: DayRange | None = None
+        """The days that are summed up; None for all of them."""
+        self._every: tuple[ActivityRow, ...] = ()
         self._rows: tuple[ActivityRow, ...] = ()
+        """The rows of the chosen days, of all that can be drawn."""
         self._grouping: Grouping = GROUPINGS[0]
+        self._second: Grouping | None = None
+        self._to_top = False
+        """Whether the ranking is to begin with its first line: it is another one."""
         self._measure: Measure = MEASURES[0]
         self._ascii = ascii_only(os.environ)
         self._table: ResourceTable[Ranked] = ResourceTable(
@@ -98,23 +120,32 @@ class ActivityScreen(GatewayScreen):
         yield OneLine(id="activity-grouping")
         yield self._table
 
+    def compose_bars(self) -> ComposeResult:
+        """The days to be typed."""
+        yield DaysPrompt(id="activity-days")
+
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The activity; that of single keys only while they are ranked."""
         if self._of is not None and self._of_person:
             return [(user_activity_feed(hub, self._of), self._show)]
         scope = Scope(self.gwtui.scope.workspace, self._of)
         uses: list[FeedUse] = [(activity_feed(hub, scope), self._show)]
-        if self._grouping == "key":
-            uses.append((key_activity_feed(hub, scope), self._show_keys))
+        by = self._by
+        if "key" in by:
+            feed = key_activity_feed(hub, scope, people="user" in by)
+            uses.append((feed, self._show_keys))
+        elif "user" in by:
+            uses.append((every_user_activity_feed(hub, scope), self._show_users))
         return uses
 
     def on_mount(self) -> None:
-        """Rank by what is drawn."""
+        """Rank by what is drawn; the days can be chosen before anything is read."""
+        self._days = activity.completed_days(self.now)
         self._rank_by_measure()
 
     def empty_text(self) -> str | None:
         """What it means that there is nothing."""
-        if self._rows or self._found is None:
+        if self._every or self._found is None:
             return None
         return "Nothing was asked of a model on the last 30 completed days, UTC."
 
@@ -123,20 +154,21 @@ class ActivityScreen(GatewayScreen):
         parts: list[Content] = []
         if self._of is None and self.gwtui.scope_name is not None:
             parts.append(toned(f"only {self.gwtui.scope_name}", "accent"))
-        if self._days:
+        if self._chosen is not None:
+            parts.append(toned(f"only {self._chosen} UTC, Esc shows all", "accent"))
+        elif self._days:
             parts.append(toned(f"{len(self._days)} completed days, today is not over", "muted"))
         if self._found is not None:
-            lost = len(self._found.rows) - len(self._rows)
+            lost = len(self._found.rows) - len(self._every)
             if lost:
                 parts.append(toned(f"{lost} rows of other or unreadable days left out", "warn"))
-        if self._grouping == "key" and self._keys is None:
-            words = "keys unreadable" if self._keys_failed else "reading key by key…"
-            parts.append(toned(words, "warn" if self._keys_failed else "muted"))
-        elif self._grouping == "key" and self._keys is not None and self._keys.left_out:
-            read = len(self._keys.rows)
-            words = f"the {read:,} busiest of {read + self._keys.left_out:,} keys"
-            parts.insert(0, toned(f"{words}: w narrows to a workspace", "warn"))
-        return parts
+        if "key" in self._by:
+            first, last = read_of_each(self._keys, "key", failed=self._parts_failed)
+        elif "user" in self._by:
+            first, last = read_of_each(self._users, "user", failed=self._parts_failed)
+        else:
+            return parts
+        return [*first, *parts, *last]
 
     def crumbs(self) -> Sequence[str]:
         """The key beneath the keys, the person beneath the people."""
@@ -156,6 +188,13 @@ class ActivityScreen(GatewayScreen):
         """Its identity."""
         return self._table.selected_identity
 
+    def go_back(self) -> bool:
+        """Show all days again, where some were chosen."""
+        chosen = self._chosen is not None
+        if chosen:
+            self._choose(None)
+        return chosen
+
     # What actions do --------------------------------------------------------------------------
 
     @property
@@ -163,12 +202,88 @@ class ActivityScreen(GatewayScreen):
         """What the ranking ranks."""
         return self._grouping
 
+    @property
+    def _by(self) -> tuple[Grouping, ...]:
+        """What tells the lines of the ranking apart."""
+        return (self._grouping,) if self._second is None else (self._grouping, self._second)
+
     def next_grouping(self) -> None:
-        """Rank the next: models, providers, workspaces, keys; keys for the account only."""
+        """Rank the next: models, providers, workspaces, keys, users; the last two by account."""
         offered = self._offered()
-        self._grouping = offered[(offered.index(self._grouping) + 1) % len(offered)]
+        self.rank_by(offered[(offered.index(self._grouping) + 1) % len(offered)])
+
+    def rank_by(self, grouping: Grouping) -> bool:
+        """Rank these; whether they can be told apart here."""
+        if grouping not in self._offered():
+            return False
+        self._grouping = grouping
+        if self._second == grouping:
+            self._second = None
+        self._regroup()
+        return True
+
+    def next_second(self) -> None:
+        """Tell the lines apart by one thing more, the next of them; after the last by none."""
+        offered: list[Grouping | None] = [None]
+        offered += [one for one in self._offered() if one != self._grouping]
+        self._second = offered[(offered.index(self._second) + 1) % len(offered)]
+        self._regroup()
+
+    def _regroup(self) -> None:
+        self._parts_failed = False
+        self._to_top = True
         self.refeed()
         self._show_ranking()
+
+    def open_days(self) -> None:
+        """Let the person type the days."""
+        self.query_one(DaysPrompt).open()
+
+    def step_day(self, way: int) -> None:
+        """Select the day before or after the selected one; the last day where none is."""
+        if not self._days:
+            return
+        chosen = self._chosen
+        if chosen is None or chosen.count > 1:
+            place = len(self._days) - 1 if chosen is None else self._days.index(chosen.last)
+        else:
+            place = self._days.index(chosen.first) + way
+        self._choose_bar(min(max(place, 0), len(self._days) - 1))
+
+    def _choose_bar(self, place: int) -> None:
+        self._choose(DayRange(self._days[place], self._days[place]))
+
+    def _choose(self, chosen: DayRange | None) -> None:
+        whole = chosen is not None and chosen.count >= len(self._days)
+        self._chosen = None if whole else chosen
+        self._narrow()
+        self._show_ranking()
+        self.refresh_frame()
+
+    def _narrow(self) -> None:
+        """Take the rows of the chosen days; days that are no longer kept are let go of."""
+        chosen = self._chosen
+        if chosen is not None and chosen.first not in self._days:
+            chosen = self._chosen = None
+        days = [day for day in self._days if chosen is None or day in chosen]
+        self._rows = activity.within(self._every, days)
+
+    @on(BoardPrompt.Entered, "#activity-days")
+    def _days_typed(self, event: BoardPrompt.Entered) -> None:
+        event.stop()
+        self.focus_body()
+        if not event.text or not self._days:
+            return
+        try:
+            self._choose(parse_days(event.text, self._days))
+        except ValueError as error:
+            self.gwtui.say(safe_text(error, 120), severity="warning")
+
+    @on(BarChart.Picked)
+    def _picked(self, event: BarChart.Picked) -> None:
+        event.stop()
+        if event.place < len(self._days):
+            self._choose_bar(event.place)
 
     def next_measure(self) -> None:
         """Draw and rank the next: spend, BYOK cost, requests, tokens."""
@@ -183,11 +298,16 @@ class ActivityScreen(GatewayScreen):
             return
         self._found = state.value
         self._days = activity.completed_days(self.now)
-        self._rows = activity.within(state.value.rows, self._days)
+        self._every = activity.within(state.value.rows, self._days)
+        self._narrow()
         self._show_ranking()
 
     def _show_keys(self, state: FeedState[KeyActivity]) -> None:
-        self._keys, self._keys_failed = state.value, state.error is not None
+        self._keys, self._parts_failed = state.value, state.error is not None
+        self._show_ranking()
+
+    def _show_users(self, state: FeedState[UserActivity]) -> None:
+        self._users, self._parts_failed = state.value, state.error is not None
         self._show_ranking()
 
     def _rank_by_measure(self) -> None:
@@ -197,27 +317,20 @@ class ActivityScreen(GatewayScreen):
         if self._found is None:
             return
         self._table.show(self._ranked(self._found))
-        self.query_one("#activity-totals", OneLine).show(self._totals())
+        if self._to_top and self._table.total_count:
+            self._to_top = False
+            self._table.to_first()
+        self.query_one("#activity-totals", OneLine).show(
+            totals_line(self._rows, self.app.size.width - _MARGINS)
+        )
         self.query_one("#activity-grouping", OneLine).show(
-            _choice("Ranked by", self._offered(), self._grouping, "b")
+            choice_line("Ranked by", self._offered(), self._grouping, "b", self._second, "B")
         )
         words = [MEASURE_WORDS[measure] for measure in MEASURES]
         self.query_one("#activity-measure", OneLine).show(
-            _choice("Each day's", words, MEASURE_WORDS[self._measure], "m")
+            choice_line("Each day's", words, MEASURE_WORDS[self._measure], "m")
         )
         self._draw()
-
-    def _totals(self) -> Content:
-        """As many of the sums as there is room for."""
-        line = Content("")
-        for cell in totals(activity.tally(self._rows)):
-            longer = Content(" · ").join(
-                [line, cell_content(cell)] if line else [cell_content(cell)]
-            )
-            if longer.cell_length > self.app.size.width - _MARGINS:
-                break
-            line = longer
-        return line
 
     def on_resize(self) -> None:
         """Taller bars where there is room; other widths have room for other sums."""
@@ -225,40 +338,42 @@ class ActivityScreen(GatewayScreen):
         self._show_ranking()
 
     def _offered(self) -> list[Grouping]:
-        return [one for one in GROUPINGS if self._of is None or one != "key"]
+        return [one for one in GROUPINGS if self._of is None or one not in {"key", "user"}]
 
     def _ranked(self, found: Activity) -> Sequence[Ranked]:
-        if self._grouping != "key":
-            return ranking(found, self._rows, self._grouping, self._measure)
-        if self._keys is None:
-            return ()
-        return key_ranking(self._keys, self._rows, self._measure)
+        by = self._by
+        if "key" in by:
+            uses = None if self._keys is None else of_keys(self._keys, found)
+        elif "user" in by:
+            uses = None if self._users is None else of_users(self._users, found)
+        else:
+            uses = of_account(found)
+        return () if uses is None else ranked(uses, self._rows, by, self._measure)
 
     def _draw(self) -> None:
         """Each day's bar, with the part of the selected line of the ranking set off."""
         one = self._table.selected
         measure = self._measure
-        wholes = activity.by_day(self._rows, self._days, measure)
+        wholes = activity.by_day(self._every, self._days, measure)
         parts = activity.by_day(one.rows if one else (), self._days, measure)
         bars = [
             Bar(f"{day:%m-%d}", whole, part)
             for day, whole, part in zip(self._days, wholes, parts, strict=True)
         ]
-        chart = Chart(bars, lambda amount: in_words(measure, amount), self._ascii)
+        chosen = self._chosen
+        rest: Tone = "muted" if chosen is None else "plain"
+        ends = None
+        if chosen is not None:
+            ends = self._days.index(chosen.first), self._days.index(chosen.last)
+        chart = Chart(bars, lambda amount: in_words(measure, amount), self._ascii, ends)
         self.query_one(BarChart).draw(chart)
-        self.query_one("#activity-legend", OneLine).show(self._legend(one))
-
-    def _legend(self, one: Ranked | None) -> Content:
-        """Which days these are, and what is set off."""
-        span = f"{self._days[0]} to {self._days[-1]} UTC" if self._days else ""
-        part, whole = ("#", ":") if self._ascii else ("█", "█")
-        line = toned(span, "plain")
-        if one is None or not one.rows:
-            return line
-        name = cells.text(one.name).text
-        return Content.assemble(
-            line, "   ", toned(part, "accent"), f" {name}   ", toned(whole, "muted"), " the rest"
+        self.query_one("#activity-legend", OneLine).show(
+            legend_line(f"{self._shown_days} UTC", one, rest, ascii=self._ascii)
         )
+
+    @property
+    def _shown_days(self) -> DayRange:
+        return self._chosen or DayRange(self._days[0], self._days[-1])
 
     @on(ResourceTable.Highlighted)
     def _highlighted(self) -> None:
@@ -271,14 +386,3 @@ class ActivityScreen(GatewayScreen):
         context = self.capture()
         if context.identity == event.identity:
             await self.gwtui.perform(by_id("activity.open"), context)
-
-
-def _choice(title: str, words: Sequence[str], chosen: str, key: str) -> Content:
-    """What can be chosen with a key, the present choice marked by its brackets."""
-    shown = Content("  ").join(
-        toned(f"[{word}]", "accent", bold=True) if word == chosen else toned(word, "muted")
-        for word in words
-    )
-    return Content.assemble(
-        toned(f"{title}  ", "plain", bold=True), shown, toned(f"   {key} switches", "muted")
-    )

@@ -14,7 +14,9 @@ from textual.content import Content
 from textual.timer import Timer
 
 from gwtui.crud.action import LIST
+from gwtui.crud.filter_fields import suggested
 from gwtui.crud.resource import ResourceSpec
+from gwtui.domain.filter_completion import Suggestions
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.actions.context import Marks
 from gwtui.ui.commands import by_id, offered
@@ -25,7 +27,7 @@ from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import in_sentence
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.detail import DetailPane
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.filter_help import FilterHelp
 from gwtui.ui.widgets.prompt import FilterInput, FilterPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost
 from gwtui.watch.feed import FeedState
@@ -39,8 +41,6 @@ BESIDE = 110
 _TICK = timedelta(seconds=15)
 _REST = 0.12
 """Seconds without another row before the detail follows again: a held key repeats faster."""
-
-FILTER_HELP = 'word  -without  "two words"  column:text  column=exact  used>80  created<7d'
 
 
 class ResourceScreen(GatewayScreen):
@@ -71,6 +71,10 @@ class ResourceScreen(GatewayScreen):
         self._parent_name = parent_name or safe_text(parent or "", 60)
         self.opener = opener
         self._rows: Sequence[Any] | None = None
+        self._from_top = False
+        """Whether the first row was selected when the filter was opened."""
+        self._partial = self._at_top = False
+        """Whether the rows are the first of a longer reading; whether the first one is selected."""
         self._completing = Completing(spec.completion)
         self._followed: Sequence[str] = ()
         """The rows that are completed one by one."""
@@ -101,7 +105,7 @@ class ResourceScreen(GatewayScreen):
 
     def compose_bars(self) -> ComposeResult:
         """The filter and the explanation of its language."""
-        yield OneLine(id="filter-help")
+        yield FilterHelp(id="filter-help")
         yield FilterPrompt(id="filter")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
@@ -139,7 +143,9 @@ class ResourceScreen(GatewayScreen):
             return ()
         typing = isinstance(self.focused, FilterInput)
         only = self.gwtui.scope_name if self.declared.scoped else None
-        return _standing(self.table, self.declared, only, typing=typing)
+        parts = _standing(self.table, self.declared, only, typing=typing)
+        progress = self.states[0].progress
+        return [toned(progress, "warn"), *parts] if progress else parts
 
     def tick(self, now: datetime) -> None:
         """Cells and figures that depend on the time, now and then: their seconds matter little."""
@@ -217,7 +223,9 @@ class ResourceScreen(GatewayScreen):
     def reading(self) -> bool:
         """Whether the rows are still to come: the first, a wanted one, those of a filter."""
         own = self.states[:1]
-        first = any(state.fetched_at is None and state.error is None for state in own)
+        first = any(
+            state.error is None and (state.fetched_at is None or state.progress) for state in own
+        )
         wanted = self._wanted is not None and any(state.refreshing for state in own)
         sought = self._seeking.active and bool(own)
         return first or wanted or sought or self._preparing.first or self.table.is_filtering
@@ -243,7 +251,12 @@ class ResourceScreen(GatewayScreen):
 
     def open_filter(self) -> None:
         """Let the person type a filter."""
-        self.query_one(FilterPrompt).open()
+        prompt = self.query_one(FilterPrompt)
+        self._from_top = self.table.model.cursor in (None, 0)
+        prompt.filter_input.suggest = self._suggestions
+        prompt.open()
+        self.query_one(FilterHelp).display = True
+        self._show_suggestions()
 
     def want(self, identity: str, *, detail: bool = True) -> None:
         """Select this row as soon as it is there; with its detail unless it opens a list."""
@@ -288,6 +301,10 @@ class ResourceScreen(GatewayScreen):
     def _show(self, state: FeedState[Any]) -> None:
         if state.value is not None:
             first, self._rows = self._rows is None, state.value
+            growing = bool(state.progress) or self._partial
+            self._partial = bool(state.progress)
+            # While rows come the cursor stays on the first one, until somebody moves it.
+            self._at_top = growing and self.table.model.cursor in (None, 0)
             self._show_rows()
             self._follow_view(again=first)
         self._seeking.look_in(state)
@@ -297,6 +314,9 @@ class ResourceScreen(GatewayScreen):
             self._preparing.show(self._rows)
 
     def _shown(self) -> None:
+        if self._at_top:
+            self._at_top = False
+            self.table.to_first()
         self._select_wanted()
         self._refresh_detail(self.now)
 
@@ -361,19 +381,21 @@ class ResourceScreen(GatewayScreen):
     def on_filter_prompt_changed(self, message: FilterPrompt.Changed) -> None:
         """Narrow the list while typing."""
         self.table.filter_by(message.text)
+        if self._from_top and message.text and isinstance(self.focused, FilterInput):
+            self.table.to_first()  # not the row that a half typed word happened to let through
+        self._show_suggestions()
         self.refresh_frame()
 
     def on_filter_prompt_closed(self) -> None:
         """Back to the list."""
-        self.query_one("#filter-help").display = False
+        self.query_one(FilterHelp).display = False
         self.focus_body()
         self.refresh_frame()
 
     def on_filter_input_help_asked(self, _message: FilterInput.HelpAsked) -> None:
         """Explain the language above the filter."""
-        line = self.query_one("#filter-help", OneLine)
-        line.show(toned(f"   {FILTER_HELP}", "muted"))
-        line.display = not line.display
+        if not self.query_one(FilterHelp).explain():
+            self._show_suggestions()
 
     # Inside -----------------------------------------------------------------------------------
 
@@ -389,6 +411,17 @@ class ResourceScreen(GatewayScreen):
         if had_focus and self.is_current:
             self.focus_body()
         self.call_after_refresh(lambda: self._show_detail(self.now))
+
+    def _suggestions(self, before: str) -> Suggestions:
+        """What can stand in the filter behind ``before``."""
+        return suggested(self.declared, self.table.items, before, self.now)
+
+    def _show_suggestions(self) -> None:
+        """What can be typed next, or what is wrong with what was typed to its end."""
+        table, typing = self.table, self.query_one(FilterPrompt).filter_input
+        error = None if table.filter_unfinished else table.filter_error
+        offered, taken = typing.offered
+        self.query_one(FilterHelp).suggest(error or "", offered, taken)
 
     def _show_detail(self, now: datetime) -> None:
         pane = self.query_one(DetailPane)
@@ -409,6 +442,8 @@ def _standing(
     if table.filter_error is not None:
         unfinished = table.filter_unfinished and typing
         parts.append(toned(table.filter_error, "muted" if unfinished else "bad"))
+    elif table.filter_note:
+        parts.append(toned(table.filter_note, "warn"))
     elif table.unknown_columns:
         names = ", ".join(safe_text(name, 20) for name in table.unknown_columns)
         parts.append(toned(f"no column {names}: searched as text", "warn"))
@@ -424,7 +459,7 @@ def _standing(
 
 
 def _noun(spec: ResourceSpec[Any], count: int) -> str:
-    return spec.singular if count == 1 else in_sentence(spec.title)
+    return spec.singular if count == 1 else spec.plural or in_sentence(spec.title)
 
 
 def _sorted_by(table: ResourceTable[Any], spec: ResourceSpec[Any]) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
 from rich.cells import cell_len
+from textual import events
 from textual.content import Content
+from textual.message import Message
 
+from gwtui.domain.cells import Tone
 from gwtui.ui.tones import STYLES, toned
 from gwtui.ui.widgets.lines import LinesView
 
@@ -31,11 +34,16 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What is drawn. ``words`` gives a figure with its unit; ``ascii`` avoids block characters."""
+    """What is drawn. ``words`` gives a figure with its unit; ``ascii`` avoids block characters.
+
+    ``chosen`` are the places of the first and the last bar that are meant, None for all of them:
+    those have the labels.
+    """
 
     bars: Sequence[Bar]
     words: Callable[[Decimal], str]
     ascii: bool = False
+    chosen: tuple[int, int] | None = None
 
 
 def nice_top(highest: Decimal) -> Decimal:
@@ -46,30 +54,71 @@ def nice_top(highest: Decimal) -> Decimal:
     return next(power * step for step in _NICE if power * step >= highest)
 
 
-def chart_lines(chart: Chart, width: int, height: int) -> list[Content]:
-    """The chart in ``width`` cells and ``height`` lines: axis, bars, labels below."""
+def _axis(chart: Chart, height: int) -> tuple[int, Decimal, dict[int, str]]:
+    """Lines for bars, the upper end of the axis, and its figures by line."""
     rows = max(1, height - 1)
     highest = max((bar.value or Decimal(0) for bar in chart.bars), default=Decimal(0))
     top = nice_top(highest)
     figures = {rows - 1: chart.words(Decimal(0)), 0: chart.words(top)}
     if rows >= _ROWS_WITH_HALF and rows % 2 == 0:
         figures[rows // 2] = chart.words(top / 2)
-    axis = max(cell_len(text) for text in figures.values())
+    return rows, top, figures
+
+
+def _places(chart: Chart, width: int, figures: Iterable[str]) -> tuple[int, int, int]:
+    """Cells of the axis and for the bars, and from one bar to the next."""
+    axis = max(cell_len(text) for text in figures)
     room = max(1, width - axis - 2)
+    return axis, room, max(1, room // max(1, min(len(chart.bars), room)))
+
+
+def bar_at(chart: Chart, width: int, height: int, x: int) -> int | None:
+    """The place of the bar that is drawn at a cell of a line; None where there is none."""
+    _, _, figures = _axis(chart, height)
+    axis, room, pitch = _places(chart, width, figures.values())
+    place = (x - axis - 2) // pitch
+    shown = min(len(chart.bars), room)
+    return len(chart.bars) - shown + place if x >= axis + 2 and place < shown else None
+
+
+def chart_lines(chart: Chart, width: int, height: int) -> list[Content]:
+    """The chart in ``width`` cells and ``height`` lines: axis, bars, labels below."""
+    rows, top, figures = _axis(chart, height)
+    axis, room, pitch = _places(chart, width, figures.values())
     bars = chart.bars[-room:]
-    pitch = max(1, room // max(1, len(bars)))
+    left = len(chart.bars) - len(bars)
+    rests = [_rest(chart, place) for place in range(left, len(chart.bars))]
     lines = []
     for row in range(rows):
         name = toned(figures.get(row, "").rjust(axis), "muted")
         wall = toned("|" if chart.ascii else "┤" if row in figures else "│", "muted")
-        cells = [_cell(chart, bar, top, rows, rows - 1 - row, pitch) for bar in bars]
+        cells = [
+            _cell(chart, bar, (top, rows), rows - 1 - row, pitch, rest)
+            for bar, rest in zip(bars, rests, strict=True)
+        ]
         lines.append(Content.assemble(name, " ", wall, *cells))
-    lines.append(toned(" " * (axis + 2) + _labels(bars, pitch, room), "muted"))
+    places = range(len(bars) - 1, -1, -_LABEL_EVERY)
+    wanted = places if chart.chosen is None else [max(0, one - left) for one in chart.chosen]
+    labels = _labels(bars, wanted, pitch, room)
+    tone: Tone = "muted" if chart.chosen is None else "accent"
+    lines.append(toned(" " * (axis + 2) + labels, tone))
     return lines
 
 
-def _cell(chart: Chart, bar: Bar, top: Decimal, rows: int, level: int, pitch: int) -> Content:
-    """One bar on one line, with the gap behind it; level 0 is the lowest line."""
+def _rest(chart: Chart, place: int) -> Tone:
+    """The tone of what is not set off of a bar: that of chosen ones stands out from the others."""
+    chosen = chart.chosen
+    return "plain" if chosen is not None and chosen[0] <= place <= chosen[1] else "muted"
+
+
+def _cell(
+    chart: Chart, bar: Bar, scale: tuple[Decimal, int], level: int, pitch: int, rest: Tone
+) -> Content:
+    """One bar on one line, with the gap behind it; level 0 is the lowest line.
+
+    ``scale`` is the upper end of the axis and how many lines lead there.
+    """
+    top, rows = scale
     wide = max(1, pitch - 1)
     gap = " " * (pitch - wide)
     if bar.value is None:
@@ -79,13 +128,13 @@ def _cell(chart: Chart, bar: Bar, top: Decimal, rows: int, level: int, pitch: in
     part = _steps(bar.part or Decimal(0), top, rows) - level * _STEPS
     if whole <= 0:
         return Content(" " * pitch)
-    sign, style = _block(min(whole, _STEPS), part, ascii=chart.ascii)
+    sign, style = _block(min(whole, _STEPS), part, rest, ascii=chart.ascii)
     return Content.assemble(Content.styled(sign * wide, style), gap)
 
 
-def _block(whole: int, part: int, *, ascii: bool) -> tuple[str, str]:
+def _block(whole: int, part: int, rest: Tone, *, ascii: bool) -> tuple[str, str]:
     """The sign and the style of one cell: the set-off part below, the rest above it."""
-    accent, muted = STYLES["accent"], STYLES["muted"]
+    accent, muted = STYLES["accent"], STYLES[rest]
     if ascii:
         return ("#", accent) if part > 0 else (":", muted)
     if part >= whole or (whole < _STEPS and 2 * part > whole):
@@ -103,10 +152,10 @@ def _steps(value: Decimal, top: Decimal, rows: int) -> int:
     return round(exact)
 
 
-def _labels(bars: Sequence[Bar], pitch: int, room: int) -> str:
-    """A label beneath each seventh bar, counted from the last one."""
+def _labels(bars: Sequence[Bar], places: Iterable[int], pitch: int, room: int) -> str:
+    """Labels beneath the bars at these places, as far as they have room beside each other."""
     line = [" "] * room
-    for index in range(len(bars) - 1, -1, -_LABEL_EVERY):
+    for index in places:
         label = bars[index].label
         start = min(index * pitch, room - len(label))
         if start >= 0 and all(cell == " " for cell in line[start : start + len(label) + 1]):
@@ -115,7 +164,14 @@ def _labels(bars: Sequence[Bar], pitch: int, room: int) -> str:
 
 
 class BarChart(LinesView, can_focus=False):
-    """Draws a chart in the room it has."""
+    """Draws a chart in the room it has; a click on a bar selects it."""
+
+    class Picked(Message):
+        """The bar at this place was clicked."""
+
+        def __init__(self, place: int) -> None:
+            super().__init__()
+            self.place = place
 
     DEFAULT_CSS = "BarChart { overflow: hidden hidden; }"
 
@@ -127,6 +183,16 @@ class BarChart(LinesView, can_focus=False):
         """Draw this; lines that stay the same are not repainted."""
         self._chart = chart
         self._lay_out()
+
+    def on_click(self, event: events.Click) -> None:
+        """Select the bar under the pointer, or the one that would stand there."""
+        at = event.get_content_offset(self)
+        if at is None or self._chart is None:
+            return
+        place = bar_at(self._chart, self.size.width, self.size.height, at.x)
+        if place is not None:
+            event.stop()
+            self.post_message(self.Picked(place))
 
     def on_resize(self) -> None:
         """Draw for the new size."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events, on
@@ -15,6 +16,7 @@ from textual.reactive import Reactive
 from textual.suggester import Suggester, SuggestionReady
 from textual.widgets import Input, Static
 
+from gwtui.domain.filter_completion import Suggestions
 from gwtui.domain.safe_text import safe_characters
 from gwtui.ui.textual_compat import ShowsOtherText
 
@@ -57,11 +59,68 @@ class QuietInput(ShowsOtherText, Input):
         return safe_characters(self.value)
 
 
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What Tab put in, and what it was chosen from: the next Tab puts another in its place."""
+
+    before: str
+    behind: str
+    offered: Suggestions
+    place: int
+    value: str
+
+
 class FilterInput(QuietInput):
-    """The input of the filter: a question mark at the start of a word asks for its language."""
+    """The input of the filter: a question mark at the start of a word asks for its language.
+
+    Tab takes the first of what ``suggest`` gives for the text before the cursor, the next Tab the
+    one after it. Without ``suggest`` it leads elsewhere, as ever.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "complete(1)", show=False),
+        Binding("shift+tab", "complete(-1)", show=False),
+    ]
 
     class HelpAsked(Message):
         """The language of the filter should be explained."""
+
+    def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
+        super().__init__(id=id, placeholder=placeholder)
+        self.suggest: Callable[[str], Suggestions] | None = None
+        self._taken: _Taken | None = None
+
+    @property
+    def offered(self) -> tuple[Suggestions, int | None]:
+        """What can stand at the cursor, and which of it Tab has put there; None for none.
+
+        Where there was only one, what can follow it is told.
+        """
+        taken = self._taken
+        several = taken is not None and len(taken.offered.offered) > 1
+        if taken is not None and several and taken.value == self.value:
+            return taken.offered, taken.place
+        before = self.value[: self.cursor_position]
+        return (Suggestions(len(before)) if self.suggest is None else self.suggest(before)), None
+
+    def action_complete(self, way: int) -> None:
+        """Put in what can stand here; the next, or the one before, where that was done just now."""
+        if self.suggest is None:
+            (self.screen.focus_next if way > 0 else self.screen.focus_previous)()
+            return
+        offered, place = self.offered
+        if not offered.offered:
+            return
+        if self._taken is None or place is None:
+            before, behind = self.value[: self.cursor_position], self.value[self.cursor_position :]
+            place = 0 if way > 0 else -1
+        else:
+            before, behind, place = self._taken.before, self._taken.behind, place + way
+        place %= len(offered.offered)
+        completed = offered.applied(before, place)
+        self._taken = _Taken(before, behind, offered, place, completed + behind)
+        self.value = completed + behind
+        self.cursor_position = len(completed)
 
     async def on_key(self, event: events.Key) -> None:
         """Ask for the explanation; every other key is typed."""
@@ -243,6 +302,11 @@ class FilterPrompt(Prompt):
     def text(self) -> str:
         """The filter."""
         return self.input.value
+
+    @property
+    def filter_input(self) -> FilterInput:
+        """The input, with what can be typed into it."""
+        return self.query_one(FilterInput)
 
     def restore(self, text: str) -> None:
         """Hold a filter that is in force already."""

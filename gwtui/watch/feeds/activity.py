@@ -17,11 +17,13 @@ from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.fetching import fetch_each
 from gwtui.watch.feeds.keys import KeyRow, read_keys
-from gwtui.watch.feeds.reads import WORKSPACES
+from gwtui.watch.feeds.organization import shown_person
+from gwtui.watch.feeds.reads import PEOPLE, WORKSPACES
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared import FeedKey, PoolReader
 
 if TYPE_CHECKING:
+    from gwtui.contract.organization import OrganizationMember
     from gwtui.contract.workspaces import Workspace
 
 MOST_KEYS = 100
@@ -40,7 +42,21 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class KeyActivity:
-    """What single keys did: rows and names by hash; ``left_out`` used keys were not read."""
+    """What single keys did: rows and names by hash; ``left_out`` used keys were not read.
+
+    ``makers`` are the ids of those who made them, ``people`` their names as far as they are known.
+    """
+
+    rows: Mapping[str, tuple[ActivityRow, ...]]
+    names: Mapping[str, str]
+    left_out: int = 0
+    makers: Mapping[str, str | None] = field(default_factory=dict)
+    people: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class UserActivity:
+    """What the keys of single people did: rows and names by id; ``left_out`` were not read."""
 
     rows: Mapping[str, tuple[ActivityRow, ...]]
     names: Mapping[str, str]
@@ -112,8 +128,13 @@ def user_activity_feed(hub: FeedHub, user: str) -> Feed[Activity]:
     )
 
 
-async def read_key_activity(reader: PoolReader, workspace: str | None) -> KeyActivity:
-    """What each key did that was ever used, the busiest first. Raises GatewayError."""
+async def read_key_activity(
+    reader: PoolReader, workspace: str | None, *, people: bool = False
+) -> KeyActivity:
+    """What each key did that was ever used, the busiest first. Raises GatewayError.
+
+    With ``people`` those who made them have names, where those can be read.
+    """
     listed = [row for row in await read_keys(reader, workspace) if row.key.hash]
     used = [row for row in listed if row.key.usage != 0 or row.key.byok_usage != 0]
     used.sort(key=_this_month, reverse=True)
@@ -121,11 +142,16 @@ async def read_key_activity(reader: PoolReader, workspace: str | None) -> KeyAct
 
     async def of_key(key_hash: str) -> tuple[ActivityRow, ...]:
         try:
-            return (await reader.client.activity.list(api_key_hash=key_hash)).items
+            found = await reader.client.activity.list(api_key_hash=key_hash, by_workspace=True)
         except NotFoundError:
             return ()  # deleted since the keys were listed
+        return found.items
 
     found = await fetch_each(hashes, of_key)
+    known: tuple[OrganizationMember, ...] = ()
+    if people:
+        with suppress(GatewayError):  # their ids will do
+            known = await reader.get(PEOPLE)
     return KeyActivity(
         dict(zip(hashes, found, strict=True)),
         {
@@ -133,7 +159,32 @@ async def read_key_activity(reader: PoolReader, workspace: str | None) -> KeyAct
             for row in used
         },
         len(used) - len(hashes),
+        {row.key.hash or "": row.key.creator_user_id for row in used},
+        _called(known),
     )
+
+
+def _called(people: Sequence[OrganizationMember]) -> dict[str, str]:
+    return {person.id: shown_person(person, person.id) for person in people if person.id}
+
+
+async def read_user_activity(reader: PoolReader, workspace: str | None) -> UserActivity:
+    """What the keys did that each member of the organization made. Raises GatewayError."""
+    people = await reader.get(PEOPLE)
+    names = _called(people)
+    users = list(names)[:MOST_KEYS]
+
+    async def of_user(user: str) -> tuple[ActivityRow, ...]:
+        try:
+            found = await reader.client.activity.list(
+                user_id=user, workspace_id=workspace, by_workspace=True
+            )
+        except NotFoundError:
+            return ()  # left since the people were listed
+        return found.items
+
+    found = await fetch_each(users, of_user)
+    return UserActivity(dict(zip(users, found, strict=True)), names, len(names) - len(users))
 
 
 def _this_month(row: KeyRow) -> Decimal:
@@ -141,12 +192,23 @@ def _this_month(row: KeyRow) -> Decimal:
     return (row.key.usage_monthly or Decimal(0)) + (row.key.byok_usage_monthly or Decimal(0))
 
 
-def key_activity_feed(hub: FeedHub, scope: Scope) -> Feed[KeyActivity]:
+def key_activity_feed(hub: FeedHub, scope: Scope, *, people: bool = False) -> Feed[KeyActivity]:
     """What single keys did; it takes a request per key, so it is read only when looked at."""
     workspace = scope.workspace
     return hub.derive(
-        FeedKey("activity-keys", (workspace or "",)),
-        lambda reader: read_key_activity(reader, workspace),
+        FeedKey("activity-keys", (workspace or "", *(["people"] if people else []))),
+        lambda reader: read_key_activity(reader, workspace, people=people),
+        cadence.ACTIVITY,
+        passing=True,
+    )
+
+
+def every_user_activity_feed(hub: FeedHub, scope: Scope) -> Feed[UserActivity]:
+    """What single people did; it takes a request for each, so it is read only when looked at."""
+    workspace = scope.workspace
+    return hub.derive(
+        FeedKey("activity-users", (workspace or "",)),
+        lambda reader: read_user_activity(reader, workspace),
         cadence.ACTIVITY,
         passing=True,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gwtui.client.request_log import list_read
@@ -34,6 +35,8 @@ class EndpointRow:
     keyless: bool = False
     past: Mapping[str, Curve | None] = field(default_factory=dict)
     """Small curves of the last day, by figure; none until they were read."""
+    read_at: datetime | None = None
+    """When it was read, where rows of one list were read at different moments."""
 
     @property
     def title(self) -> str | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell, Column
+    from gwtui.domain.filter_highlights import Spans
 
 
 GUTTER = 2
@@ -140,6 +141,8 @@ class Row:
     cells: tuple[Cell, ...]
     cursor: bool
     marked: bool
+    found: tuple[Spans, ...] = ()
+    """The places in each cell that the filter asks for; empty where nothing filters."""
 
 
 Frame = Sequence[Row | None]
@@ -161,5 +164,5 @@ def changed(before: Frame, after: Frame) -> list[int]:
     return lines
 
 
-def _look(row: Row) -> tuple[bool, bool, tuple[Cell, ...]]:
-    return row.cursor, row.marked, row.cells
+def _look(row: Row) -> tuple[bool, bool, tuple[Cell, ...], tuple[Spans, ...]]:
+    return row.cursor, row.marked, row.cells, row.found

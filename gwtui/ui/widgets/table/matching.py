@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gwtui.crud.resource import Facets, RowFields, row_text
+from gwtui.domain.filter_highlights import Highlights
 from gwtui.domain.filters import Query
 
 if TYPE_CHECKING:
@@ -102,7 +103,14 @@ class Matcher(Generic[T]):
         names = [*(column.id for column in columns), *facets]
         self.unknown_columns = query.unknown_columns(names)
         """Names in the query that are no column here: searched as plain text."""
-        self._textual = bool(query.words or query.excluded or self.unknown_columns)
+        self.highlights = Highlights(query, names)
+        """Where a shown text has what is asked for."""
+        self._textual = query.reads_text(names)
+
+    @property
+    def note(self) -> str:
+        """What of the query is perhaps not meant as it is understood; "" when nothing is."""
+        return self._query.note
 
     @property
     def unfinished(self) -> bool:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
-from gwtui.crud.resource import Facets, filter_kinds
+from gwtui.crud.resource import Facets, filter_headings, filter_kinds
 from gwtui.domain.cells import ordered
 from gwtui.domain.filters import parse
 from gwtui.ui.widgets.table.layout import Frame, Layout, Row
 from gwtui.ui.widgets.table.matching import Haystacks, Matcher
 
 if TYPE_CHECKING:
-    from gwtui.crud.resource import Column
+    from gwtui.crud.resource import Cell, Column
+    from gwtui.domain.filter_highlights import Spans
 
 
 Loss = Literal["deleted", "filtered"]
@@ -83,7 +84,7 @@ def nearest(before: Sequence[str], place: int, after: Mapping[str, int]) -> str 
 
 T = TypeVar("T")
 
-_OPERATORS = (":", "=", "!=", "<", ">")
+_OPERATORS = (":", "=", "!=", "<", ">", "~")
 _KEY_PRESS = 0.025
 """Seconds that the filter may take before what it found so far is shown."""
 
@@ -123,6 +124,8 @@ class TableModel(Generic[T]):
         self.filter_error: str | None = None
         self.filter_unfinished = False
         """Whether the error is about the end of the text, which may still be being typed."""
+        self.filter_note = ""
+        """What of the filter is perhaps not meant as it is understood."""
         self.order: Sequence[str] = ()
         """Identities of the visible rows from top to bottom."""
         self.marks: set[str] = set()
@@ -132,6 +135,7 @@ class TableModel(Generic[T]):
         self._filter_text = ""
         """The query that narrows the rows now."""
         self._kinds = filter_kinds(self.columns, facets)
+        self._headings = filter_headings(self.columns, facets)
         self._items: dict[str, T] = {}
         self._sorted: Sequence[str] = ()
         self._index: dict[str, int] = {}
@@ -144,6 +148,11 @@ class TableModel(Generic[T]):
         """Whether the filter knows more than is shown."""
 
     # What is there ----------------------------------------------------------------------------
+
+    @property
+    def items(self) -> Iterator[T]:
+        """Every item in its order, visible or not."""
+        return (self._items[identity] for identity in self._sorted)
 
     @property
     def total(self) -> int:
@@ -240,11 +249,13 @@ class TableModel(Generic[T]):
         Unless that one searched for the name of the column as a text, on the way to what is wrong
         now: then the rest of the query narrows the rows.
         """
-        query = parse(text).checked(self._kinds)
+        query = parse(text).checked(self._kinds, self._headings)
         self.filter_error = query.error or None
         self.filter_unfinished = query.unfinished
+        self.filter_note = query.note
         added = text.removeprefix(self._filter_text)
-        if self.filter_error is not None and (added == text or not added.startswith(_OPERATORS)):
+        wrong = self.filter_error is not None and not query.open
+        if wrong and (added == text or not added.startswith(_OPERATORS)):
             return None
         self._filter_text = text
         before, self._matcher = self._matcher, None
@@ -334,19 +345,22 @@ class TableModel(Generic[T]):
             item = self._items[identity]
             old = known.get(identity) if known else None
             same = old is not None and old.item is item
-            rows.append(
-                Row(
-                    identity,
-                    item,
-                    old.cells if old and same else tuple([cell(item, now) for cell in cells]),
-                    identity == selected,
-                    identity in self.marks,
-                )
-            )
+            shown = old.cells if old and same else tuple([cell(item, now) for cell in cells])
+            marked = identity in self.marks
+            found = self._found(shown, layout)
+            rows.append(Row(identity, item, shown, identity == selected, marked, found))
         rows.extend([None] * (height - len(rows)))
         return rows
 
     # Inside -----------------------------------------------------------------------------------
+
+    def _found(self, cells: tuple[Cell, ...], layout: Layout) -> tuple[Spans, ...]:
+        """The places in the cells that the filter asks for."""
+        if self._matcher is None:
+            return ()
+        find = self._matcher.highlights.found_in
+        names = (self.columns[slot.index].id for slot in layout.slots)
+        return tuple([find(name, cell.text) for name, cell in zip(names, cells, strict=True)])
 
     def _keyed(self, items: Sequence[T]) -> dict[str, T]:
         """Items by identity; one that repeats an identity gets a suffix."""

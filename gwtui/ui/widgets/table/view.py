@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, get_args
 
@@ -21,6 +21,7 @@ from gwtui.ui.widgets.table.model import TableModel
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
+    from gwtui.domain.filter_highlights import Spans
 
 
 CURSOR = "▌"
@@ -38,6 +39,7 @@ class Palette:
     header_sorted: Style
     cursor: Style
     mark: Style
+    match: Style
     tones: Mapping[Tone, Style]
 
 
@@ -48,11 +50,31 @@ def row_strip(row: Row, layout: Layout, columns: Sequence[Column[Any]], palette:
         (CURSOR if row.cursor else " ", base),
         (MARK, base + palette.mark if not row.cursor else base) if row.marked else (" ", base),
     ]
-    for slot, cell in zip(layout.slots, row.cells, strict=True):
+    for place, (slot, cell) in enumerate(zip(layout.slots, row.cells, strict=True)):
         style = base if row.cursor else palette.tones[cell.tone]
-        text = fit(safe_text(cell.text), slot.width, right=columns[slot.index].right)
-        parts.append((text + _gap(slot, layout), style))
+        whole = safe_text(cell.text)
+        text = fit(whole, slot.width, right=columns[slot.index].right)
+        found = row.found[place] if row.found and whole == cell.text else ()
+        parts += _highlighted(text, whole, found, style, palette.match)
+        parts.append((_gap(slot, layout), style))
     return _strip(parts, layout.width, base)
+
+
+def _highlighted(
+    text: str, whole: str, found: Spans, style: Style, match: Style
+) -> Iterator[tuple[str, Style]]:
+    """A drawn cell in parts; ``found`` are places in its ``whole`` text, where those are seen."""
+    pushed = len(text) - len(whole) if text.endswith(whole) else 0
+    cut = not pushed and not text.startswith(whole)
+    end_of_text = len(text) - 1 if cut else len(text)
+    behind = 0
+    for start, end in found:
+        begin, stop = start + pushed, min(end + pushed, end_of_text)
+        if behind <= begin < stop:
+            yield text[behind:begin], style
+            yield text[begin:stop], style + match
+            behind = stop
+    yield text[behind:], style
 
 
 def header_strip(
@@ -138,6 +160,7 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         "resource-table--header-sorted",
         "resource-table--cursor",
         "resource-table--mark",
+        "resource-table--match",
         *(f"resource-table--{tone}" for tone in _TONES),
     }
     DEFAULT_CSS = """
@@ -269,9 +292,10 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
                 header_sorted=named("header-sorted"),
                 cursor=named("cursor"),
                 mark=named("mark"),
+                match=named("match", partial=True),
                 tones={tone: named(tone) for tone in _TONES},
             )
         return self._palette
 
-    def _component(self, name: str) -> Style:
-        return self.get_component_rich_style(f"resource-table--{name}")
+    def _component(self, name: str, *, partial: bool = False) -> Style:
+        return self.get_component_rich_style(f"resource-table--{name}", partial=partial)

@@ -1,0 +1,124 @@
+"""``gwtui doctor``: what the program stands on, what was found, and what to do about it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+from gwtui.cli import exits
+from gwtui.cli.lists.command import ListVerb
+from gwtui.cli.lists.query import list_query
+from gwtui.cli.lists.show import show_list
+from gwtui.cli.output import narrate
+from gwtui.cli.resources import Resource
+from gwtui.cli.target import Connect, find_profile, reach
+from gwtui.domain.checkup import CheckupLine, is_wrong
+from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.safe_text import safe_line
+from gwtui.local.paths import Paths
+from gwtui.local.profiles import Profile, ProfileError
+from gwtui.local.tokens import TOKEN_VARIABLE
+
+if TYPE_CHECKING:
+    from gwtui.client.connection import Connection
+
+RESOURCE = Resource("doctor", "what the program stands on", "gwtui.resources.doctor:DOCTOR")
+_TEXT = 300
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """What every list takes."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    ListVerb(RESOURCE).configure(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look at everything and print it; FAILED when something is wrong."""
+    from gwtui.resources.doctor import DOCTOR  # noqa: PLC0415 - loads what --help does not need
+
+    asked = list_query(DOCTOR, arguments.filter, arguments.sort, arguments.columns)
+    lines = _lines(arguments, Paths.of_user())
+    now = SYSTEM_CLOCK.now()
+    show_list(asked.apply(lines, now), asked, arguments.output, now)
+    if is_wrong(lines):
+        narrate("something is wrong: the first lines say what")
+        return exits.FAILED
+    return exits.OK
+
+
+def _lines(arguments: argparse.Namespace, paths: Paths) -> list[CheckupLine]:
+    """Each thing by itself: what cannot be found out keeps nothing else back."""
+    profile = _profile(arguments, paths)
+    # The environment goes before a keyring, and is emptied where it is looked at.
+    given = bool(os.environ.get(TOKEN_VARIABLE))
+    keyring = profile is not None and bool(profile.name) and profile.uses_keyring and not given
+    missing, connect = _token(arguments, paths)
+    return asyncio.run(_look(paths, keyring, (missing, profile), connect))
+
+
+def _profile(arguments: argparse.Namespace, paths: Paths) -> Profile | None:
+    try:
+        return None if arguments.demo else find_profile(arguments, paths)
+    except exits.CommandError:
+        return None
+
+
+def _token(
+    arguments: argparse.Namespace, paths: Paths
+) -> tuple[CheckupLine | None, Connect | None]:
+    """Whether a gateway is known and a token for it, and the way there."""
+    try:
+        return None, reach(arguments, paths, may_ask=False)
+    except exits.CommandError as error:
+        found = safe_line(str(error), _TEXT)
+        advice = "gwtui login stores a token for a profile; gwtui --demo needs neither."
+        return CheckupLine("token", "Token", "wrong", found, advice), None
+
+
+async def _look(
+    paths: Paths,
+    keyring: bool,
+    known: tuple[CheckupLine | None, Profile | None],
+    connect: Connect | None,
+) -> list[CheckupLine]:
+    """Everything, one after the other. ``known`` is why there is no token, and the profile."""
+    from gwtui.local.checkup import TerminalFacts, machine_lines  # noqa: PLC0415
+
+    facts = TerminalFacts.present()
+    lines = await machine_lines(paths, facts, needs_keyring=keyring)
+    missing, profile = known
+    if missing is not None:
+        lines.append(missing)
+        if profile is not None:
+            lines.append(await _tls_alone(profile))
+    if connect is not None:
+        try:
+            async with connect() as connection:
+                lines += await _of_gateway(connection)
+        except exits.CommandError as error:
+            found = safe_line(str(error), _TEXT)
+            lines.append(CheckupLine("gateway", "Gateway", "wrong", found))
+    return lines
+
+
+async def _tls_alone(profile: Profile) -> CheckupLine:
+    """What can be told of a gateway without a token."""
+    from gwtui.watch.feeds.doctor import tls_line  # noqa: PLC0415
+
+    try:
+        connection = profile.connection(None, "none")
+    except ProfileError as error:
+        return CheckupLine("tls", "TLS", "wrong", safe_line(str(error), _TEXT))
+    return await tls_line(connection, SYSTEM_CLOCK.now())
+
+
+async def _of_gateway(connection: Connection) -> list[CheckupLine]:
+    from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
+    from gwtui.watch.feeds.doctor import gateway_lines  # noqa: PLC0415
+
+    source = safe_line(connection.token_source or "nowhere", _TEXT)
+    token = CheckupLine("token", "Token", "well", f"From: {source}")
+    async with GatewayClient(connection) as client:
+        return [token, *await gateway_lines(client, SYSTEM_CLOCK.now())]

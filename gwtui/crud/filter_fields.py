@@ -1,0 +1,70 @@
+"""What the filter of a declared list can name, and the values that its rows have there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from gwtui.crud.resource import Column, Facets, ResourceSpec
+from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.filter_completion import FilterField, Suggestions, suggestions
+
+_ROWS = 1_000
+"""Rows whose values are looked at."""
+_LONGEST = 40
+"""Characters of a value that is offered; a longer one is a list of words."""
+
+
+def suggested(
+    spec: ResourceSpec[Any], rows: Iterable[Any], text: str, now: datetime
+) -> Suggestions:
+    """What can stand at the end of a filter of these rows; ``text`` reaches to the cursor."""
+    columns, facets = spec.columns, spec.facets
+    return suggestions(
+        text,
+        filter_fields(columns, facets),
+        lambda name: filter_values(name, columns, facets, rows, now),
+    )
+
+
+def filter_fields(columns: Sequence[Column[Any]], facets: Facets[Any]) -> tuple[FilterField, ...]:
+    """Every name that a filter understands, in the order of the columns."""
+    named = [
+        FilterField(column.id, "text" if column.id in facets else column.kind, column.title)
+        for column in columns
+    ]
+    known = {field.name for field in named}
+    return (*named, *(FilterField(name, "text") for name in facets if name not in known))
+
+
+def filter_values(
+    name: str,
+    columns: Sequence[Column[Any]],
+    facets: Facets[Any],
+    rows: Iterable[Any],
+    now: datetime,
+) -> list[str]:
+    """The values of the rows in a column or facet, each once, the most frequent first."""
+    counts: dict[str, int] = {}
+    column = next((column for column in columns if column.id == name), None)
+    for row, _ in zip(rows, range(_ROWS), strict=False):
+        for value in _values(name, column, facets, row, now):
+            if value and value != UNKNOWN and value.isprintable() and len(value) <= _LONGEST:
+                counts[value] = counts.get(value, 0) + 1
+    return sorted(counts, key=lambda value: (-counts[value], value.casefold()))
+
+
+def _values(
+    name: str, column: Column[Any] | None, facets: Facets[Any], row: Any, now: datetime
+) -> Sequence[str]:
+    facet = facets.get(name)
+    if facet is not None:
+        words = facet(row, now)
+        return words.split() if len(words) > _LONGEST else (words,)
+    value = None if column is None else column.sort(row, now)
+    if column is None or not isinstance(value, str):
+        return ()
+    # What is sorted by may be folded: as it is shown it reads better, where that is the same.
+    shown = column.cell(row, now).text
+    return (shown if shown.casefold() == value.casefold() else value,)

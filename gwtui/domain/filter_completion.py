@@ -1,0 +1,175 @@
+"""What can stand at the end of a filter that is being typed: columns, operators and values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gwtui.domain.cells import ValueKind
+from gwtui.domain.filter_terms import DAYS, EQUALITY, NOTHING, PATTERN
+
+MOST = 40
+"""What is offered at once."""
+_OPERATORS: dict[ValueKind, tuple[str, ...]] = {
+    "text": (":", "=", "!=", PATTERN),
+    "number": (">", "<", ">=", "<=", "=", "!="),
+    "moment": ("<", ">", "<=", ">=", ":"),
+    "flag": (":", "!="),
+}
+_SPANS = ("24h", "7d", "30d")
+_NAME = r"[^\W\d][\w.-]*"
+_CONDITION = re.compile(
+    rf'(?P<name>{_NAME})\s*(?P<op>>=|<=|!=|[:=<>~])\s*(?P<quote>"?)(?P<value>.*)', re.DOTALL
+)
+_BEFORE_VALUE = re.compile(rf"(?:^|[\s(-])(?P<part>{_NAME}\s*(?:>=|<=|!=|[:=<>])\s+)$")
+_APART = re.compile(rf"(?:^|[\s(-])(?P<part>{_NAME}\s+(?:>=|<=|!=|[=<>])\s*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class FilterField:
+    """A name that a filter understands: of a column, with its heading, or of a facet."""
+
+    name: str
+    kind: ValueKind
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What can stand at the end: ``shown`` in a list, ``text`` instead of what was typed."""
+
+    shown: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """What can replace the text from ``start`` on, the likeliest first."""
+
+    start: int
+    offered: tuple[Suggestion, ...] = ()
+
+    def applied(self, text: str, place: int) -> str:
+        """The text with one of them; IndexError where there is none."""
+        return text[: self.start] + self.offered[place].text
+
+
+Values = Callable[[str], Iterable[str]]
+"""The values that the rows have in a column."""
+
+
+def suggestions(text: str, fields: Sequence[FilterField], values: Values) -> Suggestions:
+    """What can stand at the end of ``text``, which reaches to the cursor. Never raises."""
+    start = _part_begins(text)
+    part = text[start:]
+    condition = _CONDITION.fullmatch(part)
+    if condition is not None:
+        field = _named(condition["name"], fields)
+        if field is None:
+            return Suggestions(start)
+        typed = condition["value"].removesuffix('"')
+        offered = _values(field, condition["op"], typed, values)
+        begin = start + condition.start("quote")
+        return Suggestions(begin, _most(offered))
+    by_heading = _headings(text, start, fields)
+    exact = _named(part, fields) if part else None
+    if exact is not None:
+        operators = (Suggestion(f"{exact.name}{op}", f"{exact.name}{op}") for op in _ops(exact))
+        longer = (one for one in _names(part, fields) if one.text.rstrip(":") != exact.name)
+        return Suggestions(start, _most([*operators, *longer]))
+    if by_heading is not None:
+        return by_heading
+    return Suggestions(start, _most(_names(part, fields)))
+
+
+def _part_begins(text: str) -> int:
+    """Where the last part of a filter begins, behind its minus and parentheses."""
+    start, quoted = 0, False
+    for place, character in enumerate(text):
+        if character == '"':
+            quoted = not quoted
+        elif character.isspace() and not quoted:
+            start = place + 1
+    spaced = _BEFORE_VALUE.search(text[:start]) or _APART.search(text[:start])
+    if spaced is not None:
+        start = spaced.start("part")
+    while text[start : start + 1] in ("-", "("):
+        start += 1
+    return start
+
+
+def _most(offered: Iterable[Suggestion]) -> tuple[Suggestion, ...]:
+    return tuple(dict.fromkeys(offered))[:MOST]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "_", name.casefold()).strip("_")
+
+
+def _named(name: str, fields: Sequence[FilterField]) -> FilterField | None:
+    """The field that goes by this name, or else by this heading."""
+    plain = _plain(name)
+    found = [field for field in fields if _plain(field.name) == plain]
+    found += [field for field in fields if field.heading and _plain(field.heading) == plain]
+    return found[0] if found else None
+
+
+def _ops(field: FilterField) -> tuple[str, ...]:
+    return _OPERATORS[field.kind]
+
+
+def _begun(field: FilterField) -> Suggestion:
+    """A field with the operator that it needs in any case, where there is one."""
+    text = f"{field.name}:" if field.kind in ("text", "flag") else field.name
+    alike = _plain(field.heading) in ("", _plain(field.name))
+    return Suggestion(field.name if alike else f"{field.name} ({field.heading})", text)
+
+
+def _names(part: str, fields: Sequence[FilterField]) -> Iterator[Suggestion]:
+    """Fields whose name begins so, then by heading, then those that have it inside."""
+    plain = _plain(part)
+    if part and not plain:
+        return
+    both = [(field, _plain(field.name), _plain(field.heading)) for field in fields]
+    yield from (_begun(field) for field, name, _ in both if name.startswith(plain))
+    yield from (_begun(field) for field, _, heading in both if heading.startswith(plain))
+    for field, name, heading in both:
+        if plain in name or plain in heading:
+            yield _begun(field)
+
+
+def _headings(text: str, start: int, fields: Sequence[FilterField]) -> Suggestions | None:
+    """Columns by a heading of several words, where the text ends with the begin of one."""
+    folded = text.casefold()
+    for field in fields:
+        heading = field.heading.casefold()
+        for length in range(len(heading), heading.find(" "), -1):
+            begin = len(text) - length
+            fits = " " in heading[:length] and folded.endswith(heading[:length])
+            if fits and begin < start and (not begin or text[begin - 1] in " (-"):
+                return Suggestions(begin, (_begun(field),))
+    return None
+
+
+def _values(field: FilterField, op: str, typed: str, values: Values) -> Iterator[Suggestion]:
+    """Values that begin with what was typed, then those that have it inside."""
+    if op == PATTERN:
+        return
+    known: list[str] = []
+    match field.kind:
+        case "text":
+            known += values(field.name)
+        case "flag":
+            known += ("yes", "no")
+        case "moment":
+            known += (*DAYS, *_SPANS)
+    if op in EQUALITY:
+        known.append(NOTHING[0])
+    folded = typed.casefold()
+    begin = [value for value in known if value.casefold().startswith(folded)]
+    inside = [value for value in known if folded in value.casefold()]
+    for value in dict.fromkeys((*begin, *inside)):
+        if '"' not in value:
+            quoted = f'"{value}"' if re.search(r"[\s()]", value) else value
+            yield Suggestion(value, quoted)

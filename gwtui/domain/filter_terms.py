@@ -1,0 +1,235 @@
+"""Conditions of the filter language: what one compares, and whether a row fulfils it."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from gwtui.domain.cells import UNKNOWN, SortValue, ValueKind
+from gwtui.domain.linear_regex import LinearRegex, PatternError
+from gwtui.domain.safe_text import safe_line
+from gwtui.domain.times import parse_duration, parse_moment
+
+Fields = Mapping[str, Callable[[], SortValue]]
+"""The values of a row by column name, read only when a query asks for them."""
+
+T = TypeVar("T")
+
+NOTHING = ("none", "null", UNKNOWN)
+"""How a value is called that is unknown or not set."""
+YES, NO = ("yes", "true", "on"), ("no", "false", "off")
+DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
+"""Days by name, as their distance from today (UTC)."""
+PATTERN = "~"
+
+_NUMBER = re.compile(r"([-+]?)\$?(\d[\d,_]{0,40}(?:\.\d{0,40})?|\.\d{1,40})([kmbt]?)%?", re.ASCII)
+_POWERS = {"": 0, "k": 3, "m": 6, "b": 9, "t": 12}
+_PARTIAL_DATE = re.compile(r"\d{4}(-\d\d)?", re.ASCII)
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    "!=": operator.ne,
+    ":": operator.eq,
+}
+EQUALITY = frozenset({":", "=", "!="})
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY = timedelta(days=1)
+_MOMENT_BEGINS = re.compile(r"\d{4}(-\d{0,2}(-\d{0,2}([t ][\d:]{0,8})?)?)?", re.ASCII)
+"""How the text of a moment may begin, which ":", "=" and "!=" look for."""
+_SHOWN = 40
+"""Characters of a condition that an error repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A condition on one column, with everything that its text can mean.
+
+    ``pattern`` is None for what is no pattern, and for one with a ``fault``.
+    """
+
+    name: str
+    op: str
+    text: str
+    words: tuple[str, ...]
+    """What was typed, for when the name is no column."""
+    negated: bool
+    number: Decimal | None
+    span: timedelta | None
+    moment: datetime | None
+    day: int | None
+    pattern: LinearRegex | None
+    fault: str
+    """What is wrong with the pattern."""
+    ends_text: bool
+    """Whether it stands at the end of the query, where it may not be typed to its end yet."""
+
+    def refusal(self, kind: ValueKind) -> str:
+        """Why no value of that kind can be compared with it; "" when it can."""
+        equality = self.op in EQUALITY
+        if kind == "text" or (equality and self.text in NOTHING):
+            return ""
+        if self.op == PATTERN:
+            return f"{self.shown}: a pattern is for text: use :, = or !="
+        if kind == "flag" and not equality:
+            return f"{self.shown}: a yes or no has no order: use :, = or !="
+        expected = self._expected(kind, equality=equality)
+        nothing = ", or none" if equality else ""
+        return f"{self.shown}: expected {expected}{nothing}" if expected else ""
+
+    def _expected(self, kind: ValueKind, *, equality: bool) -> str:
+        """What it must be compared with instead; "" where it means such a value."""
+        if kind == "number":
+            return "" if self.number is not None else "a number such as 80 or 1.5k"
+        if kind == "flag":
+            known = bool(self.text) and any(word.startswith(self.text) for word in (*YES, *NO))
+            return "" if known else "yes or no"
+        begins = equality and _MOMENT_BEGINS.fullmatch(self.text) is not None
+        known = begins or any(one is not None for one in (self.span, self.moment, self.day))
+        return "" if known else "a date such as 2026-11-01, or a distance such as 7d"
+
+    @property
+    def shown(self) -> str:
+        """The condition in a message."""
+        return safe_line(" ".join(self.words), _SHOWN)
+
+    def holds(self, fields: Fields, haystack: str, now: datetime) -> bool:
+        """Whether the row is meant; ``haystack`` is its whole text, for a name that is none."""
+        read = field_named(fields, self.name)
+        if read is None:
+            return all(word in haystack for word in self.words) != self.negated
+        return self._accepts(read(), now) != self.negated
+
+    def _accepts(self, value: SortValue, now: datetime) -> bool:
+        if value is None or (self.pattern is not None and not isinstance(value, str)):
+            return self.op in EQUALITY and (self.text in NOTHING) != (self.op == "!=")
+        if isinstance(value, bool):
+            return self._accepts_flag(value)
+        if isinstance(value, datetime):
+            return self._accepts_moment(value, now)
+        if isinstance(value, str):
+            return self._accepts_text(value.casefold())
+        if self.number is None:
+            return self.op == "!="
+        number = value if isinstance(value, Decimal) else Decimal(str(value))
+        return _COMPARE[self.op](number, self.number)
+
+    def _accepts_flag(self, value: bool) -> bool:
+        if self.op not in EQUALITY:
+            return False
+        meant = any(word.startswith(self.text) for word in (YES if value else NO))
+        return meant != (self.op == "!=")
+
+    def _accepts_moment(self, value: datetime, now: datetime) -> bool:
+        if self.day is not None:
+            return self._accepts_day(value, now, self.day)
+        if self.span is not None:
+            # "created:7d" reads as: within 7 days.
+            compare = operator.le if self.op == ":" else _COMPARE[self.op]
+            return bool(compare(abs(value - now), self.span))
+        if self.op == ":" or self.moment is None:
+            shown = value.astimezone(UTC).isoformat(" ", "minutes")
+            return shown.startswith(self.text.replace("t", " ")) != (self.op == "!=")
+        return _COMPARE[self.op](value, self.moment)
+
+    def _accepts_day(self, value: datetime, now: datetime, day: int) -> bool:
+        """A named day: all of it where it is asked for, its first moment in an order."""
+        today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        begins = today + day * _DAY
+        if self.op in EQUALITY:
+            return (begins <= value < begins + _DAY) != (self.op == "!=")
+        return _COMPARE[self.op](value, begins)
+
+    def _accepts_text(self, value: str) -> bool:
+        if self.pattern is not None:
+            return self.pattern.found_in(value)
+        if self.op == ":":
+            return self.text in value
+        return _COMPARE[self.op](value, self.text)
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where the casefolded text of a cell has what was asked for."""
+        if self.negated or self.op not in (":", "=", PATTERN):
+            return
+        if self.op == PATTERN:
+            span = None if self.pattern is None else self.pattern.span_in(text)
+            if span is not None:
+                yield span
+        else:
+            yield from occurrences(self.text, text)
+
+
+def make_term(
+    name: str, op: str, typed: str, words: tuple[str, ...], *, negated: bool, ends_text: bool
+) -> Term:
+    """A condition of what was typed."""
+    value = typed.casefold()
+    pattern: LinearRegex | None = None
+    fault = ""
+    if op == PATTERN:
+        try:
+            pattern = LinearRegex(typed)
+        except PatternError as error:
+            fault = str(error)
+    return Term(
+        name=name.casefold(),
+        op=op,
+        text=value,
+        words=tuple(word.casefold() for word in words),
+        negated=negated,
+        number=_number(value),
+        span=_duration(value),
+        moment=_moment(value),
+        day=DAYS.get(value),
+        pattern=pattern,
+        fault=fault,
+        ends_text=ends_text,
+    )
+
+
+def occurrences(part: str, text: str) -> Iterator[tuple[int, int]]:
+    """Every place where a text has a part, from left to right; none for an empty part."""
+    start = text.find(part) if part else -1
+    while start >= 0:
+        yield start, start + len(part)
+        start = text.find(part, start + len(part))
+
+
+def field_named(fields: Mapping[str, T], name: str) -> T | None:
+    """The column of that name; a dash may stand for an underscore."""
+    found = fields.get(name)
+    return fields.get(name.replace("-", "_")) if found is None and "-" in name else found
+
+
+def _number(text: str) -> Decimal | None:
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    sign, digits, power = match.groups()
+    plain = Decimal(sign + digits.replace(",", "").replace("_", ""))
+    return plain.scaleb(_POWERS[power])
+
+
+def _duration(text: str) -> timedelta | None:
+    try:
+        return parse_duration(text)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _moment(text: str) -> datetime | None:
+    if _PARTIAL_DATE.fullmatch(text):
+        text += "-01" if "-" in text else "-01-01"
+    if not text[:1].isdigit():
+        return None
+    try:
+        return parse_moment(text, _EPOCH)
+    except ValueError:
+        return None

@@ -1,0 +1,160 @@
+"""The rotations of keys that were begun from this machine: JSON lines in a private file.
+
+A line says what happened to one rotation: it began, its successor was made, its value was stored,
+other figures of the old key were seen, the old key was seen disabled, it ended. No line holds a
+secret. Torn and foreign lines are passed over; several processes may write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import JsonValue
+
+from gwtui.contract.scalars import timestamp_text
+from gwtui.domain.key_rotation import ENDED, KeyFigures, KeyRotation, RotationStage
+from gwtui.local.jsonl import LineFile, parsed_line
+
+FILE_NAME = "rotations.jsonl"
+LARGE = 256 * 1024
+"""Bytes up to which nothing is taken out."""
+KEPT = timedelta(days=30)
+"""How long what ended stays."""
+_VERSION = 1
+
+RotationEvent = Literal["began", "made", "delivered", "seen", "disabled", "enabled", "ended"]
+_EVENTS = frozenset(get_args(RotationEvent))
+_STAGES = frozenset(get_args(RotationStage))
+
+
+class RotationLog:
+    """The file of one person on this machine. Every method blocks and raises OSError."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = LineFile(path)
+
+    def begin(self, rotation: KeyRotation) -> None:
+        """Remember one that is about to be sent, and the figures of the old key by then."""
+        self._file.append(
+            {
+                "v": _VERSION,
+                "id": rotation.id,
+                "event": "began",
+                "at": timestamp_text(rotation.began),
+                "gateway": rotation.gateway,
+                "old_hash": rotation.old_hash,
+                "old_name": rotation.old_name,
+                "new_name": rotation.new_name,
+                "guardrail": rotation.guardrail,
+                "silent_for": int(rotation.silent_for.total_seconds()),
+                "kept_for": int(rotation.kept_for.total_seconds()),
+            }
+        )
+        if rotation.figures is not None:
+            self.seen(rotation.id, rotation.began, rotation.figures)
+
+    def seen(self, identity: str, at: datetime, figures: KeyFigures) -> None:
+        """Remember other figures of the old key than those before."""
+        usage, byok, last = figures.usage, figures.byok_usage, figures.last_used
+        self.note(identity, "seen", at, usage=usage, byok_usage=byok, last_used=last)
+
+    def note(self, identity: str, event: RotationEvent, at: datetime, **facts: JsonValue) -> None:
+        """Remember what happened to one."""
+        line: dict[str, JsonValue] = {"v": _VERSION, "id": identity, "event": event}
+        self._file.append({**line, "at": timestamp_text(at), **facts})
+
+    def delivered(self, identity: str, at: datetime) -> None:
+        """Somebody stored the value of a new key: remember it where that is a successor."""
+        if any(one.id == identity for one in self.rotations()):
+            self.note(identity, "delivered", at)
+
+    def rotations(self, gateway: str | None = None) -> tuple[KeyRotation, ...]:
+        """Those of a gateway, or every one, in the order in which they began."""
+        found = _folded(self._file.objects()).values()
+        return tuple(one for one in found if gateway in (None, one.gateway))
+
+    def compact(self, now: datetime) -> bool:
+        """Take out what ended long ago and what is out of date, once the file is large."""
+
+        def kept(lines: Iterable[bytes]) -> Iterator[bytes]:
+            read = [(line, parsed_line(line)) for line in lines]
+            known = _folded(data for _, data in read if data is not None)
+            last: dict[str, bytes] = {}
+            for line, data in read:
+                if data is not None and data.get("event") == "seen":
+                    last[str(data.get("id"))] = line
+            for line, data in read:
+                if data is None:
+                    continue
+                one = known.get(str(data.get("id")))
+                if one is not None and one.ended_at is not None and now - one.ended_at > KEPT:
+                    continue
+                if data.get("event") != "seen" or last.get(str(data.get("id"))) is line:
+                    yield line
+
+        return self._file.keep(kept, LARGE)
+
+
+def _folded(lines: Iterable[Mapping[str, Any]]) -> dict[str, KeyRotation]:
+    """The rotations that the lines tell of, by id."""
+    found: dict[str, KeyRotation] = {}
+    for line in lines:
+        try:
+            _take(found, line)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            continue  # torn, foreign, or of a later version
+    return found
+
+
+def _take(found: dict[str, KeyRotation], line: Mapping[str, Any]) -> None:
+    identity, event, at = line["id"], line["event"], datetime.fromisoformat(line["at"])
+    if line["v"] != _VERSION or event not in _EVENTS or at.tzinfo is None:
+        return
+    if event == "began":
+        found.setdefault(_text(identity), _begun(line, at))
+        return
+    one = found[identity]
+    match event:
+        case "made":
+            new_hash = _text(line["new_hash"])
+            one = replace(one, new_hash=new_hash, made_at=one.made_at or at)
+        case "delivered":
+            one = replace(one, delivered_at=one.delivered_at or at)
+        case "seen":
+            usage, byok = _text(line["usage"]), _text(line["byok_usage"])
+            figures = KeyFigures(usage, byok, _text(line["last_used"]))
+            if figures != one.figures:
+                one = replace(one, figures=figures, figures_at=at)
+        case "disabled":
+            one = replace(one, disabled_at=one.disabled_at or at)
+        case "enabled":
+            one = replace(one, disabled_at=None)
+        case "ended" if line["stage"] in _STAGES & ENDED:
+            one = replace(one, ended=line["stage"], ended_at=at)
+    found[identity] = one
+
+
+def _begun(line: Mapping[str, Any], at: datetime) -> KeyRotation:
+    guardrail = line.get("guardrail")
+    return KeyRotation(
+        id=_text(line["id"]),
+        gateway=_text(line["gateway"]),
+        began=at,
+        old_hash=_text(line["old_hash"]),
+        old_name=_text(line["old_name"]),
+        new_name=_text(line["new_name"]),
+        silent_for=timedelta(seconds=line["silent_for"]),
+        kept_for=timedelta(seconds=line["kept_for"]),
+        guardrail=None if guardrail is None else _text(guardrail),
+    )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a text")
+    return value

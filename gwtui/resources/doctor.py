@@ -1,0 +1,76 @@
+"""What the doctor looked at, as a list: terminal, clipboard, keyring, clock, TLS, rights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+
+from gwtui.crud import cells
+from gwtui.crud.columns import text_column
+from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
+from gwtui.domain.checkup import VERDICTS, CheckupLine, CheckupVerdict
+from gwtui.watch.feeds.doctor import doctor_feed
+
+_TONES: Mapping[CheckupVerdict, Tone] = {
+    "wrong": "bad",
+    "unknown": "muted",
+    "advice": "warn",
+    "well": "good",
+}
+
+
+def _verdict(line: CheckupLine) -> Cell:
+    return Cell(line.verdict, _TONES[line.verdict])
+
+
+COLUMNS: tuple[Column[CheckupLine], ...] = (
+    text_column("name", "What", lambda line: line.title, 18, 0, help="what was looked at"),
+    Column(
+        "verdict",
+        "Verdict",
+        lambda line, _now: _verdict(line),
+        lambda line, _now: VERDICTS.index(line.verdict),
+        8,
+        1,
+        help="wrong, unknown, advice or well; the gravest first when sorted",
+        export=lambda line, _now: line.verdict,
+        kind="number",
+    ),
+    text_column("found", "Found", lambda line: line.found, 34, 2, help="what was found"),
+    text_column(
+        "advice",
+        "To do",
+        lambda line: line.advice or None,
+        30,
+        3,
+        help="what to do about it",
+        missing=lambda _line: Cell("nothing", "muted"),
+    ),
+    text_column("id", "Id", lambda line: line.id, 18, 4, help="its id"),
+)
+
+
+def _what(line: CheckupLine, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("verdict", _verdict(line)),
+        DetailRow("found", cells.prose(line.found)),
+        DetailRow("to do", cells.prose(line.advice) if line.advice else Cell("nothing", "muted")),
+    ]
+
+
+DOCTOR: ResourceSpec[CheckupLine] = ResourceSpec(
+    id="doctor",
+    title="Doctor",
+    singular="check",
+    plural="checks",
+    identity=lambda line: line.id,
+    name=lambda line: cells.text(line.title).text,
+    columns=COLUMNS,
+    sections=(Section("What", _what),),
+    feed=lambda hub, _scope: doctor_feed(hub),
+    raw=asdict,
+    empty="Nothing was looked at.",
+    default_sort=("verdict", False),
+    facets={"verdict": lambda line, _now: line.verdict},
+)

@@ -1,0 +1,1 @@
+"""Findings: what a person should look at across the account."""

@@ -1,0 +1,47 @@
+"""The names that lists leave for completion on the command line: which, and leaving them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.local.name_cache import IDENTIFIERS, cache_file, keep_names
+from gwtui.local.paths import Paths
+from gwtui.resources.registry import ENTRIES, RESOURCES
+
+if TYPE_CHECKING:
+    from gwtui.client.connection import Connection
+    from gwtui.crud.resource import ResourceSpec
+    from gwtui.watch.hub import FeedHub
+
+NAMED_LISTS = ("keys", "workspaces", "guardrails", "byok", "organization", "models", "rotations")
+
+
+def keep_of(connection: Connection, spec: ResourceSpec[Any], rows: Sequence[Any]) -> None:
+    """Keep what the rows of a whole list are called. Blocks for a moment, never raises.
+
+    Nothing is kept of a list that is not named on a command line.
+    """
+    if spec.id not in NAMED_LISTS or not connection.label:
+        return
+    called = spec.names(SYSTEM_CLOCK.now())
+    known = [called(row) for row in rows]
+    names = [name for one in known for name in one[1:]]
+    identifiers = [one[0] for one in known]
+    path = cache_file(Paths.of_user().cache, connection.label)
+    keep_names(path, {spec.id: names, f"{spec.id}{IDENTIFIERS}": identifiers})
+
+
+def keep_read(hub: FeedHub) -> None:
+    """Keep the names of the lists that were read in full. Blocks for a moment, never raises."""
+    from gwtui.watch.hub import Scope  # noqa: PLC0415 - loaded by then
+
+    for entry in ENTRIES:
+        # A declaration that nobody loaded has listed nothing.
+        if entry.id in NAMED_LISTS and entry.declaration.partition(":")[0] in sys.modules:
+            spec = RESOURCES[entry.id]
+            rows = spec.feed(hub, Scope()).state.value
+            if rows is not None:
+                keep_of(hub.connection, spec, rows)

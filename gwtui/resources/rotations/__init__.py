@@ -1,0 +1,1 @@
+"""Rotations of keys: a successor takes over, the old key is retired."""

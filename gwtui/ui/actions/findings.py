@@ -1,0 +1,53 @@
+"""What the actions on findings do: the same plans as from the list that a finding is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gwtui.crud.resource import Scope
+from gwtui.resources.actions import by_id
+from gwtui.resources.choices import value_soon
+from gwtui.resources.findings.remedies import remedy_of
+from gwtui.resources.registry import RESOURCES
+from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.writing import covered
+
+if TYPE_CHECKING:
+    from gwtui.domain.findings import AccountFinding
+
+
+async def fix(context: ActionContext[AccountFinding]) -> None:
+    """Begin what mends the finding, on the row that it is about."""
+    app, finding = context.app, context.target
+    way = remedy_of(finding)
+    if way is None:
+        app.say(finding.advice or "Nothing that can be sent mends this")
+        return
+    found = await _subject(context)
+    if found is None or covered(context):
+        return
+    if way.action == "keys.toggle" and found.target.key.disabled is not False:
+        # The action would switch it on again.
+        app.say("It is disabled already, or not known to be enabled")
+        return
+    await app.perform(by_id(way.action), found)
+
+
+async def _subject(context: ActionContext[AccountFinding]) -> ActionContext[Any] | None:
+    """The row that a finding is about, as its own list has it; None when it is not there."""
+    app, one = context.app, context.target.subject
+    spec = RESOURCES[one.resource]
+    rows = await value_soon(spec.feed(app.hub, Scope()))
+    if rows is None:
+        app.say(f"The {spec.plural or spec.singular + 's'} could not be read", severity="warning")
+        return None
+    row = next((row for row in rows if spec.identity(row) == one.identity), None)
+    if row is None:
+        app.say(f"This {spec.singular} no longer exists", severity="warning")
+        return None
+    return replace(context, spec=spec, target=row, identity=one.identity)
+
+
+HANDLERS: Mapping[str, Handler] = {"findings.fix": fix}

@@ -1,0 +1,182 @@
+"""Rotating a key in the dashboard: begin it, do its next step, go to either key, forget it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from gwtui.client.errors import NotSentError
+from gwtui.contract.keys import ApiKey, CreatedKey
+from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.actions import by_id
+from gwtui.resources.keys.resource import KEYS
+from gwtui.resources.keys.writes import WRITES
+from gwtui.resources.rotations.plans import (
+    RotateRequest,
+    plan_rotation,
+    rotate_form,
+)
+from gwtui.resources.rotations.source import keeping, read_name, read_source, rotation_log
+from gwtui.resources.rotations.steps import binding_plan
+from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.crud import plan_context, read_selected
+from gwtui.ui.actions.keys import Making
+from gwtui.ui.actions.writing import (
+    confirm,
+    confirm_and_tell,
+    covered,
+    execute,
+    refresh,
+    say_done,
+    tell_lost,
+    workspace_facts,
+)
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.in_doubt import route_to
+from gwtui.ui.screens.ask import AskScreen
+from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.rotations import FEED, RotationRow
+
+if TYPE_CHECKING:
+    from gwtui.crud.form import Facts
+
+_NAME = 60
+_NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection now."))
+
+
+class _Rotating:
+    """One form for a rotation, from the choices to what became of each request."""
+
+    def __init__(self, context: ActionContext[KeyRow], old: ApiKey, facts: Facts) -> None:
+        self._context = context
+        self._old = old
+        self._facts = facts
+        self.made: tuple[Plan[CreatedKey], Applied[CreatedKey]] | None = None
+        self.failure: tuple[Plan[Any], Refused | Unknown] | None = None
+        """What came of a request after the successor was made."""
+
+    async def submit(self, asked: RotateRequest) -> Outcome[CreatedKey] | None:
+        """Plan, ask, send; the outcome is that of the successor's creation."""
+        context, session = self._context, self._context.app.session
+        if session is None:
+            return _NO_CONNECTION
+        space = context.target.workspace
+        source = await read_source(session, self._old, None if space is None else space.id)
+        at = plan_context(context, self._facts.workspaces)
+        plan = plan_rotation(source, asked, at, await keeping(session))
+        confirmation = await confirm(context, plan, "Make the successor")
+        return None if confirmation is None else await self._send(confirmation)
+
+    async def _send(self, confirmation: Confirmation[Any]) -> Outcome[CreatedKey]:
+        first, *rest = confirmation.each()
+        outcome: Outcome[CreatedKey] = await execute(self._context, first)
+        if not isinstance(outcome, Applied):
+            return outcome
+        self.made = first.plan, outcome
+        for each in rest:
+            found = await execute(self._context, each)
+            if not isinstance(found, Applied):
+                self.failure = each.plan, found
+                break
+        return outcome
+
+
+async def rotate(context: ActionContext[KeyRow]) -> None:
+    """A form, the plan, the successor; its value once, after its guardrail binds it."""
+    app, old = context.app, await read_selected(context)
+    if old is None:
+        return
+    facts = await workspace_facts(context)
+    name = await read_name(app.gateway, old, app.clock.now())
+    if covered(context):
+        return
+    rotating = _Rotating(context, old, facts)
+    form: FormScreen[CreatedKey] = FormScreen(rotate_form(name), facts, rotating.submit)
+    await app.push_screen_wait(form)
+    if rotating.made is None:
+        return
+    plan, made = rotating.made
+    # What went wrong after it was made keeps nobody from storing the value: it is given once.
+    await Making(context, facts.workspaces, plan).hand_over(made)
+    if rotating.failure is not None:
+        await _tell_failure(context, *rotating.failure)
+    else:
+        called = WRITES.title(old)
+        app.say(f"{called} has a successor. :rotations tells when the old key is silent")
+    await refresh(context, *WRITES.feeds, "guardrails")
+
+
+async def _tell_failure(
+    context: ActionContext, plan: Plan[Any], failure: Refused | Unknown
+) -> None:
+    if isinstance(failure, Unknown):
+        await tell_lost(context, failure, f"{plan.title}: the answer was lost")
+    else:
+        message = f"{plan.title}: {failure.error.message}"
+        context.app.say(f"{message} :rotations offers it again.", severity="error")
+
+
+async def next_step(context: ActionContext[RotationRow]) -> None:
+    """Do what comes next, as far as it is due; what is not is said."""
+    app, row = context.app, context.target
+    status, now = row.status, app.clock.now()
+    match status.step:
+        case "settle":
+            await app.open_route(route_to(row.rotation.id))
+        case "assign":
+            await _assign(context)
+        case "show":
+            await app.perform(by_id("app.unacknowledged"), context)
+        case "disable" | "delete" if status.is_due(now) and row.old is not None:
+            await _retire(context, row.old, delete=status.step == "delete")
+        case _:
+            app.say(f"{status.said} Next: {status.next}.")
+
+
+async def _assign(context: ActionContext[RotationRow]) -> None:
+    plan = await binding_plan(context.app.gateway, context.target)
+    name = safe_line(context.target.rotation.new_name, _NAME)
+    done = f"The guardrail binds “{name}” now"
+    await confirm_and_tell(context, plan, "Assign it", done, "guardrails", FEED)
+
+
+async def _retire(context: ActionContext[RotationRow], old: ApiKey, *, delete: bool) -> None:
+    """The plan of the list of keys, on the old key."""
+    row = KeyRow(old)
+    key: ActionContext[KeyRow] = ActionContext(context.app, KEYS, row, row.identity, context.screen)
+    await context.app.perform(by_id("keys.delete" if delete else "keys.toggle"), key)
+
+
+async def forget(context: ActionContext[RotationRow]) -> None:
+    """Follow it no more, after a question."""
+    app, one = context.app, context.target.rotation
+    if one.ended is not None:
+        app.say("It has ended already; it is listed for a week")
+        return
+    agreed = await app.push_screen_wait(
+        AskScreen(
+            f"Follow the rotation of “{safe_line(one.old_name, _NAME)}” no more?",
+            "Both keys stay as they are. Nothing is sent to the gateway.",
+            safe="Go on",
+            deliberate="Forget it",
+        )
+    )
+    if not agreed or app.session is None:
+        return
+    log, now = rotation_log(app.session), app.clock.now()
+    try:
+        await asyncio.to_thread(log.note, one.id, "ended", now, stage="forgotten")
+    except OSError as error:
+        app.say(f"{log.path}: {error.strerror or 'not usable'}", severity="error")
+        return
+    say_done(context, "The rotation is followed no more")
+    await refresh(context, FEED)
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "keys.rotate": rotate,
+    "rotations.next": next_step,
+    "rotations.forget": forget,
+}

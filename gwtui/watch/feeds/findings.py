@@ -1,0 +1,187 @@
+"""What is to be looked at across the account: everything that the rules of findings need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.domain.clock import Clock
+from gwtui.domain.finding_rules import RULES
+from gwtui.domain.findings import (
+    AccountFacts,
+    AccountFinding,
+    FoundGuardrail,
+    Part,
+    UnreadPart,
+    find,
+)
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import fetch_each, open_workspaces
+from gwtui.watch.feeds.guardrails import GuardrailRow, read_guardrails
+from gwtui.watch.feeds.reads import (
+    PEOPLE,
+    budgets_of,
+    endpoints_of,
+    key_assignments,
+    keys_of,
+    member_assignments,
+)
+from gwtui.watch.hub import OF_ACCOUNT, FeedHub, Scope
+from gwtui.watch.shared import FeedKey, PoolReader
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from gwtui.contract.budgets import Budget
+    from gwtui.contract.keys import ApiKey
+    from gwtui.contract.workspaces import Workspace
+
+T = TypeVar("T")
+
+OFFERS_LAST = 600.0
+"""Seconds for which the number of endpoints of the used models is not read again."""
+MOST_MODELS = 60
+"""Used models whose endpoints are read, one request each, the most used first."""
+
+
+class _UnreadParts:
+    """Parts of one reading, each of which may fail by itself."""
+
+    def __init__(self) -> None:
+        self.unread: list[UnreadPart] = []
+
+    async def read(
+        self, part: Part, reading: Callable[[], Awaitable[T]], space: Workspace | None = None
+    ) -> T | None:
+        try:
+            return await reading()
+        except GatewayError as error:
+            where = "" if space is None else space.name or space.slug or space.id or ""
+            identity = None if space is None else space.id
+            self.unread.append(UnreadPart(part, error.message, where, identity))
+            return None
+
+
+class FindingsReader:
+    """Reads the account again and again; what models are offered at is remembered for a while."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._endpoints: Mapping[str, int | None] | None = None
+        self._read_at = 0.0
+
+    async def read(self, reader: PoolReader) -> AccountFacts:
+        """A part that fails is said to be unread. Raises GatewayError without any workspaces."""
+        spaces = tuple((await open_workspaces(reader)).values())
+        parts = _UnreadParts()
+
+        async def keys_in(space: Workspace) -> tuple[ApiKey, ...] | None:
+            return await parts.read("keys", lambda: reader.get(keys_of(space.id)), space)
+
+        async def budgets_in(space: Workspace) -> tuple[Budget, ...] | None:
+            identity = space.id or ""
+            return await parts.read("budgets", lambda: reader.get(budgets_of(identity)), space)
+
+        keys = await fetch_each(spaces, keys_in)
+        budgets = await fetch_each(spaces, budgets_in)
+        rows = await parts.read("guardrails", lambda: read_guardrails(reader))
+        held = await parts.read("assignments", lambda: _held_by_keys(reader))
+        members = await parts.read("assignments", lambda: _held_by_members(reader))
+        people = await parts.read("people", lambda: _people(reader))
+        return AccountFacts(
+            workspaces=spaces,
+            keys=_by_workspace(spaces, keys),
+            budgets=_by_workspace(spaces, budgets),
+            guardrails=None if rows is None else tuple(map(_found, rows)),
+            key_guardrails=held,
+            member_guardrails=members,
+            people=people,
+            endpoints=await self._offers(reader, parts),
+            unread=tuple(parts.unread),
+        )
+
+    async def _offers(
+        self, reader: PoolReader, parts: _UnreadParts
+    ) -> Mapping[str, int | None] | None:
+        """The number of endpoints of each model that was used in the days that are kept."""
+        now = self._clock.monotonic()
+        if self._endpoints is not None and now - self._read_at < OFFERS_LAST:
+            return self._endpoints
+        listed = await parts.read("activity", reader.client.activity.list)
+        if listed is None:
+            return None
+        used: dict[str, int] = {}
+        for row in listed.items:
+            if row.model:
+                used[row.model] = used.get(row.model, 0) + (row.requests or 0)
+        models = sorted(used, key=lambda one: -used[one])
+
+        async def of_model(model: str) -> int | None:
+            try:
+                found = (await reader.get(endpoints_of(model))).endpoints
+            except NotFoundError:
+                return 0  # it left the catalog
+            except GatewayError:
+                return None
+            return None if found is None else len(found)
+
+        read = models[:MOST_MODELS]
+        counts = dict(zip(read, await fetch_each(read, of_model), strict=True))
+        self._endpoints = {model: counts.get(model) for model in models}
+        self._read_at = now
+        return self._endpoints
+
+
+def _by_workspace(
+    spaces: Sequence[Workspace], read: Sequence[tuple[T, ...] | None]
+) -> Mapping[str, tuple[T, ...]]:
+    """What was read of each workspace by its id; what could not be read is missing."""
+    both = zip(spaces, read, strict=True)
+    return {space.id or "": found for space, found in both if found is not None}
+
+
+def _found(row: GuardrailRow) -> FoundGuardrail:
+    workspace_id = None if row.workspace is None else row.workspace.id
+    return FoundGuardrail(row.guardrail, workspace_id, row.is_default, row.made)
+
+
+async def _held_by_keys(reader: PoolReader) -> Mapping[str, str]:
+    found = await reader.get(key_assignments(None))
+    return {one.key_hash: one.guardrail_id or "" for one in found if one.key_hash}
+
+
+async def _held_by_members(reader: PoolReader) -> Mapping[str, str]:
+    found = await reader.get(member_assignments(None))
+    return {one.user_id: one.guardrail_id or "" for one in found if one.user_id}
+
+
+async def _people(reader: PoolReader) -> frozenset[str]:
+    return frozenset(person.id for person in await reader.get(PEOPLE) if person.id)
+
+
+def _is_of(finding: AccountFinding, workspace: str | None) -> bool:
+    own = finding.subject.workspace_id
+    return workspace in (None, own) or (own is None and finding.severity == "unknown")
+
+
+def findings_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[AccountFinding]]:
+    """The findings of the account, or those of one workspace; what is unread stays with both."""
+    workspace = scope.workspace
+    account = FindingsReader(hub.clock)
+
+    async def read(reader: PoolReader) -> Sequence[AccountFinding]:
+        facts = await account.read(reader)
+        found = find(RULES, facts, reader.client.connection.findings, hub.clock.now())
+        shown = [one for one in found if _is_of(one, workspace)]
+        if reader.client.gate.closed:
+            # Nothing can be changed: a way to mend it would only be refused.
+            shown = [replace(one, remedy="") for one in shown]
+        return tuple(shown)
+
+    key: FeedKey[Sequence[AccountFinding]] = FeedKey(
+        OF_ACCOUNT, () if workspace is None else (workspace,)
+    )
+    return hub.derive(key, read, cadence.FINDINGS, passing=workspace is not None)

@@ -1,0 +1,237 @@
+"""The rotations of keys on one gateway: what this machine remembers, and how both keys stand now.
+
+What is seen of the old key is written down, so that its silence is measured between runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.contract.keys import ApiKey
+from gwtui.domain.key_rotation import (
+    KeyFigures,
+    KeyRotation,
+    Making,
+    RotationFacts,
+    RotationStatus,
+    status_of,
+)
+from gwtui.local.journal import DID_NOT_HAPPEN, Journal, JournalEntry
+from gwtui.local.journal import FILE_NAME as JOURNAL
+from gwtui.local.rotations import FILE_NAME, RotationEvent, RotationLog
+from gwtui.local.sealed_keys import sealed_keys
+from gwtui.watch import cadence
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import fetch_each
+from gwtui.watch.feeds.reads import key_assignments
+from gwtui.watch.hub import FeedHub
+from gwtui.watch.shared import FeedKey, PoolReader
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+    from gwtui.local.seal import SealedKey
+
+FEED = "keys-rotations"
+"""Begins like the feed of the keys: what is written to keys changes how rotations stand."""
+ENDED_SHOWN = timedelta(days=7)
+"""How long one that ended is listed."""
+_SEEN_EVERY = timedelta(minutes=5)
+"""Between two notes of changing figures. What changed meanwhile counts as changed at the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class RotationRow:
+    """A rotation, how it stands, and both keys as far as they could be read."""
+
+    rotation: KeyRotation
+    status: RotationStatus
+    old: ApiKey | None = None
+    new: ApiKey | None = None
+
+
+class RotationsReader:
+    """Reads them again and again, and notes what it sees."""
+
+    def __init__(self, hub: FeedHub) -> None:
+        self._hub = hub
+
+    async def read(self, reader: PoolReader) -> Sequence[RotationRow]:
+        """Every rotation of the gateway that goes on, or ended lately. Raises GatewayError."""
+        await self._hub.complete()
+        journal = self._hub.journal or Journal(_own_state() / JOURNAL)
+        log = RotationLog(journal.path.with_name(FILE_NAME))
+        now, client = self._hub.clock.now(), reader.client
+        try:
+            known = await asyncio.to_thread(_listed, log, client.connection.base_url, now)
+            if not known:
+                return ()
+            made = await asyncio.to_thread(_making, journal, {one.id for one in known})
+        except OSError as error:
+            why = error.strerror or "it cannot be read"
+            raise GatewayError(f"The rotations in {log.path}: {why}") from None
+        sealed = await asyncio.to_thread(self._sealed, journal, client)
+        held, held_why = await _held(reader, known)
+        look = _RotationLook(client, log, now, made, sealed, held, held_why)
+        return tuple(await fetch_each(known, look.at))
+
+    def _sealed(self, journal: Journal, client: GatewayClient) -> Mapping[str, SealedKey]:
+        """The new keys that wait on this machine, by the plan that made each."""
+        found = sealed_keys(journal.path.parent, client.connection, self._hub.clock.now)
+        return {one.id: one for one in found.find(shown_elsewhere=True).keys}
+
+
+@dataclass(frozen=True, slots=True)
+class _RotationLook:
+    """One look at each rotation. ``held`` is which guardrail each key holds, None if unread."""
+
+    client: GatewayClient
+    log: RotationLog
+    now: datetime
+    made: Mapping[str, tuple[Making, str | None]]
+    sealed: Mapping[str, SealedKey]
+    held: Mapping[str, str] | None
+    held_why: str
+
+    async def at(self, rotation: KeyRotation) -> RotationRow:
+        """How it stands. What was seen is noted; a note that cannot be written is done without."""
+        if rotation.ended is not None:
+            return RotationRow(rotation, status_of(rotation, RotationFacts(), self.now))
+        rotation, making = await self._with_successor(rotation)
+        if making != "made":
+            status = status_of(rotation, RotationFacts(making=making), self.now)
+            if status.stage == "not made":
+                await self._note(rotation, "ended", stage="not made")
+            return RotationRow(rotation, status)
+        old, old_gone, why = await _read(self.client, rotation.old_hash)
+        new, new_gone, new_why = await _read(self.client, rotation.new_hash or "")
+        rotation = await self._noted(rotation, old)
+        facts = RotationFacts(
+            old=old,
+            old_gone=old_gone,
+            new=new,
+            new_gone=new_gone,
+            bound=None if self.held is None else self.held.get(rotation.new_hash or ""),
+            bound_known=self.held is not None,
+            waits=rotation.id in self.sealed,
+            why=new_why or why or self.held_why,
+        )
+        status = status_of(rotation, facts, self.now)
+        if status.stage == "done":
+            await self._note(rotation, "ended", stage="done")
+        return RotationRow(rotation, status, old, new)
+
+    async def _with_successor(self, rotation: KeyRotation) -> tuple[KeyRotation, Making]:
+        if rotation.new_hash is not None:
+            return rotation, "made"
+        making, identity = self.made.get(rotation.id, ("in doubt", None))
+        waiting = self.sealed.get(rotation.id)
+        if waiting is not None and waiting.label.key_hash:
+            making, identity = "made", waiting.label.key_hash
+        if making == "made" and identity is None:
+            return rotation, "in doubt"
+        if making == "made" and identity is not None:
+            await self._note(rotation, "made", new_hash=identity)
+            rotation = replace(rotation, new_hash=identity, made_at=self.now)
+        return rotation, making
+
+    async def _noted(self, rotation: KeyRotation, old: ApiKey | None) -> KeyRotation:
+        """What is seen of the old key, written down."""
+        if old is None:
+            return rotation
+        figures = KeyFigures.of(old)
+        if figures is not None and figures != rotation.figures:
+            last = rotation.figures_at
+            if last is None or self.now - last >= _SEEN_EVERY:
+                with contextlib.suppress(OSError):
+                    await asyncio.to_thread(self.log.seen, rotation.id, self.now, figures)
+            rotation = replace(rotation, figures=figures, figures_at=self.now)
+        if old.disabled and rotation.disabled_at is None:
+            await self._note(rotation, "disabled")
+            rotation = replace(rotation, disabled_at=self.now)
+        elif old.disabled is False and rotation.disabled_at is not None:
+            await self._note(rotation, "enabled")
+            rotation = replace(rotation, disabled_at=None)
+        return rotation
+
+    async def _note(self, rotation: KeyRotation, event: RotationEvent, **facts: str) -> None:
+        with contextlib.suppress(OSError):
+            await asyncio.to_thread(self.log.note, rotation.id, event, self.now, **facts)
+
+
+def _own_state() -> Path:
+    from gwtui.local.paths import Paths  # noqa: PLC0415 - not needed where a journal is served
+
+    return Paths.of_user().state
+
+
+def _listed(log: RotationLog, gateway: str, now: datetime) -> list[KeyRotation]:
+    log.compact(now)
+    return [
+        one
+        for one in log.rotations(gateway)
+        if one.ended_at is None or now - one.ended_at <= ENDED_SHOWN
+    ]
+
+
+def _making(journal: Journal, plans: set[str]) -> Mapping[str, tuple[Making, str | None]]:
+    """What became of each creation, as far as the journal tells, and the identity of what it made.
+
+    A person who settled one said so: with the identity it happened, else it did not, or nobody
+    knows which key it made.
+    """
+    found: dict[str, tuple[Making, str | None]] = {}
+    for entry in journal.entries():
+        if entry.id in plans:
+            found[entry.id] = _outcome(entry)
+    return found
+
+
+def _outcome(entry: JournalEntry) -> tuple[Making, str | None]:
+    identity = entry.details.get("identity")
+    made = identity if isinstance(identity, str) else None
+    match entry.event:
+        case "applied":
+            return "made", made
+        case "refused":
+            return "not made", None
+        case "resolved" if made is not None:
+            return "made", made
+        case "resolved" if entry.details.get("message") == DID_NOT_HAPPEN:
+            return "not made", None
+    return "in doubt", None
+
+
+async def _held(
+    reader: PoolReader, rotations: Sequence[KeyRotation]
+) -> tuple[Mapping[str, str] | None, str]:
+    """Which guardrail each key holds, where that matters; else None and why."""
+    if all(one.guardrail is None or one.ended is not None for one in rotations):
+        return {}, ""
+    try:
+        found = await reader.fresh(key_assignments(None))
+    except GatewayError as error:
+        return None, error.message
+    return {one.key_hash: one.guardrail_id or "" for one in found if one.key_hash}, ""
+
+
+async def _read(client: GatewayClient, key_hash: str) -> tuple[ApiKey | None, bool, str]:
+    """A key as it is now, whether it is gone, and why it could not be read."""
+    try:
+        return await client.keys.get(key_hash), False, ""
+    except NotFoundError:
+        return None, True, ""
+    except GatewayError as error:
+        return None, False, error.message
+
+
+def rotations_feed(hub: FeedHub) -> Feed[Sequence[RotationRow]]:
+    """Every rotation of the gateway that goes on, or ended lately."""
+    key: FeedKey[Sequence[RotationRow]] = FeedKey(FEED)
+    return hub.derive(key, RotationsReader(hub).read, cadence.WORKSPACES)

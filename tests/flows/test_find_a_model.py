@@ -1,0 +1,49 @@
+"""The endpoints of all models in one list: found with few keys, and compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gwtui.resources.models.every_endpoint import EVERY_ENDPOINT, blended
+from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.widgets.lines import LinesView
+from journeys import Terminal, at_rest, tokens
+from shell_kit import dashboard, line, listing, notices, site, until
+
+FIND = "3A/s<tab>h to<tab>y co<tab>>=128k<enter>"
+
+
+async def test_the_cheapest_that_fits_is_found_with_few_keys_and_compared(tmp_path: Path) -> None:
+    keys = tokens(FIND)
+    assert len(keys) <= 25
+    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
+        terminal = Terminal(app)
+        terminal.write("".join(keys))
+        await at_rest(app)
+        await until(pilot, lambda: listing(app).resource == "all-endpoints", "the list")
+        screen = listing(app)
+        await until(pilot, lambda: not screen.reading, "every model")
+        rows = [screen.table.model._items[name] for name in screen.table.identities]
+        assert rows
+        for row in rows:
+            endpoint = row.endpoint
+            assert (endpoint.context_length or 0) >= 128_000
+            assert "tools" in (endpoint.supported_parameters or ())
+            assert EVERY_ENDPOINT.facets["status"](row, screen.now) == "healthy"
+        prices = [price for row in rows if (price := blended(row)) is not None]
+        assert prices == sorted(prices)
+        assert screen.table.selected is rows[0]
+        assert len(rows) < screen.table.total_count
+        assert "endpoints · by blend" in line(screen, "status")
+
+        terminal.write("=")
+        await until(pilot, lambda: "Mark 2 to 6 rows" in notices(app), "why not")
+        terminal.write("  =")
+        await at_rest(app)
+        assert isinstance(app.screen, ReadingScreen)
+        told = app.screen.query_one(LinesView).text
+        assert "≠ Blend $/M" in told
+        assert "All of them support" in told
+        terminal.write("\x1b[27uo")
+        await until(pilot, lambda: listing(app).resource == "endpoints", "the model's own")
+        assert listing(app).parent_row in {row.model_id for row in rows}

@@ -1,0 +1,64 @@
+"""A key is rotated and a finding is mended at the dashboard: plans, the value once, what next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.guardrails import AssignKeysRequest
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.secret import SecretScreen
+from gwtui.ui.screens.ask import AskScreen
+from gwtui.watch.feeds.keys import fetch_keys
+from shell_kit import dashboard, listing, notices, shown, site, until
+
+
+async def test_a_key_is_rotated_and_its_rotation_followed(tmp_path: Path) -> None:
+    async with site() as place:
+        async with place.connect() as connection, GatewayClient(connection) as client:
+            rows = await fetch_keys(client, None)
+            (old,) = [row.key for row in rows if row.key.name == "airflow-staging"]
+            guardrail = (await client.guardrails.list(workspace_id=old.workspace_id)).items[0]
+            request = AssignKeysRequest(key_hashes=[old.hash or ""])
+            await client.guardrails.assign_keys(guardrail.id or "", request)
+        async with dashboard(place, tmp_path, size=(120, 40)) as (app, pilot):
+            await pilot.press("slash", *"airflow-staging", "enter")
+            await until(pilot, lambda: listing(app).table.visible_count == 1, "the key")
+            await pilot.press("N")
+            await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
+            await pilot.press("ctrl+s")
+            await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the plan")
+            said = " ".join(shown(app).split())
+            assert "Not copied: its value" in said
+            assert "Guardrail" in said
+            await pilot.press("y")
+            await until(pilot, lambda: isinstance(app.screen, SecretScreen), "the value")
+            async with place.connect() as connection, GatewayClient(connection) as client:
+                held = (await client.guardrails.key_assignments(guardrail.id)).items
+                # Before anybody saw the value, the successor is bound, too.
+                assert "airflow-staging 2026" in str([one.key_name for one in held])
+            await pilot.press("escape", "space", "tab", "enter")
+            await until(pilot, lambda: "has a successor" in str(notices(app)), "what follows")
+
+            await pilot.press("colon", *"rotations", "enter")
+            await until(pilot, lambda: listing(app).resource == "rotations", "the rotations")
+            await until(pilot, lambda: listing(app).table.visible_count == 1, "the one")
+            assert "in use" in shown(app)
+            await pilot.press("n")
+            await until(pilot, lambda: "may be in use" in str(notices(app)), "why it waits")
+            await pilot.press("D")
+            await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
+            await pilot.press("tab", "enter")
+            await until(pilot, lambda: "forgotten" in shown(app), "the end of it")
+
+
+async def test_a_finding_leads_to_the_plan_that_mends_it(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
+        await pilot.press("F", "slash", *"rule:no-limit", "enter")
+        await until(pilot, lambda: listing(app).resource == "findings", "the findings")
+        await until(pilot, lambda: listing(app).table.visible_count > 0, "those")
+        await pilot.press("f")
+        await until(pilot, lambda: isinstance(app.screen, FormScreen), "the limit's form")
+        await pilot.press("escape", "o")
+        await until(pilot, lambda: listing(app).resource == "keys", "the key itself")

@@ -1,0 +1,189 @@
+"""The endpoints of every model: shown as they come, taken up where a reading broke off."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from fake_clock import FakeClock
+from gwtui.client.errors import NotFoundError, RateLimitedError, StatusError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.request_log import request_sent
+from gwtui.contract.models import ModelEndpoints
+from gwtui.watch.feed import Feed, FeedState
+from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.watch.feeds.every_endpoint import Rows, every_endpoint_feed
+from gwtui.watch.feeds.fetching import CONCURRENCY
+from gwtui.watch.hub import FeedHub, Scope
+from resource_samples import endpoint_body, model, model_endpoints
+
+MODELS = 12
+
+
+class Catalog:
+    """Stands for a client: each model is answered after a second, or as a test says."""
+
+    def __init__(self, time: FakeClock) -> None:
+        self.catalog = self
+        self.connection = SimpleNamespace(token="a token")
+        self.names = [f"maker/model-{number:02}" for number in range(MODELS)]
+        self.asked: list[str] = []
+        self.running = self.most = 0
+        self.broken: dict[str, Exception] = {}
+        self._time = time
+
+    async def models(self) -> Any:
+        request_sent()
+        found = tuple(model(id=name, name=name.upper()) for name in self.names)
+        return SimpleNamespace(items=found)
+
+    async def endpoints(self, name: str) -> ModelEndpoints:
+        request_sent()
+        self.asked.append(name)
+        self.running += 1
+        self.most = max(self.most, self.running)
+        await self._time.sleep(1)
+        self.running -= 1
+        if name in self.broken:
+            raise self.broken[name]
+        return model_endpoints(endpoint_body(), id=name, name=name.upper())
+
+
+@pytest.fixture
+def time() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def catalog(time: FakeClock) -> Catalog:
+    return Catalog(time)
+
+
+@pytest.fixture
+async def hub(time: FakeClock, catalog: Catalog) -> AsyncIterator[FeedHub]:
+    made = FeedHub(cast("GatewayClient", catalog), time.clock)
+    yield made
+    await made.close()
+
+
+class Viewer:
+    def __init__(self, feed: Feed[Rows]) -> None:
+        self.states: list[FeedState[Rows]] = []
+        self.leave = feed.watch(self.states.append)
+
+    @property
+    def last(self) -> FeedState[Rows]:
+        return self.states[-1]
+
+    @property
+    def models(self) -> list[str | None]:
+        return [row.model_id for row in self.last.value or ()]
+
+
+async def test_rows_appear_as_they_come_a_few_requests_at_a_time(
+    hub: FeedHub, catalog: Catalog, time: FakeClock
+) -> None:
+    viewer = Viewer(every_endpoint_feed(hub, Scope()))
+    await time.advance(1.5)
+    assert len(viewer.models) < MODELS
+    assert viewer.last.refreshing
+    assert viewer.last.progress.endswith(f"of {MODELS} models read")
+    await time.advance(5)
+    assert viewer.models == catalog.names
+    assert (viewer.last.progress, viewer.last.refreshing) == ("", False)
+    assert catalog.most == CONCURRENCY
+    rows = cast("tuple[EndpointRow, ...]", viewer.last.value)
+    assert rows[0].model_name == "MAKER/MODEL-00"
+    assert rows[0].read_at is not None
+    assert rows[-1].read_at is not None
+    assert rows[0].read_at < rows[-1].read_at
+
+
+async def test_nothing_is_read_while_nobody_looks_and_the_rest_once_somebody_does(
+    hub: FeedHub, catalog: Catalog, time: FakeClock
+) -> None:
+    feed = every_endpoint_feed(hub, Scope())
+    await time.advance(60)
+    assert catalog.asked == []
+    viewer = Viewer(feed)
+    await time.advance(0.5)
+    viewer.leave()
+    await time.advance(60)
+    before = len(catalog.asked)
+    assert before == CONCURRENCY  # what was under way
+    viewer = Viewer(feed)
+    await time.advance(1.5)
+    assert viewer.last.progress
+    assert len(viewer.models) < MODELS
+    await time.advance(10)
+    assert sorted(catalog.asked) == catalog.names
+    assert viewer.models == catalog.names
+
+
+async def test_what_the_gateway_asks_for_is_waited_and_nothing_is_asked_twice(
+    hub: FeedHub, catalog: Catalog, time: FakeClock
+) -> None:
+    stopped = catalog.names[5]
+    catalog.broken[stopped] = RateLimitedError("slow down", retry_after=60)
+    viewer = Viewer(every_endpoint_feed(hub, Scope()))
+    await time.advance(10)
+    assert isinstance(viewer.last.error, RateLimitedError)
+    assert 0 < len(viewer.models) < MODELS
+    assert viewer.last.progress
+    asked = list(catalog.asked)
+    await time.advance(45)
+    assert catalog.asked == asked
+    catalog.broken.clear()
+    await time.advance(60)
+    assert viewer.models == catalog.names
+    assert viewer.last.error is None
+    again = catalog.asked[len(asked) :]
+    answered = set(asked) - {stopped}
+    assert stopped in again
+    assert not answered & set(again)
+
+
+async def test_a_model_that_is_gone_or_refused_does_not_fail_the_others(
+    hub: FeedHub, catalog: Catalog, time: FakeClock
+) -> None:
+    catalog.broken[catalog.names[2]] = NotFoundError("gone", status=404)
+    catalog.broken[catalog.names[6]] = StatusError("not for you", status=403)
+    state = await _refreshed(every_endpoint_feed(hub, Scope()), time)
+    assert [row.model_id for row in state.value or ()] == [
+        name for name in catalog.names if name not in catalog.broken
+    ]
+    assert state.lacks.unreadable == 1
+
+
+async def test_a_key_that_may_read_none_is_told_so_and_asks_for_no_more(
+    hub: FeedHub, catalog: Catalog, time: FakeClock
+) -> None:
+    for name in catalog.names:
+        catalog.broken[name] = StatusError("not for you", status=403)
+    state = await _refreshed(every_endpoint_feed(hub, Scope()), time)
+    assert isinstance(state.error, StatusError)
+    assert len(catalog.asked) <= 2 * CONCURRENCY
+
+
+async def _refreshed(feed: Feed[Rows], time: FakeClock) -> FeedState[Rows]:
+    reading = asyncio.ensure_future(feed.refresh())
+    await time.advance(20)
+    return await reading
+
+
+async def test_a_reading_again_keeps_the_whole_list_in_sight(
+    hub: FeedHub, catalog: Catalog, time: FakeClock
+) -> None:
+    feed = every_endpoint_feed(hub, Scope())
+    viewer = Viewer(feed)
+    await time.advance(10)
+    feed.invalidate()
+    await time.advance(1.5)
+    assert viewer.last.refreshing
+    assert (len(viewer.models), viewer.last.progress) == (MODELS, "")
+    await time.advance(10)
+    assert len(catalog.asked) == 2 * MODELS

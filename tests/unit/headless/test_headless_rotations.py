@@ -1,0 +1,150 @@
+"""gwtui keys rotate, rotations and findings: over the executor of writes, between runs."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gwtui.cli import exits
+from gwtui.local.journal import DID_NOT_HAPPEN, Journal, JournalEntry
+from headless_changes_kit import YES, done, log
+from headless_kit import Gwtui, Site
+
+
+def named(gwtui: Gwtui, name: str) -> list[str]:
+    """The hashes of the keys that are called so."""
+    found = gwtui.json("keys", "list")
+    return [one["hash"] for one in found if one["name"] == name]
+
+
+def begin(gwtui: Gwtui, name: str, *options: str) -> str:
+    done(gwtui, "keys", "create", "--set", f"name={name}", "--set", "limit=5")
+    return done(gwtui, "keys", "rotate", name, "--name", f"{name}-new", *options).strip()
+
+
+def stage(gwtui: Gwtui, name: str) -> dict[str, str]:
+    (found,) = [one for one in gwtui.json("rotations", "list") if one["old"]["name"] == name]
+    return {**found, "hash": found["successor"]["hash"]}
+
+
+def test_a_rotation_from_its_plan_to_the_deletion_of_the_old_key(
+    gwtui: Gwtui, place: Site, state: Path
+) -> None:
+    done(gwtui, "guardrails", "create", "--set", "name=for-rot")
+    done(gwtui, "keys", "create", "--set", "name=rot", "--set", "limit=5")
+    done(gwtui, "guardrails", "assign", "for-rot", "--key", "rot")
+    asked = ("keys", "rotate", "rot", "--name", "rot-new")
+    code, out, _ = gwtui(*asked, "--plan")
+    assert code == exits.OK
+    assert "Not copied: its value" in out
+    assert not (state / "rotations.jsonl").exists()
+    code, value, err = gwtui(*asked, "--silent-for", "10min", "--kept-for", "1h", YES)
+    assert code == exits.OK, err
+    assert place.get("/key", token=value.strip())["limit"] == 5
+    old, new = named(gwtui, "rot") + named(gwtui, "rot-new")
+    held = place.get("/guardrails/assignments/keys")
+    assert {one["guardrail_id"] for one in held if one["key_hash"] == old} == {
+        one["guardrail_id"] for one in held if one["key_hash"] == new
+    }
+    everything = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
+    assert value.strip().encode() not in everything
+    assert (stage(gwtui, "rot")["stage"], stage(gwtui, "rot")["hash"]) == ("in use", new)
+    # A second one of the same key is refused, and so is disabling what may be in use.
+    assert gwtui(*asked, YES)[0] == exits.FAILED
+    code, _, err = gwtui("rotations", "next", "rot", YES)
+    assert (code, "nothing to do" in err) == (exits.OK, True)
+    assert place.get(f"/keys/{old}")["disabled"] is False
+    done(gwtui, "rotations", "next", "rot", "--force")
+    assert place.get(f"/keys/{old}")["disabled"] is True
+    assert stage(gwtui, "rot")["stage"] == "disabled"
+    code, _, err = gwtui("rotations", "next", "rot", YES)
+    assert (code, "enable it if missed" in err) == (exits.OK, True)
+    done(gwtui, "rotations", "next", old, "--force")
+    assert stage(gwtui, "rot")["stage"] == "done"
+    assert named(gwtui, "rot") == []
+    sent = [(one.action, one.outcome) for one in log(state) if one.outcome == "applied"]
+    assert sorted(sent[:4]) == [
+        ("guardrails.assign_keys", "applied"),
+        ("keys.create", "applied"),
+        ("keys.delete", "applied"),
+        ("keys.toggle", "applied"),
+    ]
+
+
+def test_a_lost_answer_is_settled_by_a_person_and_nothing_is_sent_again(
+    gwtui: Gwtui, place: Site, state: Path
+) -> None:
+    done(gwtui, "keys", "create", "--set", "name=lost-rot", "--set", "limit=5")
+    place.faults.arm("reset-after:POST /keys x1")
+    assert gwtui("keys", "rotate", "lost-rot", "--name", "lost-new", YES)[0] == exits.UNKNOWN
+    made = named(gwtui, "lost-new")
+    assert len(made) == 1
+    doubt = stage(gwtui, "lost-rot")
+    assert (doubt["stage"], doubt["hash"]) == ("in doubt", None)
+    code, _, err = gwtui("rotations", "next", "lost-rot", "--force", YES)
+    assert (code, "settle it among the writes in doubt" in err) == (exits.FAILED, True)
+    assert named(gwtui, "lost-new") == made
+    journal, now = Journal(state / "journal.jsonl"), datetime.now(UTC)
+    found = {"message": "it happened", "identity": made[0]}
+    journal.record(JournalEntry(doubt["id"], "resolved", now, found))
+    settled = stage(gwtui, "lost-rot")
+    assert (settled["stage"], settled["hash"]) == ("in use", made[0])
+    assert "Not known whether anybody stored" in settled["said"]
+    gwtui("rotations", "forget", "lost-rot")
+    assert stage(gwtui, "lost-rot")["stage"] == "forgotten"
+    # What did not happen, and what was refused, leaves the key to be rotated again.
+    place.faults.arm("reset-before:POST /keys x1")
+    assert gwtui("keys", "rotate", "lost-rot", "--name", "third", YES)[0] == exits.UNKNOWN
+    (open_one,) = journal.open_intents()
+    journal.record(JournalEntry(open_one.id, "resolved", now, {"message": DID_NOT_HAPPEN}))
+    place.faults.arm("403:POST /keys x1")
+    gwtui("rotations", "list")
+    assert gwtui("keys", "rotate", "lost-rot", "--name", "third", YES)[0] == exits.FAILED
+    gwtui("rotations", "list")
+    assert gwtui("keys", "rotate", "lost-rot", "--name", "third", YES)[0] == exits.OK
+    assert len(named(gwtui, "third")) == 1
+
+
+def test_a_refused_assignment_leaves_a_successor_that_is_not_bound(
+    gwtui: Gwtui, place: Site
+) -> None:
+    done(gwtui, "guardrails", "create", "--set", "name=for-bare")
+    done(gwtui, "keys", "create", "--set", "name=bare", "--set", "limit=5")
+    done(gwtui, "guardrails", "assign", "for-bare", "--key", "bare")
+    place.faults.arm("500:POST /guardrails/{id}/assignments/keys x1")
+    code, value, err = gwtui("keys", "rotate", "bare", "--name", "bare-new", YES)
+    assert code != exits.OK
+    assert "Assign guardrail" in err
+    assert place.get("/key", token=value.strip())["limit"] == 5  # it is given once: never kept back
+    assert stage(gwtui, "bare")["stage"] == "unbound"
+    done(gwtui, "rotations", "next", "bare")
+    assert stage(gwtui, "bare")["stage"] == "in use"
+
+
+def test_findings_in_every_form_and_what_cannot_be_read(gwtui: Gwtui, place: Site) -> None:
+    done(gwtui, "keys", "create", "--set", "name=boundless")
+    words = ("findings", "--filter", "name:boundless rule:no-limit")
+    (found,) = gwtui.json(*words)
+    (identity,) = named(gwtui, "boundless")
+    assert (found["severity"], found["identity"]) == ("warning", identity)
+    assert found["fix"] == f"gwtui keys update {identity} --set limit=USD --plan"
+    assert gwtui(*words, "--fail-on", "warning")[0] == exits.FOUND
+    assert gwtui(*words, "--fail-on", "critical")[0] == exits.OK
+    code, out, _ = gwtui(*words, "--output", "csv", "--columns", "name,severity,fix")
+    assert (code, out.splitlines()[0]) == (exits.OK, "name,severity,fix")
+    # While read-only nothing is offered, and everything is shown.
+    (shown,) = gwtui.json(*words, "--read-only")
+    assert shown == {**found, "fix": None}
+    assert gwtui("findings", "--columns", "nmae")[0] == exits.USAGE
+    for fault in (
+        "403:GET /workspaces/{id}/budgets",
+        "403:GET /guardrails/assignments/keys",
+        "403:GET /organization/members",
+        "403:GET /activity",
+    ):
+        place.faults.arm(fault)
+    code, out, _ = gwtui("findings", "--output", "json")
+    unread = {one["rule"] for one in json.loads(out) if one["severity"] == "unknown"}
+    assert unread >= {"unread-budgets", "unread-assignments", "unread-people", "unread-activity"}
+    assert code == exits.INCOMPLETE

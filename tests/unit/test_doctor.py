@@ -1,0 +1,221 @@
+"""gwtui doctor: what is told of a machine and of a gateway, and of one that is away."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from gwtui.cli import exits
+from gwtui.cli.main import main
+from gwtui.client import certificate
+from gwtui.client.certificate import CertificateError, TlsFacts, read_certificate
+from gwtui.client.connection import Connection
+from gwtui.contract.keys import CurrentKey
+from gwtui.domain.checkup import CheckupLine
+from gwtui.local import checkup
+from gwtui.local.checkup import TerminalFacts
+from gwtui.local.paths import Paths
+from gwtui.watch.feeds.doctor import certificate_line, rights_line, tls_line
+from resource_samples import NOW, wire_time
+
+GOOD = TerminalFacts({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, (120, 40), "utf-8")
+TMUX = {
+    "escape-time": "10",
+    "focus-events": "on",
+    "set-clipboard": "external",
+    "default-terminal": "tmux-256color",
+    "terminal-features": "xterm*:clipboard:RGB",
+}
+
+
+def terminal(**environment: str) -> TerminalFacts:
+    return replace(GOOD, environment={**GOOD.environment, **environment})
+
+
+def verdict(line: CheckupLine) -> str:
+    assert line.found
+    assert line.verdict in {"well", "unknown"} or line.advice, line
+    return line.verdict
+
+
+def test_terminal_and_encoding() -> None:
+    assert verdict(checkup.terminal_line(GOOD)) == "well"
+    assert verdict(checkup.terminal_line(replace(GOOD, size=(79, 24)))) == "advice"
+    assert verdict(checkup.terminal_line(replace(GOOD, size=None))) == "unknown"
+    for kind in ("", "dumb"):
+        assert verdict(checkup.terminal_line(terminal(TERM=kind))) == "wrong"
+    assert verdict(checkup.encoding_line(GOOD)) == "well"
+    assert verdict(checkup.encoding_line(replace(GOOD, encoding="ANSI_X3.4-1968"))) == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("environment", "tmux", "expected"),
+    [
+        ({}, {}, "well"),
+        ({"COLORTERM": ""}, {}, "advice"),
+        ({"COLORTERM": "", "TERM": "xterm"}, {}, "advice"),
+        ({"COLORTERM": "", "TERM": "xterm-direct"}, {}, "well"),
+        ({"NO_COLOR": "1"}, {}, "advice"),
+        ({"TMUX": "x"}, TMUX, "well"),
+        ({"TMUX": "x"}, {}, "advice"),
+        ({"TMUX": "x"}, {"terminal-overrides": ",*:Tc"}, "well"),
+    ],
+)
+def test_colours(environment: dict[str, str], tmux: Mapping[str, str], expected: str) -> None:
+    assert verdict(checkup.colours_line(terminal(**environment), tmux.get)) == expected
+
+
+def test_tmux_and_the_clipboard() -> None:
+    inside = terminal(TMUX="/tmp/tmux-0/default,1,0")
+
+    def told(facts: TerminalFacts, options: Mapping[str, str]) -> dict[str, str]:
+        lines = [*checkup.tmux_lines(facts, options.get)]
+        return {line.id: line.verdict for line in lines}
+
+    assert told(GOOD, {}) == {"tmux": "well"}
+    assert told(inside, {}) == {"tmux": "unknown"}
+    assert set(told(inside, TMUX).values()) == {"well"}
+    poor = {"escape-time": "500", "focus-events": "off", "default-terminal": "screen"}
+    assert told(inside, poor) == {
+        "tmux-escape-time": "advice",
+        "tmux-focus-events": "advice",
+        "tmux-set-clipboard": "unknown",
+        "tmux-default-terminal": "advice",
+    }
+    assert "screen" in told(terminal(STY="1"), {})
+    for facts, options, expected in (
+        (GOOD, {}, "OSC 52"),
+        (inside, TMUX, "by it to the terminal"),
+        (inside, {"set-clipboard": "off"}, "stays there"),
+        (terminal(STY="1"), {}, "file"),
+        (terminal(TERM="linux"), {}, "file"),
+    ):
+        assert expected in checkup.clipboard_line(facts, options.get).found
+
+
+def test_directories_that_others_can_look_into_are_told_and_not_changed(tmp_path: Path) -> None:
+    places = [tmp_path / name for name in ("config", "data", "state", "cache", "runtime")]
+    for place in places[1:3]:
+        place.mkdir()
+    places[1].chmod(0o755)
+    places[2].chmod(0o700)
+    places[3].touch()
+    lines = {line.id: line.verdict for line in checkup.directory_lines(Paths(*places))}
+    assert lines == {
+        "directory-config": "well",
+        "directory-data": "advice",
+        "directory-state": "well",
+        "directory-cache": "wrong",
+    }
+    assert places[1].stat().st_mode & 0o777 == 0o755
+    assert not places[0].exists()
+
+
+def key(**said: Any) -> CurrentKey:
+    return CurrentKey.model_validate({"is_management_key": True, "expires_at": None, **said})
+
+
+def test_rights_and_certificates() -> None:
+    there = Connection("https://gateway.example")
+    for current, expected in (
+        (key(), "well"),
+        (key(is_management_key=False), "advice"),
+        (key(is_management_key=None), "unknown"),
+        (key(expires_at=wire_time(NOW + timedelta(days=3))), "advice"),
+        (None, "unknown"),
+    ):
+        assert rights_line(there, current, NOW).verdict == expected
+    assert (
+        "read-only"
+        in rights_line(Connection("https://a.example", read_only=True), key(), NOW).found
+    )
+    for days, expected in ((15, "well"), (14, "advice")):
+        found = TlsFacts("TLSv1.3", NOW + timedelta(days=days))
+        assert certificate_line(found, NOW).verdict == expected
+    assert certificate_line(TlsFacts("TLSv1.3", None), NOW).verdict == "well"
+
+
+async def test_tls_is_looked_at_with_the_trust_of_every_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = datetime.now(UTC).replace(microsecond=0) + timedelta(days=5)
+    server, trusted = _contexts(tmp_path, ends)
+    served = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", 0, ssl=server)
+    async with served:
+        port = served.sockets[0].getsockname()[1]
+        there = Connection(f"https://localhost:{port}")
+        with pytest.raises(CertificateError, match="not trusted") as refused:
+            await read_certificate(there)
+        assert refused.value.distrusted
+        assert (await tls_line(there, NOW)).verdict == "wrong"
+        monkeypatch.setattr(certificate, "tls_context", lambda _connection: trusted)
+        found = await read_certificate(there)
+        assert (found.protocol, found.until) == ("TLSv1.3", ends)
+    away = await tls_line(there, NOW)
+    assert (away.verdict, away.advice) == ("unknown", "")
+    plain = Connection("http://gateway.example", allow_plain_http=True)
+    assert (await tls_line(plain, NOW)).verdict == "wrong"
+    assert (await tls_line(Connection("http://127.0.0.1:1"), NOW)).verdict == "well"
+
+
+def _contexts(folder: Path, ends: datetime) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """A server of localhost, and who trusts it."""
+    private = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(private.public_key())
+        .serial_number(1)
+        .not_valid_before(ends - timedelta(days=9))
+        .not_valid_after(ends)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(private, hashes.SHA256())
+    )
+    file = folder / "server.pem"
+    file.write_bytes(
+        private.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        + made.public_bytes(serialization.Encoding.PEM)
+    )
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(file)
+    return server, ssl.create_default_context(cafile=str(file))
+
+
+def test_it_works_with_the_gateway_away_and_says_so_by_its_code(
+    private_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GWTUI_TOKEN", "secret-of-a-doctor")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    away = ("--base-url", "http://127.0.0.1:1/api/v1")
+    assert main(["doctor", *away, "--output", "json"]) == exits.FAILED
+    out, err = capsys.readouterr()
+    lines = {one["id"]: one for one in json.loads(out)}
+    assert lines["gateway"]["verdict"] == "wrong"
+    assert "refused" in lines["gateway"]["found"]
+    assert {lines[one]["verdict"] for one in ("clock", "rights")} == {"unknown"}
+    assert lines["tls"]["verdict"] == "well"
+    assert "secret-of-a-doctor" not in out + err
+    # Without a token, or without any gateway, the rest is looked at all the same.
+    for words in (away, ()):
+        assert main(["doctor", *words, "--columns", "id,verdict", "--output", "csv"]) == 1
+        rows = capsys.readouterr().out.splitlines()
+        assert {"token,wrong", "tmux,well"} <= set(rows) or "tmux,unknown" in rows
+        assert any(row.startswith("directory-state,") for row in rows)

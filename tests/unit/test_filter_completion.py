@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwtui.crud.filter_fields import filter_fields, filter_values
+from gwtui.crud.resource import filter_headings, filter_kinds
+from gwtui.domain.filter_completion import FilterField, Suggestions, suggestions
+from gwtui.domain.filters import parse
+from gwtui.resources.keys.resource import KEYS
+from gwtui.resources.models.endpoints import ENDPOINTS
+from gwtui.resources.registry import RESOURCES
+from table_kit import COLUMNS, Thing
+
+NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+FIELDS = (
+    FilterField("name", "text", "Name"),
+    FilterField("latency_p50", "number", "p50 ms"),
+    FilterField("remaining", "number", "Left"),
+    FilterField("usage", "number", "All time"),
+    FilterField("usage_byok", "number", "Own keys"),
+    FilterField("created", "moment", "Created"),
+    FilterField("state", "text", "State"),
+    FilterField("disabled", "flag", "Off"),
+)
+
+
+def values(name: str) -> list[str]:
+    return {"state": ["active", "near limit", 'say "x"', "(odd)"]}.get(name, [])
+
+
+def offered(text: str) -> list[str]:
+    found = suggestions(text, FIELDS, values)
+    return [found.applied(text, place) for place in range(len(found.offered))]
+
+
+@pytest.mark.parametrize(
+    ("text", "completed"),
+    [
+        ("sta", ["state:"]),
+        ("-sta", ["-state:"]),
+        ("(x or sta", ["(x or state:"]),
+        ("router sta", ["router state:"]),
+        ("all", ["usage"]),
+        ("all t", ["usage"]),
+        ("All time", ["usage"]),
+        ("x -p50 m", ["x -latency_p50"]),
+        ("disabled", ["disabled:", "disabled!="]),
+        ("state:n", ['state:"near limit"', "state:none"]),
+        ('state:"near', ['state:"near limit"']),
+        ("state = act", ["state = active"]),
+        ("state!=limit", ['state!="near limit"']),
+        ("state:od", ['state:"(odd)"']),
+        ("disabled:", ["disabled:yes", "disabled:no", "disabled:none"]),
+        ("off:y", ["off:yes"]),
+        ("created:to", ["created:today", "created:tomorrow"]),
+        ("created >= y", ["created >= yesterday"]),
+        ("left>", []),
+        ("state~a", []),
+        ("nothing:a", []),
+        ('"two sta', []),
+        ("zzz", []),
+    ],
+)
+def test_what_is_offered_for_the_end_of_a_text(text: str, completed: list[str]) -> None:
+    assert offered(text)[: len(completed) or None] == completed
+
+
+def test_a_column_by_its_heading_offers_its_operators_and_longer_names() -> None:
+    assert offered("left")[:2] == ["remaining>", "remaining<"]
+    assert offered("usage")[-1] == "usage_byok"
+    assert [one.shown for one in suggestions("all", FIELDS, values).offered] == ["usage (All time)"]
+
+
+def test_an_empty_text_offers_every_name() -> None:
+    assert offered("")[:3] == ["name:", "latency_p50", "remaining"]
+    assert len(offered("x ")) == len(FIELDS)
+
+
+def test_what_is_not_there_is_not_applied() -> None:
+    with pytest.raises(IndexError):
+        Suggestions(0).applied("x", 0)
+
+
+@given(st.text() | st.text('ab "():=<>-~stateleft', max_size=20))
+def test_no_text_raises_and_what_is_offered_goes_on_from_it(text: str) -> None:
+    found = suggestions(text, FIELDS, values)
+    assert 0 <= found.start <= len(text)
+    for place in range(len(found.offered)):
+        completed = found.applied(text, place)
+        assert completed.startswith(text[: found.start])
+        assert isinstance(parse(completed).error, str)
+
+
+def test_values_are_those_of_the_rows_the_most_frequent_first() -> None:
+    rows = [Thing(str(place), f"row {place % 2}", state="active") for place in range(3)]
+    rows.append(Thing("3", "bad\x1b[1m", state="—"))
+
+    def found(name: str) -> list[str]:
+        return filter_values(name, COLUMNS, {}, rows, NOW + timedelta(days=1))
+
+    assert found("name") == ["row 0", "row 1"]
+    assert found("state") == ["active"]
+    assert found("used") == []
+    assert found("absent") == []
+
+
+def test_a_facet_of_many_words_gives_each_of_them() -> None:
+    facets = {"parameter": lambda thing, _now: "tools seed " * 9, "kind": lambda thing, _now: "a b"}
+    assert filter_values("parameter", COLUMNS, facets, [Thing("1", "x")], NOW) == ["seed", "tools"]
+    assert filter_values("kind", COLUMNS, facets, [Thing("1", "x")], NOW) == ["a b"]
+
+
+@pytest.mark.parametrize("resource", sorted(RESOURCES))
+def test_every_column_of_every_list_goes_by_name_and_by_heading(resource: str) -> None:
+    spec = RESOURCES[resource]
+    kinds = filter_kinds(spec.columns, spec.facets)
+    headings = filter_headings(spec.columns, spec.facets)
+    for field in filter_fields(spec.columns, spec.facets):
+        assert field.name in kinds
+    for heading, column in headings.items():
+        query = parse(f"{heading.replace('_', '-')}:none").checked(kinds, headings)
+        assert query.unknown_columns(kinds) == ()
+        assert query.terms[0].name == column
+
+
+def test_the_headings_that_people_see_are_names() -> None:
+    keys = filter_headings(KEYS.columns, KEYS.facets)
+    assert (keys["left"], keys["all_time"]) == ("remaining", "all")
+    endpoints = filter_headings(ENDPOINTS.columns, ENDPOINTS.facets)
+    assert endpoints["p50_ms"] == "latency_p50"

@@ -1,0 +1,199 @@
+"""The rules of findings over rows made by hand: what is found, what is well, what is unknown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from gwtui.cli import exits
+from gwtui.cli.findings import verdict
+from gwtui.contract.budgets import Budget
+from gwtui.contract.guardrails import Guardrail
+from gwtui.contract.keys import ApiKey
+from gwtui.crud.resource import DetailRow
+from gwtui.domain.finding_rules import RULES
+from gwtui.domain.finding_thresholds import FindingThresholds
+from gwtui.domain.findings import (
+    SEVERITIES,
+    AccountFacts,
+    AccountFinding,
+    FindingSubject,
+    FoundGuardrail,
+    UnreadPart,
+    find,
+)
+from gwtui.resources.findings.remedies import command_of
+from gwtui.resources.findings.resource import FINDINGS
+from resource_samples import HOSTILE, NOW, WORKSPACE_ID, key, wire_time, workspace
+
+USUAL = FindingThresholds()
+WELL: dict[str, Any] = {"limit": Decimal(50), "limit_remaining": Decimal(40), "name": "well"}
+
+
+def account(*keys: ApiKey, **changes: Any) -> AccountFacts:
+    """An account in which nothing is found beside what the keys and the changes give."""
+    guarded = Guardrail.model_validate({"id": "g-default", "name": "Default"})
+    facts = AccountFacts(
+        workspaces=(workspace(name="Production"),),
+        keys={WORKSPACE_ID: keys},
+        budgets={WORKSPACE_ID: (Budget.model_validate({"id": "b", "limit_usd": 5}),)},
+        guardrails=(FoundGuardrail(guarded, WORKSPACE_ID, is_default=True),),
+        key_guardrails={},
+        member_guardrails={},
+        people=frozenset({"user_1"}),
+        endpoints={},
+    )
+    return replace(facts, **changes)
+
+
+def found(facts: AccountFacts, thresholds: FindingThresholds = USUAL) -> list[tuple[str, str]]:
+    return [(one.rule, one.severity) for one in find(RULES, facts, thresholds, NOW)]
+
+
+def days(number: int) -> str:
+    return wire_time(NOW + timedelta(days=number))
+
+
+def test_a_key_that_is_well_is_no_finding() -> None:
+    assert found(account(key(**WELL))) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"limit": None, "limit_remaining": None}, [("no-limit", "warning")]),
+        (
+            {"limit": ..., "limit_remaining": ...},
+            [("near-limit", "unknown"), ("no-limit", "unknown")],
+        ),
+        ({"limit_remaining": Decimal(10)}, []),
+        ({"limit_remaining": Decimal("9.99")}, [("near-limit", "warning")]),
+        ({"limit_remaining": Decimal(0)}, [("near-limit", "critical")]),
+        ({"limit_remaining": ...}, [("near-limit", "unknown")]),
+        ({"last_used_at": days(-29)}, []),
+        ({"last_used_at": days(-30)}, [("unused", "notice")]),
+        ({"last_used_at": None}, [("unused", "notice")]),
+        ({"last_used_at": None, "created_at": days(-2)}, []),
+        ({"last_used_at": ...}, [("unused", "unknown")]),
+        ({"last_used_at": ..., "usage": 0, "byok_usage": 0}, [("unused", "notice")]),
+        ({"expires_at": days(8)}, []),
+        ({"expires_at": days(7)}, [("expiring", "warning")]),
+        ({"expires_at": days(1)}, [("expiring", "critical")]),
+        ({"expires_at": ...}, [("expiring", "unknown")]),
+        ({"expires_at": None}, []),
+        ({"creator_user_id": "user_2"}, [("owner-left", "critical")]),
+        ({"creator_user_id": None}, []),
+        ({"creator_user_id": ...}, [("owner-left", "unknown")]),
+        # What does not work any more is no risk, whatever else is wrong with it.
+        ({"disabled": True, "limit": None, "creator_user_id": "user_2"}, []),
+        ({"expires_at": days(-1), "limit": None, "creator_user_id": "user_2"}, []),
+    ],
+)
+def test_one_key(changes: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+    assert found(account(key(**{**WELL, **changes}))) == expected
+
+
+def test_thresholds_are_obeyed_and_checked() -> None:
+    one = key(**WELL, last_used_at=days(-10), expires_at=days(20))
+    assert found(account(one), FindingThresholds(10, 20, 19)) == [
+        ("expiring", "warning"),
+        ("near-limit", "warning"),
+        ("unused", "notice"),
+    ]
+    for wrong in (0, -1, True, 1.5, "30", 4000):
+        with pytest.raises(ValueError, match="unused_days must be a whole number"):
+            FindingThresholds(unused_days=wrong)  # type: ignore[arg-type]
+
+
+def test_what_binds_a_key_is_its_own_its_makers_or_its_workspaces_guardrail() -> None:
+    one = key(**WELL)
+    unmade = FoundGuardrail(Guardrail.model_validate({"id": "g"}), WORKSPACE_ID, True, made=False)
+    bare = account(one, guardrails=(unmade,))
+    assert found(bare) == [("no-guardrail", "warning")]
+    assert found(replace(bare, key_guardrails={one.hash: "g2"})) == []
+    assert found(replace(bare, member_guardrails={"user_1": "g2"})) == []
+    assert found(replace(bare, member_guardrails={"user_9": "g2"})) == [("no-guardrail", "warning")]
+    assert found(replace(bare, member_guardrails=None)) == [("no-guardrail", "unknown")]
+    assert found(replace(bare, key_guardrails=None)) == []  # said by the part that is unread
+
+
+def test_names_that_are_there_twice_are_told_of_the_younger_one() -> None:
+    old = key(**WELL, hash="a" * 64, created_at=days(-9))
+    young = key(**{**WELL, "name": "WELL "}, hash="b" * 64, created_at=days(-1))
+    (finding,) = find(RULES, account(young, old), USUAL, NOW)
+    assert (finding.rule, finding.subject.identity) == ("duplicate-name", "b" * 64)
+    assert command_of(finding) == f"gwtui keys update {'b' * 64} --set name=NAME --plan"
+    elsewhere = {WORKSPACE_ID: (old,), "other": (young,)}
+    assert found(account(keys=elsewhere)) == []
+
+
+def test_guardrails_budgets_and_models() -> None:
+    loose = FoundGuardrail(Guardrail.model_validate({"id": "g", "name": "PII"}), WORKSPACE_ID)
+    assert found(account(guardrails=(loose,))) == [("assigned-to-nothing", "notice")]
+    assert found(account(guardrails=(loose,), member_guardrails={"u": "g"})) == []
+    assert found(account(guardrails=(loose,), key_guardrails=None)) == [
+        ("assigned-to-nothing", "unknown")
+    ]
+    assert found(account(budgets={WORKSPACE_ID: ()})) == [("no-budget", "warning")]
+    assert found(account(budgets={})) == []  # said by the part that is unread
+    assert found(account(endpoints={"a/b": 1, "a/c": 2, "a/d": None, "a/e": 0})) == [
+        ("one-endpoint", "warning"),
+        ("one-endpoint", "unknown"),
+        ("one-endpoint", "notice"),
+    ]
+
+
+def test_an_unread_part_says_what_was_not_looked_for() -> None:
+    facts = AccountFacts(unread=(UnreadPart("keys", "403 no", "Lab", "w"),))
+    (finding,) = find(RULES, facts, USUAL, NOW)
+    assert finding.severity == "unknown"
+    assert finding.said == "The keys of Lab could not be read: 403 no"
+    assert "no limit" in finding.advice
+    assert "duplicate name" in finding.advice
+    assert "no budget" not in finding.advice
+
+
+def test_the_gravest_comes_first_and_many_unknown_ones_are_one_line() -> None:
+    many = [key(**{**WELL, "name": f"k{n}"}, hash=f"{n:064x}", last_used_at=...) for n in range(5)]
+    late = key(**{**WELL, "name": "late"}, expires_at=days(1))
+    spent = find(RULES, account(*many, late), USUAL, NOW)
+    assert [one.severity for one in spent] == sorted(
+        [one.severity for one in spent], key=SEVERITIES.index
+    )
+    (unknown,) = [one for one in spent if one.severity == "unknown"]
+    assert unknown.said == "Not known of k0, k1, k2 and 2 more: the gateway does not say."
+    assert len({one.identity for one in spent}) == len(spent)
+
+
+def test_no_text_of_the_gateway_reaches_a_terminal_or_a_shell_as_it_is() -> None:
+    bad = key(name=HOSTILE, hash="x; rm -rf $(x)", limit=None, creator_user_id=HOSTILE)
+    facts = account(bad, unread=(UnreadPart("keys", HOSTILE, HOSTILE),))
+    for one in find(RULES, facts, USUAL, NOW):
+        shown = [column.cell(one, NOW).text for column in FINDINGS.columns]
+        parts = [part for section in FINDINGS.sections for part in section.content(one, NOW)]
+        shown += [part.value.text for part in parts if isinstance(part, DetailRow)]
+        assert " ".join([FINDINGS.name(one), one.said, one.advice, *shown]).isprintable()
+        assert command_of(one) is None
+
+
+def test_the_exit_code_is_asked_for_and_unknown_never_passes_for_well() -> None:
+    def one(severity: Any, rule: str = "r") -> AccountFinding:
+        return AccountFinding(rule, "R", severity, FindingSubject(), "")
+
+    warning, unknown, unread = one("warning"), one("unknown"), one("unknown", "unread-keys")
+    for fail_on, rows, shown, expected in (
+        (None, [warning], [warning], exits.OK),
+        (None, [unread], [], exits.INCOMPLETE),
+        ("warning", [warning, unread], [warning, unread], exits.FOUND),
+        ("notice", [warning], [warning], exits.FOUND),
+        ("critical", [warning], [warning], exits.OK),
+        ("critical", [warning, unknown], [warning, unknown], exits.INCOMPLETE),
+        ("critical", [unread], [], exits.INCOMPLETE),
+        ("warning", [warning], [], exits.OK),
+    ):
+        assert verdict(rows, shown, exits.OK, fail_on) == expected, (fail_on, rows, shown)
+    assert verdict([], [], exits.INCOMPLETE, "notice") == exits.INCOMPLETE

@@ -1,0 +1,255 @@
+"""The stages of a rotation, and what is remembered of it on disk."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwtui.contract.keys import ApiKey
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.plan import Plan
+from gwtui.domain.key_rotation import (
+    KeyFigures,
+    KeyRotation,
+    RotationFacts,
+    RotationStatus,
+    status_of,
+)
+from gwtui.local import rotations
+from gwtui.local.rotations import RotationLog
+from gwtui.local.sealed_keys import SealedKeys
+from gwtui.resources.rotations.plans import (
+    RotateRequest,
+    RotationKeeping,
+    RotationSource,
+    plan_rotation,
+    successor_name,
+)
+from resource_samples import NOW, WORKSPACE_ID, key, wire_time
+
+OLD, NEW = (
+    key(hash="a" * 64, name="ci"),
+    key(hash="b" * 64, name="ci 2", last_used_at=None, usage=0),
+)
+FIGURES = KeyFigures.of(OLD)
+HOUR = timedelta(hours=1)
+
+
+def rotation(**changes: Any) -> KeyRotation:
+    return replace(
+        KeyRotation(
+            id="p1",
+            gateway="https://gateway.example/api/v1",
+            began=NOW - 30 * HOUR,
+            old_hash=OLD.hash or "",
+            old_name="ci",
+            new_name="ci 2",
+            new_hash=NEW.hash,
+            delivered_at=NOW,
+            figures=FIGURES,
+            figures_at=NOW - 25 * HOUR,
+        ),
+        **changes,
+    )
+
+
+def status(facts: RotationFacts | None = None, **changes: Any) -> RotationStatus:
+    return status_of(rotation(**changes), facts or RotationFacts(old=OLD, new=NEW), NOW)
+
+
+def read(**changes: Any) -> RotationFacts:
+    return replace(RotationFacts(old=OLD, new=NEW), **changes)
+
+
+@pytest.mark.parametrize(
+    ("facts", "changes", "stage", "step"),
+    [
+        (read(), {}, "silent", "disable"),
+        (read(), {"figures_at": NOW - 23 * HOUR}, "in use", "disable"),
+        (read(old=key(usage=5)), {}, "in use", "disable"),
+        (read(old=key(last_used_at=wire_time(NOW))), {}, "in use", "disable"),
+        (read(old=key(byok_usage=11)), {}, "in use", "disable"),
+        (read(), {"figures": None, "figures_at": None}, "in use", "disable"),
+        # What is not told is no silence, however long it lasts.
+        (read(old=key(usage=...)), {"figures": None, "figures_at": None}, "unknown", ""),
+        (read(old=None, why="500"), {}, "unknown", ""),
+        (read(new=None, why="500"), {}, "unknown", ""),
+        (read(making="in doubt"), {}, "in doubt", "settle"),
+        (read(making="not made"), {}, "not made", ""),
+        (read(new=None, new_gone=True), {}, "successor gone", ""),
+        (read(new=key(disabled=True)), {}, "successor gone", ""),
+        (read(new=None, new_gone=True, old=None, old_gone=True), {}, "successor gone", ""),
+        (read(old=None, old_gone=True), {}, "done", ""),
+        (read(), {"guardrail": "g"}, "unbound", "assign"),
+        (read(bound_known=False), {"guardrail": "g"}, "unknown", ""),
+        (read(bound="other"), {"guardrail": "g"}, "silent", "disable"),
+        (read(waits=True), {}, "undelivered", "show"),
+        (read(old=key(disabled=True)), {"disabled_at": NOW - HOUR}, "disabled", "delete"),
+        (read(), {"ended": "forgotten"}, "forgotten", ""),
+    ],
+)
+def test_stages(facts: RotationFacts, changes: dict[str, Any], stage: str, step: str) -> None:
+    found = status(facts, **changes)
+    assert (found.stage, found.step) == (stage, step)
+    assert found.said
+    assert found.next
+
+
+def test_a_step_is_due_at_its_moment_only() -> None:
+    assert status().is_due(NOW)
+    early = status(figures_at=NOW - 23 * HOUR)
+    assert not early.is_due(NOW)
+    assert early.is_due(NOW + HOUR)
+    off = read(old=key(disabled=True))
+    assert not status(off, disabled_at=NOW - 6 * 24 * HOUR).is_due(NOW)
+    assert status(off, disabled_at=NOW - 7 * 24 * HOUR).is_due(NOW)
+    assert not status(read(old=key(usage=...))).is_due(NOW)
+
+
+def test_it_is_said_whether_the_successor_took_over() -> None:
+    assert "was not used yet" in status().said
+    assert "Not known whether anybody stored" in status(delivered_at=None).said
+    assert "The successor is in use" in status(read(new=key(usage=Decimal("0.1")))).said
+
+
+# On disk ----------------------------------------------------------------------------------------
+
+
+def log_at(tmp_path: Path) -> RotationLog:
+    return RotationLog(tmp_path / "state" / "rotations.jsonl")
+
+
+def test_what_happened_is_remembered_between_runs_and_only_its_owner_reads_it(
+    tmp_path: Path,
+) -> None:
+    log = log_at(tmp_path)
+    assert log.rotations() == ()
+    log.begin(rotation(guardrail="g"))
+    log.begin(rotation(id="p2", old_hash="c" * 64, gateway="https://other.example/api/v1"))
+    log.note("p1", "made", NOW, new_hash=NEW.hash)
+    log.note("p1", "seen", NOW, usage="1", byok_usage="", last_used="")
+    log.note("p1", "seen", NOW + HOUR, usage="1", byok_usage="", last_used="")
+    log.note("p1", "disabled", NOW)
+    log.delivered("p1", NOW)
+    log.delivered("nobody", NOW)
+    again = log_at(tmp_path).rotations("https://gateway.example/api/v1")
+    (one,) = again
+    assert log_at(tmp_path).rotations()[1].figures == FIGURES  # as it was when it began
+    assert (one.new_hash, one.guardrail, one.delivered_at, one.disabled_at) == (
+        NEW.hash,
+        "g",
+        NOW,
+        NOW,
+    )
+    assert (one.figures, one.figures_at) == (KeyFigures("1", "", ""), NOW)
+    log.note("p1", "enabled", NOW)
+    log.note("p1", "ended", NOW, stage="forgotten")
+    one, other = log.rotations()
+    assert (one.disabled_at, one.ended, one.ended_at) == (None, "forgotten", NOW)
+    assert other.ended is None
+    assert stat.S_IMODE(log.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(log.path.parent.stat().st_mode) == 0o700
+
+
+def test_a_damaged_file_costs_its_damaged_lines_alone(tmp_path: Path) -> None:
+    log = log_at(tmp_path)
+    log.begin(rotation(figures=None))
+    with log.path.open("ab") as file:
+        file.write(b'{"v":1,"id":"p1","event":"made"\n\xff\xfe\n[]\nnull\n{}\n')
+        file.write(b'{"v":9,"id":"p1","event":"ended","at":"2026-11-21T12:00:00Z"}\n')
+        file.write(b'{"v":1,"id":"p9","event":"made","at":"2026-11-21T12:00:00Z"}\n')
+        file.write(b'{"v":1,"id":"p1","event":"ended","at":"2026-11-21T12:00:00Z","stage":7}\n')
+        file.write(b'{"v":1,"id":"p1","event":"seen","at":"2026-11-21T12:00:00Z","usage":1}\n')
+        file.write(b'{"v":1,"id":"p3","event":"began","at":"2026-11-21T12:00:00Z"}\n')
+        file.write(b'{"v":1,"id":"p1","event":"disabled","at":"2026-11-21T12:00:00"}\n')
+        file.write(b'{"v":1,"id":"p1"')
+    log.note("p1", "made", NOW, new_hash="b" * 64)
+    (one,) = log.rotations()
+    assert (one.new_hash, one.ended, one.figures, one.disabled_at) == ("b" * 64, None, None, None)
+
+
+def test_a_large_file_keeps_what_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rotations, "LARGE", 100)
+    log = log_at(tmp_path)
+    log.begin(rotation())
+    log.begin(rotation(id="p2"))
+    log.note("p2", "ended", NOW - timedelta(days=31), stage="done")
+    for usage in range(9):
+        log.note("p1", "seen", NOW + usage * HOUR, usage=str(usage), byok_usage="", last_used="")
+    before = log.rotations()[0]
+    assert log.compact(NOW)
+    assert log.rotations() == (before,)
+    assert len(log.path.read_bytes().splitlines()) == 2
+
+
+# The plan ---------------------------------------------------------------------------------------
+
+
+def keeping(tmp_path: Path) -> RotationKeeping:
+    sealed = SealedKeys(tmp_path / "state" / "sealed-keys", "https://g/api/v1", None, lambda: NOW)
+    return RotationKeeping(log_at(tmp_path), "https://g/api/v1", sealed)
+
+
+def planned(tmp_path: Path, old: ApiKey, **source: Any) -> Plan[Any]:
+    asked = RotateRequest(name="next")
+    known = {"people": frozenset({"user_1"}), **source}
+    return plan_rotation(RotationSource(old, **known), asked, PlanContext(NOW), keeping(tmp_path))
+
+
+def test_the_successor_is_like_the_old_key_and_lives_as_long(tmp_path: Path) -> None:
+    plan = planned(tmp_path, key(include_byok_in_limit=True))
+    assert plan.summary == {
+        "name": "next",
+        "limit": 50.0,
+        "limit_reset": "weekly",
+        "include_byok_in_limit": True,
+        "expires_at": wire_time(NOW + timedelta(days=130)),
+        "workspace_id": WORKSPACE_ID,
+        "creator_user_id": "user_1",
+    }
+    assert plan.obstacles == ()
+    assert plan.undo is None
+    assert not log_at(tmp_path).path.exists()  # nothing is remembered of what is only planned
+
+
+def test_what_cannot_be_copied_is_said_before_and_what_is_not_known_stands_in_the_way(
+    tmp_path: Path,
+) -> None:
+    gone = planned(tmp_path, key(external_user="u-7"), people=frozenset())
+    assert "creator_user_id" not in gone.summary
+    assert gone.summary["external"] == {"user": "u-7"}
+    said = " ".join(gone.effects)
+    for part in ("Not copied: its value", "Not copied: its maker user_1", "outside user's own key"):
+        assert part in said
+    for old, source, why in (
+        (key(limit="?"), {}, "did not give its limit"),
+        (key(), {"guardrail_known": False}, "Which guardrail it holds"),
+        (key(), {"under_way": frozenset({"a" * 64})}, "being rotated already"),
+        (key(limit_reset="yearly"), {}, "No request may set its limit_reset"),
+        (key(created_at=...), {}, "for how long it was made"),
+        (key(expires_at="9999-12-31T00:00:00Z"), {}, "for how long it was made"),
+    ):
+        (obstacle,) = planned(tmp_path, old, **source).obstacles
+        assert why in obstacle
+    with pytest.raises(ValueError, match="no hash"):
+        planned(tmp_path, key(hash=...))
+
+
+@pytest.mark.parametrize(
+    ("old", "taken", "expected"),
+    [
+        ("ci", (), "ci 2026-11-21"),
+        ("ci 2026-08-01", (), "ci 2026-11-21"),
+        ("ci 2026-11-21 2", ("ci 2026-11-21",), "ci 2026-11-21 2"),
+        ("", (), "key 2026-11-21"),
+    ],
+)
+def test_names_of_successors(old: str, taken: tuple[str, ...], expected: str) -> None:
+    now: datetime = NOW
+    assert successor_name(old, frozenset(taken), now) == expected

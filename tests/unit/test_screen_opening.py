@@ -1,0 +1,140 @@
+"""A screen that opens is laid out once, and styled again only when a style sheet changed."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.css.stylesheet import Stylesheet
+from textual.messages import Layout
+from textual.widgets import Static
+
+from gwtui.ui.textual_compat import TerminalSized
+
+
+class Page(TerminalSized[None]):
+    """A screen with one widget."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("text", classes="text")
+
+
+class Book(App[None]):
+    """Two screens, and a colour that the theme decides."""
+
+    CSS = ".text { background: $primary; }"
+
+    def on_mount(self) -> None:
+        self.push_screen(Page())
+
+
+@pytest.fixture
+def styled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The nodes that were styled, in order."""
+    nodes: list[Any] = []
+    apply = Stylesheet.apply
+
+    def noted(sheet: Stylesheet, node: Any, **options: Any) -> None:
+        nodes.append(node)
+        apply(sheet, node, **options)
+
+    monkeypatch.setattr(Stylesheet, "apply", noted)
+    return nodes
+
+
+async def test_what_is_shown_again_keeps_its_styles(styled: list[Any]) -> None:
+    app = Book()
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        text = app.screen.query_one(".text")
+        assert styled.count(text) == 1, "when it was made"
+        app.push_screen(Page())
+        await pilot.pause()
+        app.pop_screen()
+        await pilot.pause()
+        assert app.screen is text.screen
+        assert styled.count(text) == 1, "not for being covered and shown again"
+
+
+async def test_another_theme_reaches_a_screen_that_was_away() -> None:
+    app = Book()
+    async with app.run_test() as pilot:
+        away = app.screen
+        text = away.query_one(".text")
+        before = text.styles.background
+        app.install_screen(away, "away")
+        app.switch_screen(Page())
+        await pilot.pause()
+        app.theme = "textual-light"
+        await pilot.pause()
+        app.switch_screen("away")
+        await pilot.pause()
+        assert app.screen is away
+        expected = app.get_css_variables()["primary"]
+        assert text.styles.background.hex == expected != before.hex
+
+
+class Chapter(TerminalSized[None]):
+    """Boxes in boxes, of which one may hold more lines than there is room for."""
+
+    def __init__(self, lines: int) -> None:
+        super().__init__()
+        self._lines = lines
+        self.toasts_hidden = False
+
+    def on_screen_resume(self) -> None:
+        self.toasts_hidden = self.query_one("ToastRack").styles.inline.has_rule("display")
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            for _ in range(3):
+                with Horizontal(classes="line"):
+                    yield Static("text")
+            with VerticalScroll():
+                yield Static("line\n" * self._lines, id="lines")
+
+
+class Shelf(App[None]):
+    """Opens chapters."""
+
+    CSS = ".line { height: 1; }"
+
+
+async def test_no_part_of_a_screen_that_opens_asks_for_a_second_layout(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Any] = []
+    take = TerminalSized.on_layout
+
+    def noted(screen: TerminalSized[Any], message: Layout) -> None:
+        take(screen, message)
+        if not message._no_default_action:
+            asked.append(message.widget)
+
+    monkeypatch.setattr(TerminalSized, "on_layout", noted)
+    app = Shelf()
+    async with app.run_test(size=(40, 12), notifications=True) as pilot:
+        app.push_screen(Chapter(3))
+        await pilot.pause(0.1)
+        assert app.screen.query_one("#lines").size.width == 40
+        assert not asked
+        assert cast("Chapter", app.screen).toasts_hidden, "before it is laid out, not by a second"
+
+
+async def test_what_stands_beside_a_scrollbar_that_comes_and_goes_has_the_width_that_is_left() -> (
+    None
+):
+    app = Shelf()
+    async with app.run_test(size=(40, 12), notifications=True) as pilot:
+        await app.push_screen(Chapter(30))
+        await pilot.pause(0.1)
+        lines = app.screen.query_one("#lines", Static)
+        assert lines.size.width == 38, "beside the scrollbar"
+        lines.update("one")
+        await pilot.pause(0.1)
+        assert lines.size.width == 40, "without one"
+        lines.update("line\n" * 30)
+        await pilot.pause(0.1)
+        assert lines.size.width == 38, "beside it again"
