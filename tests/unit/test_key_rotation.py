@@ -22,6 +22,7 @@ from gwtui.domain.key_rotation import (
     status_of,
 )
 from gwtui.local import rotations
+from gwtui.local.journal import DID_NOT_HAPPEN, Journal, JournalEntry, this_process
 from gwtui.local.rotations import RotationLog
 from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.rotations.plans import (
@@ -31,6 +32,7 @@ from gwtui.resources.rotations.plans import (
     plan_rotation,
     successor_name,
 )
+from gwtui.watch.feeds.rotations import makings
 from resource_samples import NOW, WORKSPACE_ID, key, wire_time
 
 OLD, NEW = (
@@ -82,6 +84,8 @@ def read(**changes: Any) -> RotationFacts:
         (read(new=None, why="500"), {}, "unknown", ""),
         (read(making="in doubt"), {}, "in doubt", "settle"),
         (read(making="not made"), {}, "not made", ""),
+        (read(making="under way"), {}, "begun", ""),
+        (read(making="nameless"), {}, "in doubt", ""),
         (read(new=None, new_gone=True), {}, "successor gone", ""),
         (read(new=key(disabled=True)), {}, "successor gone", ""),
         (read(new=None, new_gone=True, old=None, old_gone=True), {}, "successor gone", ""),
@@ -186,6 +190,38 @@ def test_a_large_file_keeps_what_goes_on(tmp_path: Path, monkeypatch: pytest.Mon
     assert log.compact(NOW)
     assert log.rotations() == (before,)
     assert len(log.path.read_bytes().splitlines()) == 2
+
+
+def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "state" / "journal.jsonl")
+    here = {"action": "keys.create", "process": this_process()}
+    died = {"action": "keys.create", "process": {**this_process(), "began": "another boot"}}
+    events: dict[str, list[tuple[Any, dict[str, Any]]]] = {
+        "running": [("intent", here)],
+        "died": [("intent", died)],
+        "lost": [("intent", here), ("unknown", {})],
+        "applied": [("intent", here), ("applied", {"identity": "h"})],
+        "silent": [("intent", here), ("applied", {"identity": None})],
+        "refused": [("intent", here), ("refused", {})],
+        "found": [("unknown", {}), ("resolved", {"message": "it happened", "identity": "h"})],
+        "some": [("unknown", {}), ("resolved", {"message": "it happened"})],
+        "none": [("unknown", {}), ("resolved", {"message": DID_NOT_HAPPEN})],
+        "other": [("applied", {"identity": "x"})],
+    }
+    for plan, told in events.items():
+        for event, facts in told:
+            journal.record(JournalEntry(plan, event, NOW, facts))
+    assert makings(journal, set(events) - {"other"} | {"absent"}, NOW) == {
+        "running": ("under way", None),
+        "died": ("in doubt", None),
+        "lost": ("in doubt", None),
+        "applied": ("made", "h"),
+        "silent": ("made", None),
+        "refused": ("not made", None),
+        "found": ("made", "h"),
+        "some": ("made", None),
+        "none": ("not made", None),
+    }
 
 
 # The plan ---------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from gwtui.domain.times import age
 from gwtui.watch.feeds.rotations import RotationRow, rotations_feed
 
 _TONES: Mapping[RotationStage, Tone] = {
+    "begun": "accent",
     "in doubt": "bad",
     "successor gone": "bad",
     "unbound": "bad",
@@ -26,6 +27,7 @@ _TONES: Mapping[RotationStage, Tone] = {
     "disabled": "good",
 }
 _ORDER: tuple[RotationStage, ...] = (
+    "begun",
     "in doubt",
     "successor gone",
     "unbound",
