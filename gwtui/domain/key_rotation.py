@@ -254,7 +254,7 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
     return RotationStatus(
         "in use",
         said,
-        f"hand out the new key; silent {relative(due, now)} if unchanged",
+        f"silent {relative(due, now)} if unchanged; hand out the new key",
         "disable",
         due,
     )

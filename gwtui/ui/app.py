@@ -29,7 +29,6 @@ from gwtui.ui.navigation import Navigation
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.shutdown import Shutdown
-from gwtui.ui.switching import Switching
 from gwtui.ui.terminal import TerminalTitle, give_back
 from gwtui.ui.textual_compat import bindings_of, driver_of, fail, let_be_switched, set_first_theme
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, frame_sheet, further_sheets, known_theme
@@ -93,7 +92,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.local_zone = local_zone
         self.navigation = Navigation(self)
         self.paths = PathHistory(None if state is None else state / PATHS)
-        self.switching = None if targets is None else Switching(self, targets)
+        self.targets = targets
         self._start = start
         self._title = TerminalTitle()
         self._files = SessionFiles(journal, data, config)
@@ -276,6 +275,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
             return
         in_doubt.keep_count(self.session)
         self._notice_alerts(self.session)
+        if len(self.screen_stack) == 1:
+            self.garbage.settle()
         if not self._offered:
             self._offered = True
             self.run_worker(self._offer(), group=_SEALED)

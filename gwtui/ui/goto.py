@@ -106,8 +106,8 @@ class PathNames:
     def _names(self, head: str) -> Sequence[str]:
         command = commands().get(head)
         if command is not None:
-            switching = self._app.switching
-            return switching.names() if command.id == PROFILE and switching is not None else ()
+            targets = self._app.targets
+            return targets.names() if command.id == PROFILE and targets is not None else ()
         feed = self._feed(head)
         rows = None if feed is None else feed.state.value
         if rows is None:
@@ -138,7 +138,8 @@ async def follow(context: ActionContext, text: str) -> None:
     if meant.problem:
         app.say(meant.problem, severity="warning")
     elif meant.command is not None:
-        app.paths.add(text)
+        if meant.argument:  # a word alone is as quickly typed as found again
+            app.paths.add(text)
         await app.perform(meant.command, replace(context, argument=meant.argument))
     else:
         names = PathNames(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.geometry import Region
+from textual.strip import Strip
 
 from gwtui.contract.keys import ApiKey
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, ResourceSpec, Section
@@ -134,3 +136,10 @@ async def test_only_lines_that_changed_are_repainted() -> None:
         view.scroll_to(y=35, animate=False)
         await pilot.pause()
         assert "out of sight" in "".join(s.text for s in view.render_line(5))
+
+        long = [Content(f"line {number}") for number in range(2_000)]
+        view.show(long)
+        for y in range(len(long) - 35):
+            assert view.render_line(y).text.startswith(f"line {y + 35}")
+        kept = [one for one in gc.get_objects() if isinstance(one, Strip)]
+        assert len(kept) < 500, "lines that were scrolled past are kept"

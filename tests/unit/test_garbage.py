@@ -66,6 +66,16 @@ def test_nothing_is_collected_before_it_begins(collector: Collector) -> None:
     assert collector.done == 0
 
 
+def test_what_the_first_session_loaded_is_not_looked_at_again(collector: Collector) -> None:
+    Garbage(lambda: collector.now).settle()
+    assert (collector.done, collector.frozen) == (0, 0), "it has not begun"
+    garbage = garbage_of(collector)
+    garbage.settle()
+    assert (collector.done, collector.frozen) == (1, 2), "no garbage is spared with it"
+    garbage.settle()
+    assert (collector.done, collector.frozen) == (1, 2), "screens of another session are closed"
+
+
 def test_a_few_new_objects_wait_for_a_rest_many_do_not(collector: Collector) -> None:
     garbage = garbage_of(collector)
     collector.rounds = 1

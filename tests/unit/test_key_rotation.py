@@ -140,6 +140,7 @@ def test_what_happened_is_remembered_between_runs_and_only_its_owner_reads_it(
     log.delivered("nobody", NOW)
     again = log_at(tmp_path).rotations("https://gateway.example/api/v1")
     (one,) = again
+    assert log_at(tmp_path).rotations()[1].figures == FIGURES  # as it was when it began
     assert (one.new_hash, one.guardrail, one.delivered_at, one.disabled_at) == (
         NEW.hash,
         "g",
@@ -158,7 +159,7 @@ def test_what_happened_is_remembered_between_runs_and_only_its_owner_reads_it(
 
 def test_a_damaged_file_costs_its_damaged_lines_alone(tmp_path: Path) -> None:
     log = log_at(tmp_path)
-    log.begin(rotation())
+    log.begin(rotation(figures=None))
     with log.path.open("ab") as file:
         file.write(b'{"v":1,"id":"p1","event":"made"\n\xff\xfe\n[]\nnull\n{}\n')
         file.write(b'{"v":9,"id":"p1","event":"ended","at":"2026-11-21T12:00:00Z"}\n')
@@ -230,7 +231,9 @@ def test_what_cannot_be_copied_is_said_before_and_what_is_not_known_stands_in_th
         (key(limit="?"), {}, "did not give its limit"),
         (key(), {"guardrail_known": False}, "Which guardrail it holds"),
         (key(), {"under_way": frozenset({"a" * 64})}, "being rotated already"),
-        (key(created_at=...), {}, "how long it was made for"),
+        (key(limit_reset="yearly"), {}, "No request may set its limit_reset"),
+        (key(created_at=...), {}, "for how long it was made"),
+        (key(expires_at="9999-12-31T00:00:00Z"), {}, "for how long it was made"),
     ):
         (obstacle,) = planned(tmp_path, old, **source).obstacles
         assert why in obstacle

@@ -161,6 +161,14 @@ def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> No
             "[profiles.a]\nbase_url='https://x'\ntoken_command=['a',\n3]\n",
             r":3: .*\.1: must be text",
         ),
+        (
+            "[profiles.a]\nbase_url='https://x'\n[profiles.a.findings]\nunused_day = 3\n",
+            r":4: profiles\.a\.findings\.unused_day: .* did you mean 'unused_days'\?",
+        ),
+        (
+            "[profiles.a]\nbase_url='https://x'\n[profiles.a.findings]\nused_percent = 0\n",
+            r":3: profiles\.a\.findings: used_percent must be a whole number",
+        ),
         ("default = 'b'\n", r":1: default: there is no profile 'b'"),
         ("default = ['b']\n", r":1: default: there is no profile"),
         ("[profiles.'']\nbase_url='https://x'\n", r":1: profiles\.: needs a name"),

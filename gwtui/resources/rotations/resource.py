@@ -59,7 +59,7 @@ COLUMNS: tuple[Column[RotationRow], ...] = (
         export=lambda row, _now: row.status.stage,
         kind="number",
     ),
-    text_column("next", "Next", lambda row: row.status.next, 36, 2, help="what to do next"),
+    text_column("next", "Next", lambda row: row.status.next, 32, 2, help="what to do next"),
     text_column(
         "successor", "Successor", lambda row: row.rotation.new_name, 20, 3, help="key taking over"
     ),

@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from gwtui.crud.resource import Cell, ResourceSpec
     from gwtui.domain.clock import Clock
     from gwtui.local.path_history import PathHistory
-    from gwtui.local.targets import Target, TargetFacts
+    from gwtui.local.targets import Target, TargetFacts, Targets
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.health import ConnectionHealth
-    from gwtui.ui.switching import Switching
     from gwtui.watch.hub import FeedHub, Scope
 
     Part = TypeVar("Part", bound=Widget)
@@ -121,7 +120,7 @@ class DashboardApp(Protocol):
     health: ConnectionHealth
     tries: TryMemory
     paths: PathHistory
-    switching: Switching | None
+    targets: Targets | None
     bound_for: TargetFacts | None
 
     # What it is connected to

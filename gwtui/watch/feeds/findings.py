@@ -184,4 +184,4 @@ def findings_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[AccountFinding]]:
     key: FeedKey[Sequence[AccountFinding]] = FeedKey(
         OF_ACCOUNT, () if workspace is None else (workspace,)
     )
-    return hub.derive(key, read, cadence.WORKSPACES, passing=workspace is not None)
+    return hub.derive(key, read, cadence.FINDINGS, passing=workspace is not None)

@@ -149,13 +149,8 @@ class _RotationLook:
         if figures is not None and figures != rotation.figures:
             last = rotation.figures_at
             if last is None or self.now - last >= _SEEN_EVERY:
-                await self._note(
-                    rotation,
-                    "seen",
-                    usage=figures.usage,
-                    byok_usage=figures.byok_usage,
-                    last_used=figures.last_used,
-                )
+                with contextlib.suppress(OSError):
+                    await asyncio.to_thread(self.log.seen, rotation.id, self.now, figures)
             rotation = replace(rotation, figures=figures, figures_at=self.now)
         if old.disabled and rotation.disabled_at is None:
             await self._note(rotation, "disabled")
