@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
@@ -95,11 +95,6 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         return self.model.order
 
     @property
-    def items(self) -> Iterator[T]:
-        """Every row that there is, in the order of the list, visible or not."""
-        return self.model.items
-
-    @property
     def visible_count(self) -> int:
         """Rows that the filter lets through."""
         return len(self.model.order)
@@ -128,11 +123,6 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
     def filter_unfinished(self) -> bool:
         """Whether that is about the end of the text, which may still be being typed."""
         return self.model.filter_unfinished
-
-    @property
-    def filter_note(self) -> str:
-        """What of the filter is perhaps not meant as it is understood; "" when nothing is."""
-        return self.model.filter_note
 
     @property
     def is_filtering(self) -> bool:
