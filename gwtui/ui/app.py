@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import tzinfo
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,8 +17,6 @@ from textual.worker import Worker, WorkerState, get_current_worker
 
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.local.path_history import FILE_NAME as PATHS
-from gwtui.local.path_history import PathHistory
 from gwtui.resources.session import Link, Session, SessionFiles, TryMemory
 from gwtui.ui import in_doubt
 from gwtui.ui.actions.context import ActionContext, Marks
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from gwtui.crud.executor import WriteExecutor
     from gwtui.crud.resource import Cell
     from gwtui.local.journal import Journal
+    from gwtui.local.path_history import PathHistory
     from gwtui.local.probe_key import Probing
     from gwtui.local.targets import Target, TargetFacts, Targets
     from gwtui.ui.alert_notices import AlertNotices
@@ -91,7 +91,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.clock = clock
         self.local_zone = local_zone
         self.navigation = Navigation(self)
-        self.paths = PathHistory(None if state is None else state / PATHS)
+        self._state = state
         self.targets = targets
         self._start = start
         self._title = TerminalTitle()
@@ -174,6 +174,13 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     def executor(self) -> WriteExecutor:
         """RuntimeError while there is no connection."""
         return self._open_session().executor
+
+    @cached_property
+    def paths(self) -> PathHistory:
+        """The paths that were gone to."""
+        from gwtui.local.path_history import FILE_NAME, PathHistory  # noqa: PLC0415 - later
+
+        return PathHistory(None if self._state is None else self._state / FILE_NAME)
 
     @property
     def alert_badge(self) -> Cell | None:

@@ -119,7 +119,6 @@ class DashboardApp(Protocol):
     scope_name: str | None
     health: ConnectionHealth
     tries: TryMemory
-    paths: PathHistory
     targets: Targets | None
     bound_for: TargetFacts | None
 
@@ -128,6 +127,10 @@ class DashboardApp(Protocol):
     @property
     def session(self) -> Session | None:
         """The open connection, None until there is one."""
+
+    @property
+    def paths(self) -> PathHistory:
+        """The paths that were gone to."""
 
     @property
     def link(self) -> Link:

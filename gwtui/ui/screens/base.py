@@ -20,7 +20,6 @@ from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
 from gwtui.ui.commands import by_id, offered
-from gwtui.ui.goto import PathNames, follow
 from gwtui.ui.health import freshness, say_unconnected, say_without_value, skewed
 from gwtui.ui.in_doubt import reminder
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
@@ -36,6 +35,7 @@ from gwtui.ui.widgets.status import StatusLine
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
+    from gwtui.ui.goto import PathNames
     from gwtui.ui.widgets.table.widget import TableSnapshot
     from gwtui.watch.hub import FeedHub
 
@@ -294,11 +294,15 @@ class GatewayScreen(TerminalSized[None]):
 
     async def on_goto_prompt_entered(self, message: GotoPrompt.Entered) -> None:
         """Open the route that was typed."""
+        from gwtui.ui.goto import follow  # noqa: PLC0415 - at the first use
+
         self.focus_body()
         await follow(self.capture(), message.route)
 
     def on_goto_prompt_typed(self, message: GotoPrompt.Typed) -> None:
         """Read the names that may complete what is typed."""
+        from gwtui.ui.goto import PathNames  # noqa: PLC0415 - at the first use
+
         names = PathNames(self.gwtui)
         if names.lacks(message.text):
             self.run_worker(self._learn_names(names, message.text), group="names", exclusive=True)
