@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 from textual.screen import Screen
-from textual.strip import Strip
 
 from dashboard_kit import settled
 from gwtui.ui.garbage import Garbage
-from gwtui.ui.textual_compat import release_closed, release_painted
-from shell_kit import dashboard, has_data, site, until
+from gwtui.ui.textual_compat import release_painted
+from shell_kit import dashboard, has_data, site, strips, until
 
 TABS = "1234567890"
 DIALOGS = (("keys", "n"), ("keys", "e"), ("workspaces", "m"), ("models", "enter"), ("keys", "?"))
@@ -24,6 +23,7 @@ async def test_what_was_left_or_closed_is_freed(
 ) -> None:
     settlings: list[int] = []
     monkeypatch.setattr(Garbage, "settle", lambda _garbage: settlings.append(len(settlings)))
+    before = strips()
     async with site() as place, dashboard(place, tmp_path, start="keys") as (app, pilot):
         await until(pilot, lambda: has_data(app), "the keys")
         await until(pilot, lambda: bool(settlings), "the rest of the session")
@@ -52,11 +52,4 @@ async def test_what_was_left_or_closed_is_freed(
         assert [each for each in alive if each is not None and each not in kept] == []
         del alive, kept
         release_painted(app.screen)
-        assert strips() < 100, "painted lines of screens that were left"
-
-
-def strips() -> int:
-    """How many painted lines there are."""
-    release_closed()
-    gc.collect()
-    return sum(isinstance(one, Strip) for one in gc.get_objects())
+        assert strips() - before < 100, "painted lines of screens that were left"

@@ -189,6 +189,17 @@ def test_text_that_depends_on_the_time_is_read_anew_after_a_while() -> None:
     assert len(table.order) == 3
 
 
+def test_texts_that_were_forgotten_are_read_again() -> None:
+    table = model(things(50))
+    while table.work(1.0):
+        pass
+    table.forget_texts()
+    assert table.work(1.0), "there is something to read again"
+    table.forget_texts()
+    table.filter_by("row-02")
+    assert len(table.order) == 10
+
+
 def test_warming_stops_when_all_is_known() -> None:
     table = model(things(100))
     slices = 0

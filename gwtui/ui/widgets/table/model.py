@@ -327,6 +327,10 @@ class TableModel(Generic[T]):
             return None
         return self._arrange()
 
+    def forget_texts(self) -> None:
+        """Keep no texts of rows: the filter reads them again when it searches them."""
+        self._haystacks.keep_only({})
+
     # What is seen -----------------------------------------------------------------------------
 
     def frame(

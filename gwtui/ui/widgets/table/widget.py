@@ -137,7 +137,8 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
     # What others do ---------------------------------------------------------------------------
 
     def snapshot(self) -> TableSnapshot[T]:
-        """The table as it is now, for another one that takes its place."""
+        """The table as it is now, for another one that takes its place later, if ever."""
+        self.model.forget_texts()
         return TableSnapshot(self.model, self._page, self.top)
 
     def restore(self, snapshot: TableSnapshot[T]) -> None:
