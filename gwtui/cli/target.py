@@ -116,6 +116,7 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
                 token_source="demo",  # noqa: S106 - where it comes from
                 faults=faults is not None,
                 lasting_secret=site.lasting_secret,
+                past=site.past,
             )
             if fresh:
                 erase_history(history_path(paths.data, connection.label, connection.base_url))

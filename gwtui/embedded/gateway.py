@@ -25,6 +25,7 @@ from gwtui.embedded.store.vault import Vault
 
 if TYPE_CHECKING:
     from gwtui.embedded.faults import Switchboard
+    from gwtui.embedded.past import SimulatedPast
 
 
 class EmbeddedGateway:
@@ -93,6 +94,15 @@ class EmbeddedGateway:
     def clock(self) -> Clock:
         """What the gateway takes the time from."""
         return self._site.clock
+
+    def past(self) -> SimulatedPast | None:
+        """What it would have answered before now; None for an account that began empty."""
+        from gwtui.embedded.past import SimulatedPast  # noqa: PLC0415 - the demo only
+
+        if self.origin.content == "empty":
+            return None
+        with self._database.read() as db:
+            return SimulatedPast.of(db, self.origin.world(), self._site.catalog)
 
     def issue_key(
         self, *, management: bool, name: str = ISSUED_KEY_NAME, workspace_id: str | None = None

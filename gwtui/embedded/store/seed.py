@@ -144,8 +144,12 @@ class Origin:
         """
         if self.content == "empty":
             return {}
-        world = _world(self.seed, self.moment)
-        return {key.hash: key.profile.without_end() for key in world.keys if not key.profile.quiet}
+        keys = self.world().keys
+        return {key.hash: key.profile.without_end() for key in keys if not key.profile.quiet}
+
+    def world(self) -> World:
+        """The simulated world as it stood on its first moment."""
+        return _world(self.seed, self.moment)
 
     def relabel(self, db: sqlite3.Connection, dialect: Dialect) -> None:
         """Give the simulated keys the labels of a dialect: their texts never were."""
