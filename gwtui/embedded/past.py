@@ -127,7 +127,23 @@ class SimulatedPast:
         return {key.hash: key.profile for key in self.world.keys}
 
     def _since(self, key_hash: str, moments: Sequence[datetime]) -> list[tuple[int, int]]:
-        """Pico-USD (credits, BYOK) that a key used after each moment, up to ``until``."""
+        """Pico-USD (credits, BYOK) that a key used after each moment, up to ``until``.
+
+        Kept for the moments that were asked for last: key and account are asked for the same ones.
+        """
+        asked = tuple(moments)
+        if asked not in self._told:
+            self._told.clear()
+        told = self._told.setdefault(asked, {})
+        if key_hash not in told:
+            told[key_hash] = self._used_since(key_hash, asked)
+        return told[key_hash]
+
+    @cached_property
+    def _told(self) -> dict[tuple[datetime, ...], dict[str, list[tuple[int, int]]]]:
+        return {}
+
+    def _used_since(self, key_hash: str, moments: Sequence[datetime]) -> list[tuple[int, int]]:
         midnight = moments[0].replace(hour=0, minute=0, second=0, microsecond=0)
         count = max((self.until - midnight).days, (moments[-1] - midnight).days) + 1
         days = [self._day(key_hash, midnight + _DAY * place) for place in range(count)]
@@ -136,7 +152,8 @@ class SimulatedPast:
         found = []
         for moment in moments:
             place = (moment - midnight).days
-            of_day = days[place].until((moment - midnight) % _DAY // _MICROSECOND)
+            day = days[place]
+            of_day = day.until((moment - midnight) % _DAY // _MICROSECOND) if day.plans else (0, 0)
             found.append((usage[-1] - usage[place] - of_day[0], byok[-1] - byok[place] - of_day[1]))
         return found
 

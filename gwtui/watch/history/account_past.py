@@ -64,7 +64,8 @@ class AccountPast:
         return ObservedReading(self.gap.moments[-1], every)
 
     def _credits(self) -> Iterator[Column]:
-        then = self.past.account(self.gap.moments)
+        told = dict(zip(self._asked, self.past.account(self._asked), strict=True))
+        then = [told[moment] for moment in self.gap.moments]
         values: Mapping[str, list[Decimal | None]] = {
             figures.TOTAL_CREDITS: [each.total_credits for each in then],
             figures.TOTAL_USAGE: [each.total_usage for each in then],
@@ -134,25 +135,34 @@ class AccountPast:
     def _spent(self) -> Mapping[str, Mapping[str, list[Spent]]]:
         """By key and interval, what was used in the window of each moment."""
         moments = self.gap.moments
-        starts = {
-            interval: [window_start(interval, moment) for moment in moments]
-            for interval in BUDGET_INTERVALS
-        }
-        asked = sorted({*moments, *(at for found in starts.values() for at in found if at)})
         told: dict[str, Mapping[str, list[Spent]]] = {}
         for row in self.keys:
-            totals = self.past.spent(row.identity, asked)
+            totals = self.past.spent(row.identity, self._asked)
             if totals is None:
                 continue
-            at = dict(zip(asked, totals, strict=True))
+            at = dict(zip(self._asked, totals, strict=True))
             told[row.identity] = {
                 interval: [
                     _between(_NOTHING if start is None else at[start], at[moment])
                     for start, moment in zip(found, moments, strict=True)
                 ]
-                for interval, found in starts.items()
+                for interval, found in self._starts.items()
             }
         return told
+
+    @cached_property
+    def _starts(self) -> Mapping[str, list[datetime | None]]:
+        """By interval, when the window of each moment began."""
+        return {
+            interval: [window_start(interval, moment) for moment in self.gap.moments]
+            for interval in BUDGET_INTERVALS
+        }
+
+    @cached_property
+    def _asked(self) -> Sequence[datetime]:
+        """The moments, and the beginnings of their windows."""
+        starts = {at for found in self._starts.values() for at in found if at is not None}
+        return sorted({*self.gap.moments, *starts})
 
     # Facts ------------------------------------------------------------------------------------
 
@@ -207,6 +217,8 @@ def _is_there(made: datetime | None, at: datetime) -> bool:
 
 
 def _between(start: Spent, end: Spent) -> Spent:
+    if start is _NOTHING:
+        return end
     return Spent(end.usd - start.usd, end.byok_usd - start.byok_usd)
 
 

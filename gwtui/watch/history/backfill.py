@@ -50,10 +50,15 @@ class Backfill:
     gap: Gap
     first: bool
     """Whether nothing was recorded before."""
+    has_account: bool = False
+    """Whether an earlier run filled in the account, and ended before the endpoints."""
 
     @classmethod
     async def begin(cls, hub: FeedHub, archive: Archive, past: Past) -> Self | None:
         """Find what is missing; None where that is nothing. Raises HistoryError."""
+        begun = await archive.change(_begun)
+        if begun is not None:
+            return cls(hub, archive, past, begun, first=False, has_account=True)
         until = seconds_of(past.until)
         recorded = await archive.read(lambda history: history.span())
         since = floor(until - int(SPAN.total_seconds()), HOUR)
@@ -68,6 +73,8 @@ class Backfill:
 
         What cannot be read now is left out: nothing is filled in of the account then.
         """
+        if self.has_account:
+            return
         hub, scope = self.hub, Scope()
         credits = (await credits_feed(hub, scope).refresh()).value
         keys = (await keys_feed(hub, scope).refresh()).value
@@ -86,6 +93,7 @@ class Backfill:
             with transaction(writer.connection):
                 writer.fenced()
                 open_tiers(writer.connection, self.gap)
+                _begin(writer.connection, self.gap)
                 if self.first:
                     told = [*account.facts(), *self._first_facts(endpoints)]
                     told.sort(key=lambda fact: fact.seen.at)
@@ -109,6 +117,7 @@ class Backfill:
                 write_columns(writer, self.gap, self._columns(model, rows))
 
             await self.archive.write(work)
+        await self.archive.change(_end)
 
     async def _endpoints(self, model: str) -> Sequence[EndpointRow]:
         feed = endpoints_feed(self.hub, Scope(parent=model))
@@ -164,3 +173,21 @@ def _tell(connection: sqlite3.Connection, told: Sequence[PastFact], gap: Gap) ->
             "INSERT OR REPLACE INTO coverage VALUES (?, ?, ?)", (source, gap.since, gap.until)
         )
     connection.execute("INSERT OR REPLACE INTO settings VALUES ('newest', ?)", (str(gap.until),))
+
+
+_BEGUN = "backfill"
+"""The setting that holds the gap while its endpoints are not all filled in."""
+
+
+def _begun(connection: sqlite3.Connection) -> Gap | None:
+    found = connection.execute("SELECT value FROM settings WHERE name = ?", (_BEGUN,)).fetchone()
+    return None if found is None else Gap(*map(int, found[0].split()))
+
+
+def _begin(connection: sqlite3.Connection, gap: Gap) -> None:
+    told = (_BEGUN, f"{gap.since} {gap.until}")
+    connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", told)
+
+
+def _end(connection: sqlite3.Connection) -> None:
+    connection.execute("DELETE FROM settings WHERE name = ?", (_BEGUN,))

@@ -77,7 +77,7 @@ async def _record(
         await recorder.start()
         held.recorder = recorder
         if fill is not None:
-            await fill.fill_endpoints()
+            await _finish_backfill(fill)
         await asyncio.Event().wait()
     finally:
         held.recorder = None
@@ -99,3 +99,13 @@ async def _begin_backfill(hub: FeedHub, archive: Archive, ask: AskPast) -> Backf
         _log.warning("history: the past cannot be filled in: %s", error)
         return None
     return fill
+
+
+async def _finish_backfill(fill: Backfill) -> None:
+    """Fill in the past of the endpoints, while it is recorded already."""
+    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - the demo only
+
+    try:
+        await fill.fill_endpoints()
+    except HistoryError as error:
+        _log.warning("history: the past cannot be filled in: %s", error)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
-from itertools import groupby
+from typing import NamedTuple
 
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import Series, kept, moment_of
@@ -107,49 +108,65 @@ def write_columns(writer: HistoryWriter, gap: Gap, columns: Iterable[Column]) ->
     with transaction(connection):
         writer.fenced()
         rolled = dict(connection.execute("SELECT width, rolled_until FROM tiers").fetchall())
-        spans = (
-            (RAW, gap.raw_from, gap.until + 1),
-            (FIVE_MINUTES, gap.five_minutes_from, min(rolled[FIVE_MINUTES], gap.until + 1)),
-            # No row of a tier reaches over the moment from which on a finer one answers.
-            (HOUR, gap.since, gap.five_minutes_from),
-            (HOUR, gap.five_minutes_from, min(rolled[HOUR], gap.until + 1)),
-        )
+        ends = _Ends(rolled[FIVE_MINUTES], rolled[HOUR])
         for column in made:
             number = writer.number_of(column.series)
             if number is not None:
                 connection.executemany(
                     f"INSERT OR IGNORE INTO stretches (width, series, {COLUMNS}) "  # noqa: S608 - a constant
                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    [
-                        (width, number, *row)
-                        for width, begin, end in spans
-                        for row in _rows(column, gap.seconds, width, begin, end)
-                    ],
+                    [(width, number, *row) for width, row in _rows(column, gap, ends)],
                 )
 
 
-def _rows(
-    column: Column, seconds: Sequence[int], width: int, begin: int, end: int
-) -> Iterator[Row]:
+class _Ends(NamedTuple):
+    """Up to when the coarser tiers are gathered: what comes later, the upkeep makes."""
+
+    five_minutes: int
+    hours: int
+
+
+def _rows(column: Column, gap: Gap, ends: _Ends) -> Iterator[tuple[int, Row]]:
+    """The rows of a figure with their widths, made tier from tier as the upkeep makes them."""
     if column.constant:
-        value = None if column.values[0] is None else kept(column.values[0])
-        inside = (second for second in seconds if begin <= second < end)
-        for _, group in groupby(inside, key=lambda second: floor(second, PARENT[width])):
-            readings = list(group)
-            whole = _reading(readings[0], value)
-            whole.start, whole.until = floor(readings[0], width), readings[-1]
-            whole.count, whole.nulls = whole.count * len(readings), whole.nulls * len(readings)
-            yield whole.row()
+        yield from _constant(column.values[0], gap, ends)
         return
-    pairs = zip(seconds[-len(column.values) :], column.values, strict=True)
-    readings_in = (
+    seconds = gap.seconds[-len(column.values) :]
+    readings = [
         _reading(second, None if value is None else kept(value))
-        for second, value in pairs
-        if begin <= second < end
-    )
-    found = readings_in if width == RAW else gathered(readings_in, width)
-    for stretch in _joined(found, width):
-        yield stretch.row()
+        for second, value in zip(seconds, column.values, strict=True)
+    ]
+    old = bisect_left(seconds, gap.five_minutes_from)
+    recent = bisect_left(seconds, gap.raw_from)
+    fives = [*gathered(readings[old:recent], FIVE_MINUTES)]
+    fives += gathered(readings[recent:], FIVE_MINUTES)
+    # No row of a tier reaches over the moment from which on a finer one answers.
+    for found, width, end in (
+        ([*gathered(readings[:old], HOUR)], HOUR, gap.five_minutes_from),
+        ([*gathered(fives, HOUR)], HOUR, ends.hours),
+        (fives, FIVE_MINUTES, ends.five_minutes),
+        (readings[recent:], RAW, gap.until + 1),
+    ):
+        for stretch in _joined((each for each in found if each.start < end), width):
+            yield width, stretch.row()
+
+
+def _constant(value: Decimal | None, gap: Gap, ends: _Ends) -> Iterator[tuple[int, Row]]:
+    for width, begin, end in (
+        (HOUR, gap.since, gap.five_minutes_from),
+        (HOUR, gap.five_minutes_from, min(ends.hours, gap.until + 1)),
+        (FIVE_MINUTES, gap.five_minutes_from, min(ends.five_minutes, gap.until + 1)),
+        (RAW, gap.raw_from, gap.until + 1),
+    ):
+        parents: dict[int, list[int]] = {}
+        for second in gap.seconds:
+            if begin <= second < end:
+                parents.setdefault(floor(second, PARENT[width]), []).append(second)
+        for seconds in parents.values():
+            whole = _reading(floor(seconds[0], width), None if value is None else kept(value))
+            whole.until = seconds[-1]
+            whole.count, whole.nulls = whole.count * len(seconds), whole.nulls * len(seconds)
+            yield width, whole.row()
 
 
 def _reading(second: int, value: Decimal | None) -> Stretch:
