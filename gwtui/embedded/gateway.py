@@ -42,6 +42,7 @@ class EmbeddedGateway:
             booked_until = account.get(db).accrued_until
         ledger = Ledger(database, site.profiles, booked_until)
         ledger.catch_up(site.clock.now())
+        self._ledger = ledger
         self._database = database
         self._site = site
         self.origin = origin
@@ -101,6 +102,7 @@ class EmbeddedGateway:
 
         if self.origin.content == "empty":
             return None
+        self._ledger.catch_up(self._site.clock.now())
         with self._database.read() as db:
             return SimulatedPast.of(db, self.origin.world(), self._site.catalog)
 

@@ -34,6 +34,8 @@ class Recording:
     def __init__(self) -> None:
         self.recorder: Recorder | None = None
         self.problem = ""
+        self.filled = asyncio.Event()
+        """Set once nothing is left to fill in of the past."""
 
 
 @asynccontextmanager
@@ -78,6 +80,7 @@ async def _record(
         held.recorder = recorder
         if fill is not None:
             await _finish_backfill(fill)
+        held.filled.set()
         await asyncio.Event().wait()
     finally:
         held.recorder = None
