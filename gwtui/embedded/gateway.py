@@ -16,7 +16,7 @@ from gwtui.embedded.issuing import ISSUED_KEY_NAME, issue
 from gwtui.embedded.openapi import describe
 from gwtui.embedded.operations import Site
 from gwtui.embedded.routes import OPERATIONS
-from gwtui.embedded.simulator import build_catalog
+from gwtui.embedded.simulator import UsageProfile, build_catalog
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.ledger import Ledger
@@ -78,13 +78,14 @@ class EmbeddedGateway:
                 if account.setting(db, "dialect") != dialect.name:
                     origin.relabel(db, dialect)
                     account.change_setting(db, "dialect", dialect.name)
+                profiles = origin.profiles(db)
             site = Site(
                 dialect=dialect,
                 clock=clock,
                 catalog=build_catalog(origin.seed),
                 vault=Vault.of(opened.path),
                 description=partial(_description, dialect),
-                profiles=origin.profiles(),
+                profiles=profiles,
             )
             return cls(opened, site, origin, faults)
         except BaseException:
@@ -96,6 +97,11 @@ class EmbeddedGateway:
         """What the gateway takes the time from."""
         return self._site.clock
 
+    @property
+    def profiles(self) -> Mapping[str, UsageProfile]:
+        """What the clients of each simulated key ask for, by key hash."""
+        return self._site.profiles
+
     def past(self) -> SimulatedPast | None:
         """What it would have answered before now; None for an account that began empty."""
         from gwtui.embedded.past import SimulatedPast  # noqa: PLC0415 - the demo only
@@ -104,7 +110,7 @@ class EmbeddedGateway:
             return None
         self._ledger.catch_up(self._site.clock.now())
         with self._database.read() as db:
-            return SimulatedPast.of(db, self.origin.world(), self._site.catalog)
+            return SimulatedPast.of(db, self.origin, self._site.catalog)
 
     def issue_key(
         self, *, management: bool, name: str = ISSUED_KEY_NAME, workspace_id: str | None = None

@@ -23,6 +23,7 @@ from gwtui.embedded.simulator.usage import DayPlan, day_plans
 from gwtui.embedded.store import account
 from gwtui.embedded.store.account import Account
 from gwtui.embedded.store.ledger import TOP_UP, TOP_UP_BELOW
+from gwtui.embedded.store.seed import Origin
 from gwtui.embedded.store.table import from_pico, to_day, to_pico
 
 _DAY = timedelta(days=1)
@@ -36,7 +37,7 @@ Booked = Mapping[int, tuple[int, int]]
 class SimulatedPast:
     """See ``gwtui.domain.past.Past``. Computes only: safe to use in another thread."""
 
-    world: World
+    origin: Origin
     catalog: Catalog
     present: Account
     totals: Mapping[str, tuple[int, int]]
@@ -45,7 +46,7 @@ class SimulatedPast:
     """Of each key that did something in the days that the activity is kept for."""
 
     @classmethod
-    def of(cls, db: sqlite3.Connection, world: World, catalog: Catalog) -> SimulatedPast:
+    def of(cls, db: sqlite3.Connection, origin: Origin, catalog: Catalog) -> SimulatedPast:
         """The past as of what is booked in the database."""
         booked: dict[str, dict[int, tuple[int, int]]] = {}
         for key_hash, day, usage, byok in db.execute(
@@ -59,7 +60,12 @@ class SimulatedPast:
                 "SELECT hash, usage_pico, byok_usage_pico FROM api_keys WHERE NOT is_management"
             )
         }
-        return cls(world, catalog, account.get(db), totals, booked)
+        return cls(origin, catalog, account.get(db), totals, booked)
+
+    @cached_property
+    def world(self) -> World:
+        """The world on its first moment; it may have to be built."""
+        return self.origin.world()
 
     @property
     def until(self) -> datetime:
