@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
@@ -18,6 +19,7 @@ from gwtui.domain.safe_text import safe_line
 
 if TYPE_CHECKING:
     from gwtui.domain.finding_thresholds import FindingThresholds
+    from gwtui.domain.past import Past
 
 API_PATH = "/api/v1"
 """Path of the API below the host: contract "Versioning"."""
@@ -62,6 +64,8 @@ class Connection(Unpicklable):
     """What new keys are sealed with on this machine where the token itself does not last."""
     findings: FindingThresholds | None = None
     """From when on something in the account is a finding, where the profile says so."""
+    past: Callable[[], Past | None] | None = field(default=None, compare=False)
+    """Asks the demo's gateway for what was before now; None for every other one."""
 
     def __post_init__(self) -> None:
         remember(self.token, self.lasting_secret)

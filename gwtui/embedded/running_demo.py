@@ -17,15 +17,18 @@ import stat
 import struct
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
 from gwtui.embedded.errors import DatabaseUnusableError
+
+if TYPE_CHECKING:
+    from gwtui.domain.past import Past
 
 SEALING_NAME = "demo.sealing"
 _SECRET_LENGTH = 64
@@ -50,6 +53,8 @@ class DemoSite:
     lasting_secret: SecretStr
     """The same in every run on this database, unlike the token."""
     dialect: str = "generic"
+    past: Callable[[], Past | None] | None = None
+    """Asks for what was before now; only in the process that runs the demo."""
 
 
 @contextmanager
