@@ -112,6 +112,20 @@ ACTIONS: tuple[Action, ...] = (
         footer=True,
     ),
     Action(
+        "list.detail_wider",
+        "Wider detail",
+        "Give the detail pane more room beside the list; it is remembered",
+        LIST,
+        ("left_square_bracket",),
+    ),
+    Action(
+        "list.detail_narrower",
+        "Narrower detail",
+        "Give the list more room beside the detail pane; it is remembered",
+        LIST,
+        ("right_square_bracket",),
+    ),
+    Action(
         "list.raw",
         "Raw JSON",
         "The selected row as the gateway sent it",

@@ -15,7 +15,7 @@ from gwtui.ui.screens.ask import AskScreen, WaitScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.screens.reading import ReadingScreen
 from gwtui.ui.switching import switch_profile
-from gwtui.ui.themes import THEMES, TITLES
+from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES
 from gwtui.ui.widgets.prompt import GotoPrompt
 
 _LAST_ANSWER = 4.0
@@ -102,6 +102,8 @@ async def choose_theme(context: ActionContext) -> None:
     )
     if chosen is not None:
         context.screen.app.theme = chosen
+        usual = chosen == DEFAULT_THEME
+        context.app.remembering.remember({("theme",): None if usual else chosen})
 
 
 async def back(context: ActionContext) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gwtui.local.targets import Target, TargetFacts
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.health import ConnectionHealth
+    from gwtui.ui.remembering import Remembering
     from gwtui.ui.switching import Switching
     from gwtui.watch.hub import FeedHub, Scope
 
@@ -122,6 +123,7 @@ class DashboardApp(Protocol):
     tries: TryMemory
     paths: PathHistory
     switching: Switching | None
+    remembering: Remembering
     bound_for: TargetFacts | None
 
     # What it is connected to

@@ -83,6 +83,18 @@ async def toggle_detail(context: ActionContext) -> None:
         context.screen.toggle_detail()
 
 
+async def widen_detail(context: ActionContext) -> None:
+    """Give the detail pane more room."""
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.widen_detail(1)
+
+
+async def narrow_detail(context: ActionContext) -> None:
+    """Give the list more room."""
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.widen_detail(-1)
+
+
 async def show_raw(context: ActionContext) -> None:
     """Show the row as the gateway sent it."""
     if context.spec is not None:
@@ -146,6 +158,8 @@ IMMEDIATE: Mapping[str, Handler] = {
     "list.sort_right": sort_right,
     "list.reverse": reverse,
     "list.detail": toggle_detail,
+    "list.detail_wider": widen_detail,
+    "list.detail_narrower": narrow_detail,
     "list.raw": show_raw,
     "list.mark": mark,
     "list.mark_range": mark_range,
