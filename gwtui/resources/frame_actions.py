@@ -102,6 +102,13 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("list.reverse", "Reverse", "Turn the sort order around", LIST, ("S",)),
     Action(
+        "list.columns",
+        "Columns",
+        "Show, hide, move and widen columns; it is remembered",
+        LIST,
+        ("vertical_line",),
+    ),
+    Action(
         "list.detail",
         "Detail",
         "Show or hide every figure of the selected row",

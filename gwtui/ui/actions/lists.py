@@ -77,6 +77,22 @@ async def reverse(context: ActionContext) -> None:
         context.screen.sort(column, descending=not descending)
 
 
+async def choose_columns(context: ActionContext) -> None:
+    """Choose what is shown of each row."""
+    from gwtui.ui.screens.columns import ColumnsScreen  # noqa: PLC0415 - at the first use
+
+    screen, spec = context.screen, context.spec
+    if not isinstance(screen, ResourceScreen) or spec is None:
+        return
+    table = screen.table
+    chosen = await context.app.push_screen_wait(
+        ColumnsScreen(f"Columns of {spec.title}", spec.columns, table.choice, table.shape.width)
+    )
+    if chosen is not None:
+        screen.memory.chose_columns(chosen.columns, chosen.widths)
+        table.choose_columns(screen.memory.columns)
+
+
 async def toggle_detail(context: ActionContext) -> None:
     """Show or hide the detail pane."""
     if isinstance(context.screen, ResourceScreen):
@@ -171,5 +187,6 @@ IMMEDIATE: Mapping[str, Handler] = {
 
 PATIENT: Mapping[str, Handler] = {
     "list.sort": choose_sort,
+    "list.columns": choose_columns,
     "list.copy": copy_identity,
 }
