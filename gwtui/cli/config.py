@@ -107,6 +107,10 @@ def _set(path: Path, text: str, typed: str) -> int:
         problem = str(error)
     if problem:
         raise CommandError(f"{text}: {problem}", exits.USAGE)
+    beside = {**read_settings(path, PREFERENCES), name: value}
+    for place, fault in PREFERENCES.together(beside, True):
+        if place[:2] == name[:2]:
+            raise CommandError(f"{'.'.join(place)}: {fault}", exits.USAGE)
     change_settings(path, {name: value}, PREFERENCES)
     narrate(f"{text} is {shown_value(value)} now")
     return exits.OK

@@ -76,10 +76,14 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """Every setting of a file; ``together`` says what is wrong with settings beside each other."""
+    """Every setting of a file.
+
+    ``together`` says what is wrong with settings beside each other; its second argument is whether
+    it may look up what takes longer.
+    """
 
     settings: tuple[Setting, ...]
-    together: Callable[[Settings], Iterator[tuple[Name, str]]] = lambda _settings: iter(())
+    together: Callable[[Settings, bool], Iterator[tuple[Name, str]]] = lambda *_: iter(())
 
     def named(self, name: Sequence[str]) -> tuple[Setting, Name]:
         """The setting of this name, its parts as they are kept. Raises SettingsError."""
@@ -224,7 +228,7 @@ def parse_settings(
         if problem:
             raise _fault(path, text, place, problem)
         found[name], places[name] = value, place
-    for name, problem in declared.together(found):
+    for name, problem in declared.together(found, thorough):
         raise _fault(path, text, places.get(name, name), problem)
     return found
 

@@ -49,6 +49,21 @@ ACTIONS: tuple[Action, ...] = (
         words=("theme",),
     ),
     Action(
+        "app.view",
+        "View",
+        "Show a list by a saved view: its filter, order and columns",
+        APP,
+        words=("view", "views"),
+    ),
+    Action(
+        "app.save_view",
+        "Save view",
+        "Keep the filter, order and columns of this list under a name",
+        APP,
+        words=("save-view",),
+    ),
+    Action("app.delete_view", "Delete view", "Forget a saved view", APP, words=("delete-view",)),
+    Action(
         "app.unacknowledged",
         "Keys never acknowledged",
         "Show new keys again whose values nobody has said to have stored",

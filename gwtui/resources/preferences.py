@@ -22,17 +22,20 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gwtui.crud.resource import filter_headings, filter_kinds
+from gwtui.domain.filters import parse
 from gwtui.domain.suggestions import among
 from gwtui.local.settings_file import (
     Declared,
     Name,
     Placeholder,
     Setting,
+    Settings,
     SettingsError,
     change_settings,
     read_settings,
@@ -47,17 +50,13 @@ WIDTHS = range(3, 201)
 DETAIL_WIDTHS = range(20, 81)
 """Percent of the terminal that the detail pane may be given."""
 
+VIEWS = "views"
 _DIRECTIONS = ("asc", "desc")
 VIEW_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", re.ASCII)
 
 
 def _theme(_name: Name, value: str) -> str:
     return "" if value in THEME_NAMES else f"there is no theme {value!r}{among(value, THEME_NAMES)}"
-
-
-def _list_of(name: Name) -> str:
-    """The list that a setting of a list is about."""
-    return name[1]
 
 
 def _no_column(resource: str, column: str) -> str:
@@ -73,7 +72,7 @@ def _direction(_name: Name, value: str) -> str:
 
 
 def _sort_column(name: Name, value: str) -> str:
-    return _no_column(_list_of(name), sorting(value)[0])
+    return _no_column(name[1], sorting(value)[0])
 
 
 def _each_once(_name: Name, value: list[str]) -> str:
@@ -83,7 +82,7 @@ def _each_once(_name: Name, value: list[str]) -> str:
 
 
 def _columns(name: Name, value: list[str]) -> str:
-    return next(filter(None, (_no_column(_list_of(name), one) for one in value)), "")
+    return next(filter(None, (_no_column(name[1], one) for one in value)), "")
 
 
 def _width(_name: Name, value: int) -> str:
@@ -91,7 +90,7 @@ def _width(_name: Name, value: int) -> str:
 
 
 def _width_column(name: Name, _value: int) -> str:
-    return _no_column(_list_of(name), name[-1])
+    return _no_column(name[1], name[-1])
 
 
 def _percent(_name: Name, value: int) -> str:
@@ -102,8 +101,13 @@ def _percent(_name: Name, value: int) -> str:
     )
 
 
+def _list(_name: Name, value: str) -> str:
+    return "" if value in RESOURCES else f"there is no list {value!r}{among(value, RESOURCES)}"
+
+
 _LIST = Placeholder("LIST", known=lambda: tuple(RESOURCES))
 _COLUMN = Placeholder("COLUMN")
+_VIEW = Placeholder("NAME", rule=VIEW_NAME)
 
 SETTINGS: tuple[Setting, ...] = (
     Setting(("theme",), "text", f"colours: {', '.join(THEME_NAMES)}", THEME_NAMES[0], _theme),
@@ -144,10 +148,61 @@ SETTINGS: tuple[Setting, ...] = (
         "40, between 44 and 80 cells",
         _percent,
     ),
+    Setting((VIEWS, _VIEW, "list"), "text", "the list that the view is of", "needed", _list),
+    Setting((VIEWS, _VIEW, "filter"), "text", "rows that it shows, as behind /", "every row"),
+    Setting(
+        (VIEWS, _VIEW, "sort"), "text", "its order: COLUMN, or COLUMN:desc", "as ever", _direction
+    ),
+    Setting(
+        (VIEWS, _VIEW, "columns"),
+        "names",
+        "its columns, in their order",
+        "those of the list",
+        _each_once,
+    ),
 )
 
 
-PREFERENCES = Declared(SETTINGS)
+def _together(settings: Settings, thorough: bool) -> Iterator[tuple[Name, str]]:
+    for view in views_of(settings).values():
+        where = (VIEWS, view.name)
+        if not view.list:
+            yield where, f"needs a list: {VIEWS}.{view.name}.list"
+        elif thorough:
+            sort = () if view.sort is None else (view.sort[0],)
+            for part, columns in (("sort", sort), ("columns", view.columns or ())):
+                problems = (_no_column(view.list, column) for column in columns)
+                yield from (((*where, part), problem) for problem in filter(None, problems))
+            if problem := _filter_problem(view):
+                yield (*where, "filter"), problem
+
+
+def _filter_problem(view: View) -> str:
+    spec = RESOURCES[view.list]
+    kinds = filter_kinds(spec.columns, spec.facets)
+    return parse(view.filter).checked(kinds, filter_headings(spec.columns, spec.facets)).error or ""
+
+
+def views_of(settings: Settings) -> dict[str, View]:
+    """Every saved view by its name."""
+    names = dict.fromkeys(name[1] for name in settings if name[0] == VIEWS)
+    found: dict[str, View] = {}
+    for name in names:
+        of_view: dict[str, Any] = {
+            one[2]: value for one, value in settings.items() if one[:2] == (VIEWS, name)
+        }
+        sort, columns = of_view.get("sort"), of_view.get("columns")
+        found[name] = View(
+            name,
+            of_view.get("list", ""),
+            of_view.get("filter", ""),
+            sorting(sort) if sort else None,
+            tuple(columns) if columns else None,
+        )
+    return found
+
+
+PREFERENCES = Declared(SETTINGS, _together)
 
 
 def sorting(text: str) -> tuple[str, bool]:
@@ -170,6 +225,37 @@ class ListPreferences:
     widths: Mapping[str, int] = field(default_factory=dict)
     detail: bool | None = None
     detail_width: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A way to look at a list, under a name; None is as the list is without it."""
+
+    name: str
+    list: str
+    filter: str = ""
+    sort: tuple[str, bool] | None = None
+    columns: tuple[str, ...] | None = None
+
+    @property
+    def settings(self) -> dict[Name, Value]:
+        """What the file says of it."""
+        found: dict[str, Value | None] = {
+            "list": self.list,
+            "filter": self.filter or None,
+            "sort": None if self.sort is None else sorting_text(*self.sort),
+            "columns": None if self.columns is None else [*self.columns],
+        }
+        return {
+            (VIEWS, self.name, part): value for part, value in found.items() if value is not None
+        }
+
+    @property
+    def summary(self) -> str:
+        """What it does, in a line."""
+        sort = () if self.sort is None else (f"by {sorting_text(*self.sort)}",)
+        columns = () if self.columns is None else (f"{len(self.columns)} columns",)
+        return " · ".join(filter(None, (self.list, self.filter, *sort, *columns)))
 
 
 class Preferences:
@@ -195,6 +281,11 @@ class Preferences:
     def theme(self) -> str | None:
         """The theme, None for the usual one."""
         return self._text(("theme",))
+
+    @property
+    def views(self) -> dict[str, View]:
+        """Every saved view by its name."""
+        return views_of(self._settings)
 
     def of_list(self, resource: str) -> ListPreferences:
         """What was chosen for a list."""

@@ -14,6 +14,7 @@ from gwtui.resources.preferences import (
     SETTINGS,
     THEME_NAMES,
     Preferences,
+    View,
 )
 from gwtui.ui.themes import DEFAULT_THEME, TITLES
 
@@ -51,6 +52,10 @@ WRONG = {
     "lists = 3": "1: lists: is not a setting but a table",
     "[lsits]": "1: lsits: is not a known setting; did you mean 'lists'?",
     'theme = "': "1: theme: is not valid TOML",
+    '[views.worst]\nfilter = "used>80%"': "1: views.worst: needs a list: views.worst.list",
+    '[views."no way"]\nlist = "keys"': "2: views.no way.list: NAME cannot be called so",
+    '[views.worst]\nlist = "kyes"': "2: views.worst.list: there is no list 'kyes'; did you mean",
+    '[views.worst]\nlits = "keys"': "2: views.worst.lits: is not a known setting; did you mean",
 }
 
 
@@ -76,6 +81,9 @@ def test_what_is_wrong_is_said_with_its_line_and_nothing_is_written(file: Path, 
     [
         ('[lists.keys]\nsort = "usde"', "2: lists.keys.sort: there is no column 'usde'; did you"),
         ('[lists.keys]\ncolumns = ["nme"]', "2: lists.keys.columns: there is no column 'nme'"),
+        ('[views.a]\nlist = "keys"\nsort = "usde"', "3: views.a.sort: there is no column 'usde'"),
+        ('[views.a]\nlist = "keys"\ncolumns = ["x"]', "3: views.a.columns: there is no column"),
+        ('[views.a]\nlist = "keys"\nfilter = "used>abc"', "3: views.a.filter: "),
         ("[lists.keys.widths]\nnme = 20", "2: lists.keys.widths.nme: there is no column 'nme'"),
     ],
 )
@@ -142,6 +150,19 @@ def test_what_could_not_be_written_is_tried_again(file: Path) -> None:
     found.write()
     assert Preferences(file).theme == "gwtui-light"
     assert Preferences(file).of_list("keys").sort == ("used", False)
+
+
+def test_views(file: Path) -> None:
+    found = Preferences(file)
+    view = View("worst", "keys", "used>80%", ("used", True), ("name", "used"))
+    found.remember(view.settings)
+    found.remember(View("all", "models").settings)
+    found.write()
+    assert Preferences(file).views == {"worst": view, "all": View("all", "models")}
+    assert view.summary == "keys · used>80% · by used:desc · 2 columns"
+    found.remember({("views", "worst"): None})
+    found.write()
+    assert list(Preferences(file).views) == ["all"]
 
 
 def test_every_setting_says_what_it_is() -> None:

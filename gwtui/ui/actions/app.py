@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from textual.content import Content
 
@@ -40,11 +41,18 @@ async def open_palette(context: ActionContext) -> None:
     about = "Commands"
     if context.target is not None and context.spec is not None:
         about = f"Commands · {context.spec.singular} {context.spec.name(context.target)}"
+    from gwtui.ui.actions.views import show_view, view_actions, viewed_by  # noqa: PLC0415
+
     actions = [a for a in offered(context.screen.scopes) if a.id != "app.palette"]
+    actions += view_actions(app)
     chosen = await app.push_screen_wait(
         PaletteScreen(actions, lambda action: app.refusal(action, context), about)
     )
-    if chosen is not None:
+    if chosen is None:
+        return
+    if (view := viewed_by(chosen)) is not None:
+        await show_view(replace(context, argument=view))
+    else:
         await app.perform(by_id(chosen), context)
 
 

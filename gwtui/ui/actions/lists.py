@@ -89,8 +89,7 @@ async def choose_columns(context: ActionContext) -> None:
         ColumnsScreen(f"Columns of {spec.title}", spec.columns, table.choice, table.shape.width)
     )
     if chosen is not None:
-        screen.memory.chose_columns(chosen.columns, chosen.widths)
-        table.choose_columns(screen.memory.columns)
+        screen.viewing.chose(chosen)
 
 
 async def toggle_detail(context: ActionContext) -> None:

@@ -24,6 +24,7 @@ from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 from gwtui.ui.screens.completing import Completing, Preparing
 from gwtui.ui.screens.list_memory import ListMemory
 from gwtui.ui.screens.seeking import Seeking
+from gwtui.ui.screens.viewing import Viewing
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import in_sentence
 from gwtui.ui.tones import toned
@@ -94,7 +95,8 @@ class ResourceScreen(GatewayScreen):
             spec.columns, spec.identity, now, facets=spec.facets, can_mark=True
         )
         self.memory = ListMemory(spec, self.gwtui.remembering)
-        self.table.choose_columns(self.memory.columns)
+        self.viewing = Viewing(self)
+        self.viewing.lay_columns()
         self._restored: ListSnapshot | None = None
         self._preparing = Preparing(self, self.table, self._completing, self._shown)
 
@@ -147,6 +149,8 @@ class ResourceScreen(GatewayScreen):
         typing = isinstance(self.focused, FilterInput)
         only = self.gwtui.scope_name if self.declared.scoped else None
         parts = _standing(self.table, self.declared, only, typing=typing)
+        if self.viewing.view is not None:
+            parts.insert(0, toned(f"view {self.viewing.view.name}", "accent"))
         progress = self.states[0].progress
         return [toned(progress, "warn"), *parts] if progress else parts
 
@@ -190,18 +194,21 @@ class ResourceScreen(GatewayScreen):
         filter_prompt = self.query_one(FilterPrompt)
         if filter_prompt.text:
             filter_prompt.clear()
+            self.viewing.leave()
             return True
-        return False
+        return self.viewing.leave()
 
     def snapshot(self) -> ListSnapshot:
         """Rows, cursor, marks, order, filter, scroll position and detail."""
         text = self.query_one(FilterPrompt).text
-        return ListSnapshot(self.table.snapshot(), text, self._detail)
+        return ListSnapshot(self.table.snapshot(), text, self._detail, self.viewing.view)
 
     def restore(self, snapshot: ListSnapshot) -> None:
         """Be as another screen of this place was left; before this one is shown."""
         self._restored, self._detail = snapshot, snapshot.detail
         self.table.restore(snapshot.table)
+        self.viewing.view = snapshot.view
+        self.viewing.lay_columns()
 
     def crumbs(self) -> Sequence[str]:
         """The opened row, beneath the resource it belongs to."""
@@ -386,7 +393,8 @@ class ResourceScreen(GatewayScreen):
 
     def on_resource_table_sort_changed(self, message: SortChanged) -> None:
         """Rows are in another order, by a key or a click on a column's title."""
-        self.memory.sorted_by(message.column, message.descending)
+        if self.viewing.view is None:
+            self.memory.sorted_by(message.column, message.descending)
         self.refresh_frame()
 
     def on_resource_table_counts_changed(self) -> None:
