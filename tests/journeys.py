@@ -119,6 +119,7 @@ JOURNEYS = {
     "workspace": Journey("w<down><down><enter>j"),
     "workspace and new key": Journey(f"w<down><enter>nscoped<ctrl+s>{DONE}"),
     "the cheapest endpoint": Journey("3A/s<tab>h to<tab>y co<tab>>=128k<enter>d"),
+    "columns": Journey("|<down> <down><right>++<enter>j|r <enter>jd"),
     "sort": Journey("s<down><down><enter>S>"),
     "marks": Journey(" j  A<down><escape>"),
     "assign marked keys": Journey("  A<down><enter>y", start="keys"),

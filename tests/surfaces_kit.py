@@ -184,6 +184,7 @@ SURFACES: dict[str, Surface] = {
     "palette": Surface("PaletteScreen", "keys", ("ctrl+p",)),
     "palette-typed": Surface("PaletteScreen", "keys", ("ctrl+p", "type key")),
     "sort": Surface("ChooseScreen", "keys", ("s",)),
+    "columns": Surface("ColumnsScreen", "keys", ("vertical_line",)),
     "workspace-chooser": Surface("ChooseScreen", "keys", ("w",)),
     "themes": Surface("ChooseScreen", "keys", ("t",)),
     "profiles": Surface("ProfileScreen", "keys", pushed=_profiles),

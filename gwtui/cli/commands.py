@@ -46,6 +46,7 @@ COMMANDS: dict[str, Command] = {
         Command("login", "check a management key and keep it for a profile", "gwtui.cli.login"),
         Command("logout", "remove a profile's key from this machine", "gwtui.cli.logout"),
         Command("profiles", "list the gateways you know, choose the default", "gwtui.cli.profiles"),
+        Command("config", "show and change what is remembered of your choices", "gwtui.cli.config"),
         Command("whoami", "show the profile, its key's rights and limits", "gwtui.cli.whoami"),
         Command(
             "check",

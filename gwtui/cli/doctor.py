@@ -8,8 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.lists.command import ListVerb
-from gwtui.cli.lists.query import list_query
+from gwtui.cli.lists.command import ListVerb, asked_of
 from gwtui.cli.lists.show import show_list
 from gwtui.cli.output import narrate
 from gwtui.cli.resources import Resource
@@ -38,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Look at everything and print it; FAILED when something is wrong."""
     from gwtui.resources.doctor import DOCTOR  # noqa: PLC0415 - loads what --help does not need
 
-    asked = list_query(DOCTOR, arguments.filter, arguments.sort, arguments.columns)
+    asked = asked_of(DOCTOR, arguments)
     lines = _lines(arguments, Paths.of_user())
     now = SYSTEM_CLOCK.now()
     show_list(asked.apply(lines, now), asked, arguments.output, now)

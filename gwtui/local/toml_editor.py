@@ -23,7 +23,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 TablePath = tuple[str, ...]
 """Names from the outermost table inwards."""
-Value = str | bool | list[str]
+Value = str | bool | int | list[str]
 
 
 class TomlEditError(Exception):

@@ -49,6 +49,21 @@ ACTIONS: tuple[Action, ...] = (
         words=("theme",),
     ),
     Action(
+        "app.view",
+        "View",
+        "Show a list by a saved view: its filter, order and columns",
+        APP,
+        words=("view", "views"),
+    ),
+    Action(
+        "app.save_view",
+        "Save view",
+        "Keep the filter, order and columns of this list under a name",
+        APP,
+        words=("save-view",),
+    ),
+    Action("app.delete_view", "Delete view", "Forget a saved view", APP, words=("delete-view",)),
+    Action(
         "app.unacknowledged",
         "Keys never acknowledged",
         "Show new keys again whose values nobody has said to have stored",
@@ -102,6 +117,13 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("list.reverse", "Reverse", "Turn the sort order around", LIST, ("S",)),
     Action(
+        "list.columns",
+        "Columns",
+        "Show, hide, move and widen columns; it is remembered",
+        LIST,
+        ("vertical_line",),
+    ),
+    Action(
         "list.detail",
         "Detail",
         "Show or hide every figure of the selected row",
@@ -110,6 +132,20 @@ ACTIONS: tuple[Action, ...] = (
         target=True,
         marked="cursor",
         footer=True,
+    ),
+    Action(
+        "list.detail_wider",
+        "Wider detail",
+        "Give the detail pane more room beside the list; it is remembered",
+        LIST,
+        ("left_square_bracket",),
+    ),
+    Action(
+        "list.detail_narrower",
+        "Narrower detail",
+        "Give the list more room beside the detail pane; it is remembered",
+        LIST,
+        ("right_square_bracket",),
     ),
     Action(
         "list.raw",

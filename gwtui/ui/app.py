@@ -17,6 +17,8 @@ from textual.worker import Worker, WorkerState, get_current_worker
 
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.resources.preferences import FILE_NAME as PREFERENCES
+from gwtui.resources.preferences import Preferences
 from gwtui.resources.session import Link, Session, SessionFiles, TryMemory
 from gwtui.ui import in_doubt
 from gwtui.ui.actions.context import ActionContext, Marks
@@ -25,6 +27,7 @@ from gwtui.ui.commands import by_id, offered, shown
 from gwtui.ui.connecting import Connecting
 from gwtui.ui.health import ConnectionHealth
 from gwtui.ui.navigation import Navigation
+from gwtui.ui.remembering import Remembering
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.shutdown import Shutdown
@@ -60,10 +63,11 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
     ``connect`` is entered after the first paint and left at the end; while it fails, the reason is
     shown and it is tried again. ``start`` is a route such as "keys" or "models/author/slug". What
     is watched is recorded below the directory ``data``; None records nothing. The rules of alerts
-    stand in the directory ``config``; None watches by none. ``tries`` says what requests to models
-    are tried with; without it none is sent while read-only. ``probing`` says how endpoints are
-    probed; None probes nothing. ``targets`` are the gateways that can be switched to; the paths
-    that were gone to are kept in the directory ``state``, None keeps them for this run.
+    and what a person chose stand in the directory ``config``; None knows and keeps none. ``tries``
+    says what requests to models are tried with; without it none is sent while read-only.
+    ``probing`` says how endpoints are probed; None probes nothing. ``targets`` are the gateways
+    that can be switched to; the paths that were gone to are kept in the directory ``state``, None
+    keeps them for this run.
     """
 
     TITLE = "gwtui"
@@ -93,6 +97,9 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.navigation = Navigation(self)
         self._state = state
         self.targets = targets
+        self.remembering = Remembering(
+            self, Preferences(None if config is None else config / PREFERENCES)
+        )
         self._start = start
         self._title = TerminalTitle()
         self._files = SessionFiles(journal, data, config)
@@ -105,7 +112,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.animation_level = "none"
         for known in THEMES:
             self.register_theme(known)
-        set_first_theme(self, DEFAULT_THEME if theme is None else known_theme(theme))
+        chosen = theme or self.remembering.preferences.theme or DEFAULT_THEME
+        set_first_theme(self, known_theme(chosen))
         for action in offered((APP,)):
             self._bind(action)
         self.leaving_keys = frozenset(by_id("app.quit").keys)
@@ -224,11 +232,13 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         if problem is not None:
             await self.navigation.show_tab("keys")
             self.say(problem, severity="warning")
+        self.remembering.begin()
         self.call_after_refresh(self._connecting.start)
 
     async def on_unmount(self) -> None:
         """Close the connection before the program ends."""
         await self._leave()
+        await self.remembering.end()
         self.shutdown.unwatch()
 
     async def _leave(self) -> None:

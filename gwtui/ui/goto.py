@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from gwtui.watch.feed import Feed
 
 PROFILE = "app.profile"
-"""The command that takes an argument: the profile to switch to."""
+VIEWS = frozenset({"app.view", "app.delete_view"})
+"""Commands that take the name of a saved view."""
+_TAKING = frozenset({PROFILE, "app.save_view", *VIEWS})
+"""Commands that take an argument."""
 _BEHIND = re.compile(r"[/ ]")
 _NAME = 60
 _LEARNING = 1.0
@@ -65,7 +68,7 @@ def understand(text: str) -> Meant:
     head, _, rest = parted(text.strip().strip("/"))
     word, rest = head.lower(), rest.strip()
     command = commands().get(word)
-    if command is not None and (not rest or command.id == PROFILE):
+    if command is not None and (not rest or command.id in _TAKING):
         return Meant(command=command, argument=rest)
     place = ALIASES.get(word, word)
     if command is None and (place in PLACES or (place in PARENTS and rest)):
@@ -126,6 +129,8 @@ class PathNames:
             await self._feed(level).refresh()
 
     def _arguments(self, command: Action) -> Sequence[str]:
+        if command.id in VIEWS:
+            return tuple(self._app.remembering.preferences.views)
         targets = self._app.targets
         return targets.names() if command.id == PROFILE and targets is not None else ()
 

@@ -13,7 +13,7 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_workspace
-from gwtui.cli.lists.query import ListQuery, list_query
+from gwtui.cli.lists.query import ListQuery, list_query, list_view
 from gwtui.cli.lists.show import print_detail, raw_object, show_list
 from gwtui.cli.output import FORMS, add_output_option, narrate, print_json, print_ndjson
 from gwtui.cli.resources import Resource
@@ -22,6 +22,7 @@ from gwtui.cli.target import add_demo_option, reach
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.local.paths import Paths
 from gwtui.resources.known_names import keep_of
+from gwtui.resources.preferences import sorting_text
 from gwtui.watch.feed import Feed
 
 _MACHINE = ("json", "ndjson")
@@ -71,6 +72,9 @@ class ListVerb:
         parser.add_argument(
             "--filter", metavar="QUERY", help="only rows that match, as in the dashboard's filter"
         )
+        parser.add_argument(
+            "--view", metavar="NAME", help="filter, order and columns of a saved view"
+        )
         parser.add_argument("--sort", metavar="COLUMN[:desc]", help="order of the rows")
         parser.add_argument(
             "--columns", metavar="A,B", help="columns of a table or of CSV; 'all' for every one"
@@ -87,7 +91,7 @@ class ListVerb:
         spec = declaration(self.resource)
         if arguments.columns is not None and arguments.output in _MACHINE:
             raise CommandError("--columns goes with table and csv", exits.USAGE)
-        asked = list_query(spec, arguments.filter, arguments.sort, arguments.columns)
+        asked = asked_of(spec, arguments)
         connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
@@ -129,6 +133,19 @@ class ListVerb:
         feed = completion.feed(readings.hub, scope)
         more = await readings.value_or_nothing(feed, _COMPLETING)
         return rows if more is None else [completion.complete(row, more) for row in rows]
+
+
+def asked_of(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ListQuery:
+    """The question; what is said on the command line goes before what a view says."""
+    rows, sort, columns = arguments.filter, arguments.sort, arguments.columns
+    if arguments.view is not None:
+        view = list_view(spec, arguments.view)
+        rows = view.filter if rows is None else rows
+        if sort is None and view.sort is not None:
+            sort = sorting_text(*view.sort)
+        if columns is None and view.columns is not None and arguments.output not in _MACHINE:
+            columns = ",".join(view.columns)
+    return list_query(spec, rows, sort, columns)
 
 
 @dataclass(frozen=True, slots=True)

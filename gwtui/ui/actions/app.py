@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from textual.content import Content
 
@@ -14,7 +15,7 @@ from gwtui.ui.palette import PaletteScreen
 from gwtui.ui.screens.ask import AskScreen, WaitScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.screens.reading import ReadingScreen
-from gwtui.ui.themes import THEMES, TITLES
+from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES
 from gwtui.ui.widgets.prompt import GotoPrompt
 
 _LAST_ANSWER = 4.0
@@ -39,11 +40,18 @@ async def open_palette(context: ActionContext) -> None:
     about = "Commands"
     if context.target is not None and context.spec is not None:
         about = f"Commands · {context.spec.singular} {context.spec.name(context.target)}"
+    from gwtui.ui.actions.views import show_view, view_actions, viewed_by  # noqa: PLC0415
+
     actions = [a for a in offered(context.screen.scopes) if a.id != "app.palette"]
+    actions += view_actions(app)
     chosen = await app.push_screen_wait(
         PaletteScreen(actions, lambda action: app.refusal(action, context), about)
     )
-    if chosen is not None:
+    if chosen is None:
+        return
+    if (view := viewed_by(chosen)) is not None:
+        await show_view(replace(context, argument=view))
+    else:
         await app.perform(by_id(chosen), context)
 
 
@@ -112,6 +120,8 @@ async def choose_theme(context: ActionContext) -> None:
     )
     if chosen is not None:
         context.screen.app.theme = chosen
+        usual = chosen == DEFAULT_THEME
+        context.app.remembering.remember({("theme",): None if usual else chosen})
 
 
 async def back(context: ActionContext) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gwtui.local.targets import Target, TargetFacts, Targets
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.health import ConnectionHealth
+    from gwtui.ui.remembering import Remembering
     from gwtui.watch.hub import FeedHub, Scope
 
     Part = TypeVar("Part", bound=Widget)
@@ -120,6 +121,7 @@ class DashboardApp(Protocol):
     health: ConnectionHealth
     tries: TryMemory
     targets: Targets | None
+    remembering: Remembering
     bound_for: TargetFacts | None
 
     # What it is connected to

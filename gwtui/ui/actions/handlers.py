@@ -74,6 +74,7 @@ def patient() -> Mapping[str, Handler]:
         side_by_side,
         tries,
         undo,
+        views,
         workspaces,
     )
 
@@ -101,6 +102,7 @@ def patient() -> Mapping[str, Handler]:
         **comparing.HANDLERS,
         **guardrail_samples.HANDLERS,
         **undo.HANDLERS,
+        **views.HANDLERS,
     }
 
 

@@ -77,10 +77,37 @@ async def reverse(context: ActionContext) -> None:
         context.screen.sort(column, descending=not descending)
 
 
+async def choose_columns(context: ActionContext) -> None:
+    """Choose what is shown of each row."""
+    from gwtui.ui.screens.columns import ColumnsScreen  # noqa: PLC0415 - at the first use
+
+    screen, spec = context.screen, context.spec
+    if not isinstance(screen, ResourceScreen) or spec is None:
+        return
+    table = screen.table
+    chosen = await context.app.push_screen_wait(
+        ColumnsScreen(f"Columns of {spec.title}", spec.columns, table.choice, table.shape.width)
+    )
+    if chosen is not None:
+        screen.viewing.chose(chosen)
+
+
 async def toggle_detail(context: ActionContext) -> None:
     """Show or hide the detail pane."""
     if isinstance(context.screen, ResourceScreen):
         context.screen.toggle_detail()
+
+
+async def widen_detail(context: ActionContext) -> None:
+    """Give the detail pane more room."""
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.widen_detail(1)
+
+
+async def narrow_detail(context: ActionContext) -> None:
+    """Give the list more room."""
+    if isinstance(context.screen, ResourceScreen):
+        context.screen.widen_detail(-1)
 
 
 async def show_raw(context: ActionContext) -> None:
@@ -146,6 +173,8 @@ IMMEDIATE: Mapping[str, Handler] = {
     "list.sort_right": sort_right,
     "list.reverse": reverse,
     "list.detail": toggle_detail,
+    "list.detail_wider": widen_detail,
+    "list.detail_narrower": narrow_detail,
     "list.raw": show_raw,
     "list.mark": mark,
     "list.mark_range": mark_range,
@@ -157,5 +186,6 @@ IMMEDIATE: Mapping[str, Handler] = {
 
 PATIENT: Mapping[str, Handler] = {
     "list.sort": choose_sort,
+    "list.columns": choose_columns,
     "list.copy": copy_identity,
 }

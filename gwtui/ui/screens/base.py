@@ -35,6 +35,7 @@ from gwtui.ui.widgets.status import StatusLine
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
+    from gwtui.resources.preferences import View
     from gwtui.ui.goto import PathNames
     from gwtui.ui.widgets.table.widget import TableSnapshot
     from gwtui.watch.hub import FeedHub
@@ -45,11 +46,12 @@ _CRUMB = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 
 @dataclass(frozen=True, slots=True)
 class ListSnapshot:
-    """A list as it was left; ``detail`` is what the person chose, None for nothing."""
+    """A list as it was left; ``detail`` is what the person chose, ``view`` what it was shown by."""
 
     table: TableSnapshot[Any]
     filter: str
     detail: bool | None
+    view: View | None = None
 
 
 class GatewayScreen(TerminalSized[None]):

@@ -21,14 +21,16 @@ from gwtui.ui.commands import by_id, offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 from gwtui.ui.screens.completing import Completing, Preparing
 from gwtui.ui.screens.filtering import Filtering
+from gwtui.ui.screens.list_memory import ListMemory
 from gwtui.ui.screens.seeking import Seeking
+from gwtui.ui.screens.viewing import Viewing
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import in_sentence
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.filter_help import FilterHelp
 from gwtui.ui.widgets.prompt import FilterInput, FilterPrompt
-from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost
+from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost, SortChanged
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
@@ -90,6 +92,9 @@ class ResourceScreen(GatewayScreen):
         self.table: ResourceTable[Any] = ResourceTable(
             spec.columns, spec.identity, now, facets=spec.facets, can_mark=True
         )
+        self.memory = ListMemory(spec, self.gwtui.remembering)
+        self.viewing = Viewing(self)
+        self.viewing.lay_columns()
         self._restored: ListSnapshot | None = None
         self._preparing = Preparing(self, self.table, self._completing, self._shown)
 
@@ -142,6 +147,8 @@ class ResourceScreen(GatewayScreen):
         typing = isinstance(self.focused, FilterInput)
         only = self.gwtui.scope_name if self.declared.scoped else None
         parts = _standing(self.table, self.declared, only, typing=typing)
+        if self.viewing.view is not None:
+            parts.insert(0, toned(f"view {self.viewing.view.name}", "accent"))
         progress = self.states[0].progress
         return [toned(progress, "warn"), *parts] if progress else parts
 
@@ -185,18 +192,21 @@ class ResourceScreen(GatewayScreen):
         filter_prompt = self.query_one(FilterPrompt)
         if filter_prompt.text:
             filter_prompt.clear()
+            self.viewing.leave()
             return True
-        return False
+        return self.viewing.leave()
 
     def snapshot(self) -> ListSnapshot:
         """Rows, cursor, marks, order, filter, scroll position and detail."""
         text = self.query_one(FilterPrompt).text
-        return ListSnapshot(self.table.snapshot(), text, self._detail)
+        return ListSnapshot(self.table.snapshot(), text, self._detail, self.viewing.view)
 
     def restore(self, snapshot: ListSnapshot) -> None:
         """Be as another screen of this place was left; before this one is shown."""
         self._restored, self._detail = snapshot, snapshot.detail
         self.table.restore(snapshot.table)
+        self.viewing.view = snapshot.view
+        self.viewing.lay_columns()
 
     def crumbs(self) -> Sequence[str]:
         """The opened row, beneath the resource it belongs to."""
@@ -240,12 +250,23 @@ class ResourceScreen(GatewayScreen):
     @property
     def detail_shown(self) -> bool:
         """Whether the detail pane is shown."""
-        return self.app.size.width >= BESIDE if self._detail is None else self._detail
+        if self._detail is not None:
+            return self._detail
+        return self.app.size.width >= BESIDE and self.memory.preferences.detail is not False
 
     def toggle_detail(self) -> None:
         """Show or hide the detail pane."""
         self._detail = not self.detail_shown
+        if self.app.size.width >= BESIDE:
+            self.memory.showed_detail(self._detail)
         self._arrange()
+
+    def widen_detail(self, way: int) -> None:
+        """Make the detail pane wider (1) or narrower (-1) where it stands beside the list."""
+        pane = self.query_one(DetailPane)
+        if pane.display and self.table.display:
+            self.memory.widen_detail(way, 100 * pane.outer_size.width // self.app.size.width)
+            self._arrange()
 
     def open_filter(self) -> None:
         """Let the person type a filter."""
@@ -281,7 +302,7 @@ class ResourceScreen(GatewayScreen):
     def on_mount(self) -> None:
         """The order a person meets first, or what the screen was before."""
         if self._restored is None:
-            column, descending = self.declared.default_sort
+            column, descending = self.memory.sorting
             self.table.sort_by(column, descending=descending)
         else:
             self.query_one(FilterPrompt).restore(self._restored.filter)
@@ -357,8 +378,10 @@ class ResourceScreen(GatewayScreen):
         elif message.reason == "deleted":
             self.gwtui.say(f"The selected {self.declared.singular} is no longer in the list")
 
-    def on_resource_table_sort_changed(self) -> None:
-        """A click on a column's title."""
+    def on_resource_table_sort_changed(self, message: SortChanged) -> None:
+        """Rows are in another order, by a key or a click on a column's title."""
+        if self.viewing.view is None:
+            self.memory.sorted_by(message.column, message.descending)
         self.refresh_frame()
 
     def on_resource_table_counts_changed(self) -> None:
@@ -389,6 +412,7 @@ class ResourceScreen(GatewayScreen):
         alone = self.detail_shown and self.app.size.width < BESIDE
         pane.display = self.detail_shown
         pane.set_class(alone, "-alone")
+        pane.take_width(None if alone else self.memory.detail_width)
         had_focus = self.focused in (None, pane, self.table)
         self.table.display = not alone
         if had_focus and self.is_current:

@@ -167,6 +167,12 @@ class DetailPane(LinesView):
         if self._shown is not None:
             self.show_item(*self._shown)
 
+    def take_width(self, percent: int | None) -> None:
+        """Be as wide as a person chose, in percent of the terminal; None for the usual width."""
+        self.styles.width = None if percent is None else f"{percent}%"
+        self.styles.min_width = None if percent is None else _NARROWEST
+        self.styles.max_width = None if percent is None else "80%"
+
     def show_item(self, spec: ResourceSpec[Any], item: Any | None, now: datetime) -> None:
         """Show this item, None for no selection."""
         self._shown = None if item is None else (spec, item, now)

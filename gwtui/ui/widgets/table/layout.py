@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,16 +27,31 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnChoice:
+    """What a person chose of the columns, by their indices, and the widths of some in cells.
+
+    ``shown`` are those that are shown, in their order; None shows what matters most.
+    """
+
+    shown: tuple[int, ...] | None = None
+    widths: Mapping[int, int] = field(default_factory=dict)
+
+
+AS_DECLARED = ColumnChoice()
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """The shown columns of one page.
 
-    The first declared column is frozen: it is on every page. Page 0 shows what matters most;
-    columns that found no room there follow on further pages, in the order of declaration.
+    The first column is frozen: it is on every page. Page 0 shows what matters most; columns that
+    found no room there follow on further pages, in the order of declaration. Where a person chose
+    the columns, pages show them as they were put, and no other.
     """
 
     slots: tuple[Slot, ...]
     hidden: tuple[int, ...]
-    """Indices of the columns that this page does not show."""
+    """Indices of the columns that this page does not show and another one does."""
     page: int
     pages: int
     width: int
@@ -67,29 +82,47 @@ class Layout:
         return None
 
 
-def arrange(columns: Sequence[Column[Any]], width: int, page: int = 0) -> Layout:
+def arrange(
+    columns: Sequence[Column[Any]], width: int, page: int = 0, choice: ColumnChoice = AS_DECLARED
+) -> Layout:
     """Lay the columns of one page into ``width`` cells; a page out of range is the nearest one."""
     room = max(width - GUTTER, 1)
-    pages = _pages(columns, room)
+    columns = _widened(columns, choice.widths)
+    wanted = range(len(columns)) if choice.shown is None else choice.shown
+    first = _most_important(columns, room) if choice.shown is None else ()
+    pages = _pages(columns, wanted, first, room)
     page = min(max(page, 0), len(pages) - 1)
     shown = pages[page]
-    hidden = tuple(index for index in range(len(columns)) if index not in shown)
+    hidden = tuple(index for index in wanted if index not in shown)
     return Layout(_place(columns, shown, room), hidden, page, len(pages), width)
 
 
-def _pages(columns: Sequence[Column[Any]], room: int) -> list[tuple[int, ...]]:
-    first = _most_important(columns, room)
-    pages = [first]
+def _widened(columns: Sequence[Column[Any]], widths: Mapping[int, int]) -> Sequence[Column[Any]]:
+    """Columns of the chosen widths: what has one takes nothing of what is left."""
+    if not widths:
+        return columns
+    return [
+        replace(column, width=widths[index], grow=False) if index in widths else column
+        for index, column in enumerate(columns)
+    ]
+
+
+def _pages(
+    columns: Sequence[Column[Any]], wanted: Sequence[int], first: tuple[int, ...], room: int
+) -> list[tuple[int, ...]]:
+    """``first``, then the rest of what is wanted, as much on each page as fits."""
+    frozen = wanted[0]
+    pages = [first] if first else []
     group: list[int] = []
-    for index in range(len(columns)):
-        if index in first:
+    for index in wanted:
+        if index in first or index == frozen:
             continue
-        if group and _needed(columns, (0, *group, index)) > room:
-            pages.append((0, *group))
+        if group and _needed(columns, (frozen, *group, index)) > room:
+            pages.append((frozen, *group))
             group = []
         group.append(index)
-    if group:
-        pages.append((0, *group))
+    if group or not pages:
+        pages.append((frozen, *group))
     return pages
 
 

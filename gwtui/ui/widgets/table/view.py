@@ -16,7 +16,16 @@ from textual.strip import Strip
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.text import fit
-from gwtui.ui.widgets.table.layout import GAP, Frame, Layout, Row, Slot, arrange, changed
+from gwtui.ui.widgets.table.layout import (
+    AS_DECLARED,
+    GAP,
+    Frame,
+    Layout,
+    Row,
+    Slot,
+    arrange,
+    changed,
+)
 from gwtui.ui.widgets.table.model import TableModel
 
 if TYPE_CHECKING:
@@ -179,6 +188,8 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         self.model = model
         self.shape: Layout = arrange(model.columns, _FIRST_WIDTH)
         """Where the columns stand at the present width."""
+        self.choice = AS_DECLARED
+        """What a person chose of the columns."""
         self._drawn: Frame = ()
         self._palette: Palette | None = None
         self._only_layout = False
@@ -226,7 +237,7 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         """Choose the columns of a page for the present width, and repaint everything."""
         # The scrollbar's column is kept free, so that rows do not move when it comes and goes.
         width = self.scrollable_content_region.width
-        self.shape = arrange(self.model.columns, width, page)
+        self.shape = arrange(self.model.columns, width, page, self.choice)
         self._drawn = self._frame({})
         self.refresh()
 

@@ -21,6 +21,7 @@ from gwtui.ui.widgets.table.view import HEADER
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
+    from gwtui.ui.widgets.table.layout import ColumnChoice
 
 T = TypeVar("T")
 
@@ -172,6 +173,13 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         self._follow(lambda: self.model.sort_by(column, descending))
         self.redraw_header()
         self.post_message(self.SortChanged(self, column, descending))
+
+    def choose_columns(self, choice: ColumnChoice) -> None:
+        """Show these columns, from the first page on."""
+        self.choice, self._page = choice, 0
+        if self.size:
+            self.lay_out(0)
+            self._post_changes()
 
     def select(self, identity: str) -> bool:
         """Put the cursor on an identity and scroll it into view; False when it is not visible."""

@@ -1,0 +1,194 @@
+"""``gwtui config``: the person's preferences, shown and changed; no gateway is asked."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from gwtui.cli import exits
+from gwtui.cli.exits import CommandError
+from gwtui.cli.output import data_on_stdout, narrate
+from gwtui.cli.rows import add_row_options, print_rows
+from gwtui.domain.safe_text import safe_text
+from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
+from gwtui.local.settings_file import (
+    Name,
+    SettingsError,
+    change_settings,
+    read_settings,
+    shown_value,
+)
+from gwtui.local.tokens import PROBE_KEY_VARIABLE, TOKEN_VARIABLE, TRY_KEY_VARIABLE
+from gwtui.local.toml_editor import Value
+from gwtui.resources.preferences import FILE_NAME, PREFERENCES, SETTINGS
+
+_COLUMNS = ("setting", "value", "default", "help")
+_EDITORS = ("VISUAL", "EDITOR")
+_SECRETS = (TOKEN_VARIABLE, TRY_KEY_VARIABLE, PROBE_KEY_VARIABLE)
+_PRIVATE = 0o600
+_LONGEST = 10_000
+"""Characters of a value that is printed."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add ``get``, ``set``, ``unset``, ``list``, ``edit`` and ``path``."""
+    commands = parser.add_subparsers(dest="config_command", metavar="COMMAND", required=True)
+    get = commands.add_parser("get", help="print what a setting is set to")
+    put = commands.add_parser("set", help="set it")
+    unset = commands.add_parser("unset", help="remove a setting, or all below a name")
+    for one in (get, put, unset):
+        one.add_argument("setting", metavar="SETTING", help="its name, such as lists.keys.sort")
+    put.add_argument(
+        "value", metavar="VALUE", help="lists are joined by commas; flags are true and false"
+    )
+    every = commands.add_parser("list", help="print every setting there is, with what is set")
+    add_row_options(every)
+    commands.add_parser("edit", help="open the file in your editor, and check it")
+    commands.add_parser("path", help="print where the file is")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show or change; returns an exit code."""
+    path = Paths.of_user().config / FILE_NAME
+    try:
+        match arguments.config_command:
+            case "get":
+                return _get(path, arguments.setting)
+            case "set":
+                return _set(path, arguments.setting, arguments.value)
+            case "unset":
+                return _unset(path, arguments.setting)
+            case "list":
+                return _list(path, arguments.output, arguments.columns)
+            case "edit":
+                return _edit(path)
+            case _:
+                _print(str(path))
+                return exits.OK
+    except SettingsError as error:
+        raise CommandError(str(error), exits.USAGE) from None
+
+
+def _named(text: str) -> Name:
+    """Raises CommandError when no setting is called so."""
+    try:
+        return PREFERENCES.parse_name(text)
+    except SettingsError as error:
+        raise CommandError(f"{text}: {error}", exits.USAGE) from None
+
+
+def _get(path: Path, text: str) -> int:
+    name = _named(text)
+    found = read_settings(path, PREFERENCES).get(name)
+    if found is None:
+        setting, _ = PREFERENCES.named(name)
+        narrate(f"{text} is not set: {setting.default}")
+        return exits.FAILED
+    _print(shown_value(found))
+    return exits.OK
+
+
+def _print(text: str) -> None:
+    with data_on_stdout():
+        print(safe_text(text, _LONGEST))
+
+
+def _set(path: Path, text: str, typed: str) -> int:
+    name = _named(text)
+    setting, _ = PREFERENCES.named(name)
+    try:
+        value = PREFERENCES.parse_value(setting, typed)
+        problem = PREFERENCES.problem(name, value, thorough=True)
+    except SettingsError as error:
+        problem = str(error)
+    if problem:
+        raise CommandError(f"{text}: {problem}", exits.USAGE)
+    beside = {**read_settings(path, PREFERENCES), name: value}
+    for place, fault in PREFERENCES.together(beside, True):
+        if place[:2] == name[:2]:
+            raise CommandError(f"{'.'.join(place)}: {fault}", exits.USAGE)
+    change_settings(path, {name: value}, PREFERENCES)
+    narrate(f"{text} is {shown_value(value)} now")
+    return exits.OK
+
+
+def _unset(path: Path, text: str) -> int:
+    name = tuple(text.split("."))
+    if not PREFERENCES.is_table(name):
+        name = _named(text)
+    present = read_settings(path, PREFERENCES)
+    if not any(one[: len(name)] == name for one in present):
+        narrate(f"{text} is not set")
+        return exits.OK
+    change_settings(path, {name: None}, PREFERENCES)
+    narrate(f"{text} is not set any more")
+    return exits.OK
+
+
+def _list(path: Path, form: str, columns: str | None) -> int:
+    found = read_settings(path, PREFERENCES, thorough=True)
+    rows = [_row(name, value) for name, value in sorted(found.items())]
+    rows += [
+        {"setting": one.pattern, "value": None, "default": one.default, "help": one.help}
+        for one in SETTINGS
+        if one.parts not in found
+    ]
+    print_rows(
+        rows,
+        form,
+        known=_COLUMNS,
+        usual=dict(zip(_COLUMNS, _COLUMNS, strict=True)),
+        columns=columns,
+    )
+    return exits.OK
+
+
+def _row(name: Name, value: Value) -> dict[str, object]:
+    setting, _ = PREFERENCES.named(name)
+    return {
+        "setting": ".".join(name),
+        "value": shown_value(value),
+        "default": setting.default,
+        "help": setting.help,
+    }
+
+
+def _edit(path: Path) -> int:
+    editor = next(filter(None, (os.environ.get(name) for name in _EDITORS)), None)
+    if editor is None:
+        raise CommandError(f"no editor: set EDITOR, or open {path}", exits.USAGE)
+    _begin(path)
+    try:
+        words = [*shlex.split(editor), str(path)]
+        ended = subprocess.run(words, env=_environment(), check=False)  # noqa: S603 - their own
+    except (OSError, ValueError) as error:
+        raise CommandError(f"the editor {editor!r} cannot be started: {error}") from None
+    read_settings(path, PREFERENCES, thorough=True)
+    if ended.returncode:
+        raise CommandError(f"the editor ended with {ended.returncode}")
+    return exits.OK
+
+
+def _environment() -> Mapping[str, str]:
+    """Without the keys: an editor and its plugins need none of them."""
+    return {name: value for name, value in os.environ.items() if name not in _SECRETS}
+
+
+def _begin(path: Path) -> None:
+    """A file that only says what there is to set, where there is none yet."""
+    lines = ["# Preferences of gwtui. Without a setting its default holds.", ""]
+    for one in SETTINGS:
+        lines += [f"# {one.pattern}: {one.help}. Default: {one.default}."]
+    try:
+        ensure_private(path.parent)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(path, flags, _PRIVATE), "w") as file:
+            file.write("\n".join([*lines, ""]))
+    except FileExistsError:
+        return
+    except (OSError, PrivateDirectoryError) as error:
+        raise CommandError(f"{path}: cannot be made: {error}") from None

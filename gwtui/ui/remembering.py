@@ -1,0 +1,64 @@
+"""Writing down what a person chose, a moment later and beside what the dashboard does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from gwtui.local.settings_file import Name, SettingsError
+from gwtui.resources.preferences import Preferences
+
+if TYPE_CHECKING:
+    from gwtui.local.toml_editor import Value
+    from gwtui.ui.actions.context import DashboardApp
+
+_PAUSE = 1.0
+"""Seconds in which several choices become one change of the file."""
+_NOT_KEPT = "What you choose is not remembered: "
+
+
+class Remembering:
+    """The preferences of the running dashboard. That they cannot be written is said once."""
+
+    def __init__(self, app: DashboardApp, preferences: Preferences) -> None:
+        self._app = app
+        self.preferences = preferences
+        self._due: asyncio.TimerHandle | None = None
+        self._writing: set[asyncio.Task[None]] = set()
+        self._told = False
+
+    def begin(self) -> None:
+        """Say what is wrong with the file."""
+        if self.preferences.problem:
+            self._app.say(
+                f"The preferences are not used, and left as they are: {self.preferences.problem}",
+                severity="error",
+            )
+
+    def remember(self, changes: Mapping[Name, Value | None]) -> None:
+        """These settings hold from now on; None removes one, or a table of them."""
+        if self.preferences.remember(changes) and self._due is None:
+            self._due = asyncio.get_running_loop().call_later(_PAUSE, self._write_soon)
+
+    def _write_soon(self) -> None:
+        self._due = None
+        task = asyncio.create_task(self._write(), name="preferences")
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+    async def _write(self) -> None:
+        try:
+            await asyncio.to_thread(self.preferences.write)
+        except SettingsError as error:
+            if not self._told:
+                self._told = True
+                self._app.say(f"{_NOT_KEPT}{error}", severity="warning")
+
+    async def end(self) -> None:
+        """Write what is still to be written; nobody is there any more to be told."""
+        self._told = True
+        if self._due is not None:
+            self._due.cancel()
+            self._write_soon()
+        await asyncio.gather(*self._writing)

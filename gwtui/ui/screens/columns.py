@@ -1,0 +1,170 @@
+"""Which columns a list shows, in which order and how wide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.cells import cell_len
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from gwtui.resources.preferences import WIDTHS
+from gwtui.ui.screens.modal import Modal
+from gwtui.ui.text import fit
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.table.layout import AS_DECLARED, ColumnChoice, arrange
+
+if TYPE_CHECKING:
+    from gwtui.crud.resource import Column
+
+KEYS = "Space shows or hides · ← → moves it · + - width · r as usual · Enter done · Esc"
+_STEP = 2
+"""Cells by which a column becomes wider or narrower at once."""
+_LONGEST_TITLE = 24
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenColumns:
+    """Ids of the columns that are shown, None for the usual ones; widths of some, in cells."""
+
+    columns: tuple[str, ...] | None
+    widths: Mapping[str, int]
+
+
+class ColumnsScreen(Modal[ChosenColumns | None]):
+    """Returns what was chosen, None when left. Shown columns stand first, in their order.
+
+    ``room`` are the cells that the list has. Where nobody chose yet, what fits there is shown; what
+    is changed about it, and nothing else, becomes a choice.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", show=False),
+        Binding("enter", "done", show=False),
+        Binding("space", "turn", show=False),
+        Binding("up,k", "step(-1)", show=False),
+        Binding("down,j", "step(1)", show=False),
+        Binding("left,h", "move(-1)", show=False),
+        Binding("right,l", "move(1)", show=False),
+        Binding("plus,equals_sign", f"widen({_STEP})", show=False),
+        Binding("minus", f"widen(-{_STEP})", show=False),
+        Binding("r", "reset", show=False),
+    ]
+
+    def __init__(
+        self, title: str, columns: Sequence[Column[Any]], choice: ColumnChoice, room: int
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._columns = tuple(columns)
+        self._room = room
+        self._at = 0
+        self._begin(choice)
+
+    def _begin(self, choice: ColumnChoice) -> None:
+        layout = arrange(self._columns, self._room, 0, choice)
+        drawn = tuple(slot.index for slot in layout.slots)
+        self._chosen = choice.shown is not None
+        self._widths = dict(choice.widths)
+        self._drawn = {slot.index: slot.width for slot in layout.slots}
+        """Cells of what is shown just now."""
+        shown = choice.shown or drawn
+        hidden = (index for index in range(len(self._columns)) if index not in shown)
+        self._order = [*shown, *hidden]
+        self._shown = set(shown)
+
+    def compose(self) -> ComposeResult:
+        """Title, the columns, keys."""
+        with Vertical(classes="dialog choose"):
+            yield Static(toned(self._title, "accent", bold=True), classes="title")
+            options = OptionList(markup=False, compact=True)
+            options.can_focus = False
+            yield options
+            yield Static(toned(KEYS, "muted"), classes="keys")
+
+    def on_mount(self) -> None:
+        """Start at the first column."""
+        self._list()
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self._at = event.option_index
+        self.action_turn()
+
+    def action_leave(self) -> None:
+        """Change nothing."""
+        self.dismiss(None)
+
+    def action_done(self) -> None:
+        """Take it."""
+        names = tuple(self._columns[one].id for one in self._order if one in self._shown)
+        widths = {self._columns[one].id: width for one, width in self._widths.items()}
+        self.dismiss(ChosenColumns(names if self._chosen else None, widths))
+
+    def action_step(self, step: int) -> None:
+        """The next column, or the one before; goes around at the ends."""
+        self._at = (self._at + step) % len(self._order)
+        self.query_one(OptionList).highlighted = self._at
+
+    def action_turn(self) -> None:
+        """Show or hide the column; one always stays."""
+        index = self._order[self._at]
+        if self._shown == {index}:
+            self.app.bell()
+            return
+        self._shown ^= {index}
+        self._chosen = True
+        self._list()
+
+    def action_move(self, step: int) -> None:
+        """Put the column further left or right."""
+        place = self._at + step
+        if not 0 <= place < len(self._order):
+            self.app.bell()
+            return
+        order = self._order
+        order[self._at], order[place] = order[place], order[self._at]
+        self._at = place
+        self._chosen = True
+        self._list()
+
+    def action_widen(self, cells: int) -> None:
+        """Make the column wider or narrower."""
+        index = self._order[self._at]
+        self._widths[index] = min(max(self._width(index) + cells, WIDTHS.start), WIDTHS[-1])
+        self._list()
+
+    def action_reset(self) -> None:
+        """As if nobody had chosen anything."""
+        self._begin(AS_DECLARED)
+        self._at = 0
+        self._list()
+
+    def _width(self, index: int) -> int:
+        drawn = self._drawn.get(index, self._columns[index].width)
+        return self._widths.get(index, drawn)
+
+    def _list(self) -> None:
+        options = self.query_one(OptionList)
+        options.clear_options()
+        titles = min(max(cell_len(one.title) for one in self._columns), _LONGEST_TITLE)
+        options.add_options([Option(self._line(index, titles)) for index in self._order])
+        options.highlighted = self._at
+
+    def _line(self, index: int, titles: int) -> Content:
+        column, shown = self._columns[index], index in self._shown
+        chosen = index in self._widths
+        return Content.assemble(
+            toned("[x] " if shown else "[ ] ", "accent" if shown else "muted", bold=shown),
+            toned(fit(column.title, titles), "plain" if shown else "muted"),
+            toned(f"  {self._width(index):>3}", "accent" if chosen else "muted"),
+            toned(f"  {column.help}", "muted"),
+        )

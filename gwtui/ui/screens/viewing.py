@@ -1,0 +1,76 @@
+"""A saved view in force on a list: its filter, order and columns instead of the list's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gwtui.resources.preferences import View
+from gwtui.ui.screens.list_memory import chosen_columns
+from gwtui.ui.widgets.prompt import FilterPrompt
+
+if TYPE_CHECKING:
+    from gwtui.ui.screens.columns import ChosenColumns
+    from gwtui.ui.screens.resource import ResourceScreen
+
+
+class Viewing:
+    """The view that a screen shows, None for none.
+
+    While there is one, nothing is remembered of order and columns: they are the view's.
+    """
+
+    def __init__(self, screen: ResourceScreen) -> None:
+        self._screen = screen
+        self.view: View | None = None
+
+    def show(self, view: View) -> None:
+        """Show the list by this view."""
+        screen = self._screen
+        self.view = view
+        screen.query_one(FilterPrompt).restore(view.filter)
+        screen.table.filter_by(view.filter)
+        column, descending = view.sort or screen.memory.sorting
+        if any(one.id == column for one in screen.declared.columns):
+            screen.table.sort_by(column, descending=descending)
+        self.lay_columns()
+        screen.refresh_frame()
+
+    def leave(self) -> bool:
+        """Show the list as it is without a view; whether there was one."""
+        view, self.view = self.view, None
+        if view is None:
+            return False
+        screen = self._screen
+        column, descending = screen.memory.sorting
+        screen.table.sort_by(column, descending=descending)
+        self.lay_columns()
+        screen.refresh_frame()
+        return True
+
+    def lay_columns(self) -> None:
+        """Show the columns of the view, else those that were chosen for the list."""
+        screen = self._screen
+        choice = screen.memory.columns
+        if self.view is not None and self.view.columns is not None:
+            widths = screen.memory.preferences.widths
+            choice = chosen_columns(screen.declared, self.view.columns, widths)
+        screen.table.choose_columns(choice)
+
+    def chose(self, chosen: ChosenColumns) -> None:
+        """A person chose columns: for the list, or for the view while there is one."""
+        screen = self._screen
+        if self.view is None:
+            screen.memory.chose_columns(chosen.columns, chosen.widths)
+            self.lay_columns()
+        else:
+            choice = chosen_columns(screen.declared, chosen.columns, chosen.widths)
+            screen.table.choose_columns(choice)
+
+    def in_force(self, name: str) -> View:
+        """What is shown now, as a view; what is as the list has it by itself is not part of it."""
+        screen = self._screen
+        table, spec = screen.table, screen.declared
+        shown = table.choice.shown
+        columns = None if shown is None else tuple(spec.columns[one].id for one in shown)
+        sort = None if table.sorting == spec.default_sort else table.sorting
+        return View(name, spec.id, screen.query_one(FilterPrompt).text, sort, columns)

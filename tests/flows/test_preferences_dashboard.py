@@ -1,0 +1,95 @@
+"""What a person chooses in the dashboard is there at the next start; views go to their lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dashboard_kit import Demo, pressing, settled
+from gwtui.resources.preferences import Preferences
+from gwtui.ui.app import GwtuiApp
+from shell_kit import listing, notices
+
+WIDE = (140, 30)
+
+
+@pytest.fixture
+def demo() -> Iterator[Demo]:
+    found = Demo()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    folder = tmp_path / "config"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def header(app: GwtuiApp) -> list[str]:
+    return listing(app).table.render_line(0).text.replace("▲", "").replace("▼", "").split()
+
+
+async def test_choices_are_there_at_the_next_start(demo: Demo, config: Path) -> None:
+    file = config / "preferences.toml"
+    app = demo.app(config=config)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await pressing("t", "down", "enter")(pilot)
+        await pressing("S", "vertical_line", "down", "space", "down", "right", "minus")(pilot)
+        await pressing("enter", "left_square_bracket", "left_square_bracket")(pilot)
+        chosen, wide = header(app), app.screen.query_one("#detail").outer_size.width
+        assert chosen[:3] == ["Name", "Limit", "Us…"] or chosen[:2] == ["Name", "Limit"]
+        await pressing("d")(pilot)
+    assert file.exists()
+    kept = file.read_text()
+    assert 'theme = "gwtui-light"' in kept
+    assert 'sort = "name:desc"' in kept
+    app = demo.app(config=config)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await settled(pilot)
+        assert app.theme == "gwtui-light"
+        assert listing(app).table.sorting == ("name", True)
+        assert not listing(app).detail_shown
+        await pressing("d")(pilot)
+        assert header(app) == chosen
+        assert app.screen.query_one("#detail").outer_size.width == wide
+        await pressing("vertical_line", "r", "enter")(pilot)
+        assert "State" in header(app)
+    found = Preferences(file).of_list("keys")
+    assert (found.columns, dict(found.widths), found.detail) == (None, {}, None)
+
+
+async def test_views_are_saved_shown_and_deleted(demo: Demo, config: Path) -> None:
+    file = config / "preferences.toml"
+    app = demo.app(config=config)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await settled(pilot)
+        every = listing(app).table.visible_count
+        await pressing("slash", "type used>80%", "enter", "S")(pilot)
+        worst = listing(app).table.visible_count
+        assert 0 < worst < every
+        await pressing("colon", "type save-view worst", "enter")(pilot)
+        assert "View worst is saved: keys · used>80%" in notices(app)
+        await pressing("S", "escape")(pilot)
+        assert listing(app).table.visible_count == every
+        assert listing(app).table.sorting == ("name", True)  # the list's, as it was chosen
+        await pressing("3", "colon", "type view wor", "enter")(pilot)
+        assert listing(app).resource == "keys"
+        assert listing(app).table.visible_count == worst
+        await pressing("escape", "ctrl+p", "type view worst", "enter")(pilot)
+        assert listing(app).table.visible_count == worst
+        await pressing("colon", "type view wrost", "enter")(pilot)
+        assert "There is no view “wrost”; did you mean 'worst'?" in notices(app)
+    assert Preferences(file).views["worst"].filter == "used>80%"
+    file.write_text("theme = 'gwtui-lite'\n")
+    app = demo.app(config=config)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await settled(pilot)
+        assert f"left as they are: {file}:1: theme: there is" in notices(app)
+        await pressing("S", "colon", "type save-view worst", "enter")(pilot)
+        await pressing("colon", "type delete-view", "enter", "enter")(pilot)
+        assert "View worst is deleted" in notices(app)
+    assert file.read_text() == "theme = 'gwtui-lite'\n"
