@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ GUTTER = 2
 """Cells before the first column: the cursor's shape and the mark."""
 GAP = 2
 """Cells between two columns."""
+_NAMES = 4
+"""The part of the room that long names may take from other columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +69,17 @@ class Layout:
         return None
 
 
-def arrange(columns: Sequence[Column[Any]], width: int, page: int = 0) -> Layout:
-    """Lay the columns of one page into ``width`` cells; a page out of range is the nearest one."""
+def arrange(columns: Sequence[Column[Any]], width: int, page: int = 0, names: int = 0) -> Layout:
+    """Lay the columns of one page into ``width`` cells; a page out of range is the nearest one.
+
+    ``names`` is the width of the longest text in the frozen column. Where that one can grow it is
+    given so much, up to a quarter of the room, before less important columns are shown.
+    """
     room = max(width - GUTTER, 1)
+    frozen = columns[0]
+    wanted = min(names, room // _NAMES)
+    if frozen.grow and wanted > frozen.width:
+        columns = (replace(frozen, width=wanted), *columns[1:])
     pages = _pages(columns, room)
     page = min(max(page, 0), len(pages) - 1)
     shown = pages[page]
