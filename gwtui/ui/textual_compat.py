@@ -6,7 +6,7 @@ version is held to the minor release that this file was tested with (``TESTED``)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from time import monotonic
 from typing import Any, NamedTuple, cast
 
@@ -300,6 +300,14 @@ def is_whole(widget: Widget) -> bool:
 def is_laid_out(screen: Screen[Any]) -> bool:
     """Whether everything has its place, and what waits for that has been called."""
     return not (screen._layout_required or screen._callbacks)
+
+
+def painted_text(screen: Screen[Any]) -> Sequence[str]:
+    """The lines of a screen as it would be painted now, without colours; none before its layout.
+
+    Only the compositor puts the widgets of a screen together.
+    """
+    return [strip.text for strip in screen._compositor.render_strips()] if screen.size else ()
 
 
 def busy_pump(app: App[Any], likely: MessagePump | None = None) -> MessagePump | None:

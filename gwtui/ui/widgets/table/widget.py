@@ -323,8 +323,9 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         anchor = self._anchor()
         line = 0 if anchor is None else (self.model.index_of(anchor) or 0) - self.top
         lost = change()
-        if self.size and self.shape.width != self.scrollable_content_region.width:
-            # What is shown first while something scrolls may never be told its size.
+        if self.size and not self.laid_out:
+            # Longer names came; and what is shown first while something scrolls may never be told
+            # its size.
             self.lay_out(self._page)
         self.fit_height()
         if lost is not None and lost.identity == anchor:
