@@ -134,7 +134,7 @@ def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> No
     set_default(link, "lab")
     assert link.is_symlink()
     assert load_profiles(path, keep_unknown=True).default == "lab"
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["config", "home", "profiles.toml"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["config", "profiles.toml"]
 
 
 @pytest.mark.parametrize(
