@@ -207,7 +207,7 @@ class TerminalSized(Screen[ScreenResultType]):
         """Its styles are those of now: each widget gets them as it is made."""
         self._css_update_count = self.app._css_update_count
 
-    def on_screen_resume(self, event: events.ScreenResume) -> None:
+    def _on_screen_resume(self, event: events.ScreenResume) -> None:
         """Style no widget again when no style sheet changed meanwhile.
 
         Textual does it whenever a screen is shown, even for the first time, which is a sixth of
