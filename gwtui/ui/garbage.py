@@ -43,7 +43,7 @@ class Garbage:
     ) -> None:
         self._monotonic = monotonic
         self._computed = computed
-        self._begun = self._settled = self._spared = False
+        self._begun = self._spared = False
         self._rounds = 0
         """Rounds of ``_NEW`` objects since everything was looked at."""
         self._touched_at = self._due = monotonic()
@@ -57,12 +57,13 @@ class Garbage:
         self._begun = True
 
     def settle(self) -> None:
-        """What the first rows and the rest of the session have loaded is not looked at either.
+        """What a session has loaded up to its first rows is not looked at either.
 
-        Done once, and not while a dialog is open: what is closed later must not be spared.
+        What a session before has left is collected. Not to be called while a dialog is open: what
+        is closed later must not be spared.
         """
-        if self._begun and not self._settled:
-            self._settled = True
+        if self._begun:
+            gc.unfreeze()
             self._collect()
             gc.freeze()
 
