@@ -16,6 +16,8 @@ from textual.worker import Worker, WorkerState, get_current_worker
 
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
+from gwtui.local.first_steps import FirstSteps
 from gwtui.local.path_history import FILE_NAME as PATHS
 from gwtui.local.path_history import PathHistory
 from gwtui.resources.session import Link, Session, SessionFiles, TryMemory
@@ -33,7 +35,7 @@ from gwtui.ui.switching import Switching
 from gwtui.ui.terminal import TerminalTitle, give_back
 from gwtui.ui.textual_compat import bindings_of, driver_of, fail, let_be_switched, set_first_theme
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, frame_sheet, further_sheets, known_theme
-from gwtui.ui.typed_ahead import ACTIONS, TypedAheadApp
+from gwtui.ui.typed_ahead import ACTIONS, OPENING, TypedAheadApp
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
@@ -93,6 +95,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.local_zone = local_zone
         self.navigation = Navigation(self)
         self.paths = PathHistory(None if state is None else state / PATHS)
+        self.first_steps = FirstSteps(None if state is None else state / FIRST_STEPS)
         self.switching = None if targets is None else Switching(self, targets)
         self._start = start
         self._title = TerminalTitle()
@@ -300,6 +303,10 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
 
         await offer_at_start(self)
         await in_doubt.offer_at_start(self)
+        if not self.first_steps.seen:
+            from gwtui.ui.actions import first_steps  # noqa: PLC0415 - once ever
+
+            self.run_worker(first_steps.offer_at_start(self), group=OPENING)
 
     def _sweep(self) -> None:
         from gwtui.ui.actions.sealed_keys import sweep  # noqa: PLC0415 - loaded by then
