@@ -68,7 +68,7 @@ def _fits(app: DashboardApp) -> bool:
 
 def _steps() -> tuple[Step, ...]:
     return (
-        (_keys("go.board"), "the board: how all of it does now, and did in the last days"),
+        (_keys("go.board"), "the board: how it all does now, and did this week"),
         (f"{_keys('list.filter')}used>=80%", "in the list of keys: those that are near a limit"),
         (_keys("keys.toggle", "app.undo"), "switch a key off, with a plan first; undo it"),
         (_keys("go.activity"), "who spent what, on which model, on which day"),
