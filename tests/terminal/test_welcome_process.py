@@ -61,9 +61,8 @@ def test_leaving_and_logging_in_to_watch(private_home: Path) -> None:
 
 def test_a_command_that_asks_nobody_keeps_its_error() -> None:
     for arguments in (["keys", "list"], []):
-        done = subprocess.run(
-            [*GWTUI, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL
-        )
+        command, nobody = [*GWTUI, *arguments], subprocess.DEVNULL
+        done = subprocess.run(command, capture_output=True, text=True, stdin=nobody, check=False)
         assert done.returncode == exits.USAGE
         assert done.stdout == ""
         assert "no gateway is given" in done.stderr or "needs a terminal" in done.stderr
