@@ -117,6 +117,7 @@ JOURNEYS = {
     "workspace and new key": Journey(f"w<down><enter>nscoped<ctrl+s>{DONE}"),
     "the cheapest endpoint": Journey("3A/s<tab>h to<tab>y co<tab>>=128k<enter>d"),
     "columns": Journey("|<down> <down><right>++<enter>j|r <enter>jd"),
+    "views": Journey("/state:disabled<enter>S:save-view mine<enter><escape>2:view mine<enter>j"),
     "sort": Journey("s<down><down><enter>S>"),
     "marks": Journey(" j  A<down><escape>"),
     "assign marked keys": Journey("  A<down><enter>y", start="keys"),

@@ -130,7 +130,10 @@ class TomlEditor:
         import tomlkit  # noqa: PLC0415 - only for who edits
 
         written = tomlkit.parse("".join(self._lines[present.first : present.last + 1]))
-        written[name] = value
+        inner: Any = written
+        while name not in inner:  # it is written with dots
+            inner = next(iter(inner.values()))
+        inner[name] = value
         self._lines[present.first : present.last + 1] = _lines(tomlkit.dumps(written))
 
     def _insert(self, table: TablePath, name: str, value: Value) -> None:

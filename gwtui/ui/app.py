@@ -18,13 +18,14 @@ from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.path_history import FILE_NAME as PATHS
 from gwtui.local.path_history import PathHistory
+from gwtui.resources.actions import by_id, remap
 from gwtui.resources.preferences import FILE_NAME as PREFERENCES
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.session import Link, Session, SessionFiles, TryMemory
 from gwtui.ui import in_doubt
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.actions.handlers import BACKGROUND, handler
-from gwtui.ui.commands import by_id, offered, shown
+from gwtui.ui.commands import key_of, offered
 from gwtui.ui.connecting import Connecting
 from gwtui.ui.health import ConnectionHealth
 from gwtui.ui.navigation import Navigation
@@ -101,6 +102,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.remembering = Remembering(
             self, Preferences(None if config is None else config / PREFERENCES)
         )
+        remap(self.remembering.preferences.keys)
         self._start = start
         self._title = TerminalTitle()
         self._files = SessionFiles(journal, data, config)
@@ -452,7 +454,7 @@ def _one_row_only(action: Action, marks: Marks) -> str:
     """Why an action for a single row does nothing while rows are marked."""
     are = "row is" if marks.count == 1 else "rows are"
     hidden = f" ({marks.hidden} hidden by the filter)" if marks.hidden else ""
-    key = shown(by_id("list.unmark").keys[0])
+    key = key_of("list.unmark")
     return (
         f"{action.title} acts on one row, and {marks.count:,} {are} marked{hidden}: "
         f"{key} takes the marks away"

@@ -23,6 +23,7 @@ from gwtui.domain.activity import GROUPINGS, MEASURES, Grouping, Measure
 from gwtui.domain.activity_days import DayRange, parse_days
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.ascii_terminal import ascii_only
+from gwtui.resources.actions import by_id
 from gwtui.resources.activity.breakdown import of_account, of_keys, of_users
 from gwtui.resources.activity.resource import (
     COLUMNS,
@@ -33,7 +34,7 @@ from gwtui.resources.activity.resource import (
     totals,
 )
 from gwtui.ui.board.prompts import BoardPrompt, DaysPrompt
-from gwtui.ui.commands import by_id
+from gwtui.ui.commands import key_of
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import cell_content, toned
@@ -150,7 +151,8 @@ class ActivityScreen(GatewayScreen):
         if self._of is None and self.gwtui.scope_name is not None:
             parts.append(toned(f"only {self.gwtui.scope_name}", "accent"))
         if self._chosen is not None:
-            parts.append(toned(f"only {self._chosen} UTC, Esc shows all", "accent"))
+            way_out = f"{key_of('app.back')} shows all"
+            parts.append(toned(f"only {self._chosen} UTC, {way_out}", "accent"))
         elif self._days:
             parts.append(toned(f"{len(self._days)} completed days, today is not over", "muted"))
         if self._found is not None:
@@ -175,7 +177,7 @@ class ActivityScreen(GatewayScreen):
         count = len(read.rows)
         which = "busiest" if key else "first"
         words = f"the {count:,} {which} of {count + read.left_out:,} {plural}"
-        return [toned(f"{words}: w narrows to a workspace", "warn")], []
+        return [toned(f"{words}: {key_of('app.workspace')} narrows to a workspace", "warn")], []
 
     def crumbs(self) -> Sequence[str]:
         """The key beneath the keys, the person beneath the people."""
