@@ -101,13 +101,15 @@ async def test_chosen_keys_work_and_are_what_is_said(demo: Demo, config: Path) -
     file = config / "preferences.toml"
     file.write_text(
         '[keys]\nkeys.toggle = ["X"]\nlist.filter = ["f2"]\napp.undo = ["J"]\n'
-        'app.back = ["O", "escape"]\ngo.models = ["Y"]\n'
+        'app.back = ["O", "escape"]\ngo.models = ["Y"]\n[lists.keys]\ncolumns = ["name", "gone"]\n'
     )
     app = demo.app(config=config)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
         footer = line(listing(app), "footer")
         assert "X On/off" in footer
+        assert header(app) == ["Name"]
+        assert "No column of API keys: gone." in notices(app)
         assert "F2 Filter" in footer
         await pressing("x", "slash")(pilot)
         assert listing(app) is app.screen  # neither asks for anything any more

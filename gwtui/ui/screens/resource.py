@@ -313,6 +313,7 @@ class ResourceScreen(GatewayScreen):
         if self._restored is None:
             column, descending = self.memory.sorting
             self.table.sort_by(column, descending=descending)
+            self.memory.say_unknown()
         else:
             self.query_one(FilterPrompt).restore(self._restored.filter)
         self._arrange()
