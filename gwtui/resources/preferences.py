@@ -27,8 +27,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gwtui.crud.resource import filter_headings, filter_kinds
-from gwtui.domain.filters import parse
 from gwtui.domain.suggestions import among
 from gwtui.local.settings_file import (
     Declared,
@@ -198,6 +196,9 @@ def _together(settings: Settings, thorough: bool) -> Iterator[tuple[Name, str]]:
 
 
 def _filter_problem(view: View) -> str:
+    from gwtui.crud.resource import filter_headings, filter_kinds  # noqa: PLC0415 - seldom
+    from gwtui.domain.filters import parse  # noqa: PLC0415 - seldom
+
     spec = RESOURCES[view.list]
     kinds = filter_kinds(spec.columns, spec.facets)
     return parse(view.filter).checked(kinds, filter_headings(spec.columns, spec.facets)).error or ""

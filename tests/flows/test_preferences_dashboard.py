@@ -109,7 +109,7 @@ async def test_chosen_keys_work_and_are_what_is_said(demo: Demo, config: Path) -
         footer = line(listing(app), "footer")
         assert "X On/off" in footer
         assert header(app) == ["Name"]
-        assert "No column of API keys: gone." in notices(app)
+        assert "No column of keys: gone." in notices(app)
         assert "F2 Filter" in footer
         await pressing("x", "slash")(pilot)
         assert listing(app) is app.screen  # neither asks for anything any more
