@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from textual.keys import KEY_NAME_REPLACEMENTS, _character_to_key
 
+import gwtui
 from gwtui.crud.action import APP, LIST
 from gwtui.resources import actions as registry
 from gwtui.resources.key_choices import conflicts, key_name, key_names, problem_of
@@ -127,3 +129,31 @@ def test_the_file(tmp_path: Path) -> None:
     found.write()
     assert file.read_text() == '[keys]\nkeys.create = ["P"]\n"app.help" = ["f1"]\n'
     assert key_names(["P"]) == ("P",)
+
+
+def test_every_sentence_names_actions_that_there_are() -> None:
+    scopes = {action.scope for action in registry.all_actions()}
+    named = re.compile(r"\{([a-z-]+)\.([a-z_-]+)\}")
+    found = [
+        (path, scope, verb)
+        for part in ("resources", "ui")
+        for path in sorted((Path(gwtui.__file__).parent / part).rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if 'f"' not in line
+        for scope, verb in named.findall(line)
+        if scope in scopes
+    ]
+    known = {action.id for action in registry.all_actions()}
+    assert len(found) > 20
+    assert [one for one in found if f"{one[1]}.{one[2]}" not in known] == []
+
+
+def test_no_sentence_of_a_resource_names_a_key_by_hand() -> None:
+    """An action is named by its id: its key may be another one."""
+    by_hand = re.compile(
+        r"(?:empty=|cells\.hint\()\"(?:[^\"]*press )?([A-Za-z]|Enter|Escape|Esc) [a-z]+s\b"
+    )
+    for path in sorted(Path(gwtui.__file__).parent.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        assert not by_hand.findall(text), path
+        assert not re.search(r"press [A-Za-z] to ", text), path
