@@ -87,6 +87,10 @@ class Reader:
         return self.home / "config" / "gwtui" / "profiles.toml"
 
     @property
+    def preferences(self) -> Path:
+        return self.home / "config" / "gwtui" / "preferences.toml"
+
+    @property
     def alerts(self) -> Path:
         return self.home / "config" / "gwtui" / "alerts.toml"
 
@@ -285,6 +289,10 @@ class Reader:
         tables = tomllib.loads(text)
         if "samples" in tables:
             (self.folder / "samples.toml").write_text(text)
+            return
+        if {"theme", "lists"} & set(tables):
+            self.preferences.write_text(text)
+            self.run_headless(str(block.page), ["config", "list"], "", "")
             return
         if "profiles" not in tables:
             self.alerts.write_text(text)

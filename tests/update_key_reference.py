@@ -9,7 +9,8 @@ import re
 from pathlib import Path
 
 from gwtui.crud.action import Action
-from gwtui.ui.commands import offered, place_actions, registry, shown
+from gwtui.resources.actions import place_actions
+from gwtui.ui.commands import offered, registry, shown
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "keys-and-screens.md"
 _TABLE = re.compile(r"<!-- keys: ([\w-]+) -->\n.*?<!-- end -->", re.DOTALL)

@@ -24,7 +24,7 @@ from gwtui.local.settings_file import (
 )
 from gwtui.local.tokens import PROBE_KEY_VARIABLE, TOKEN_VARIABLE, TRY_KEY_VARIABLE
 from gwtui.local.toml_editor import Value
-from gwtui.resources.preferences import FILE_NAME, PREFERENCES, SETTINGS
+from gwtui.resources.preferences import FILE_NAME, KEYS, PREFERENCES, SETTINGS
 
 _COLUMNS = ("setting", "value", "default", "help")
 _EDITORS = ("VISUAL", "EDITOR")
@@ -109,7 +109,7 @@ def _set(path: Path, text: str, typed: str) -> int:
         raise CommandError(f"{text}: {problem}", exits.USAGE)
     beside = {**read_settings(path, PREFERENCES), name: value}
     for place, fault in PREFERENCES.together(beside, True):
-        if place[:2] == name[:2]:
+        if place[:2] == name[:2] or place[0] == name[0] == KEYS:
             raise CommandError(f"{'.'.join(place)}: {fault}", exits.USAGE)
     change_settings(path, {name: value}, PREFERENCES)
     narrate(f"{text} is {shown_value(value)} now")

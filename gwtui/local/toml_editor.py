@@ -84,7 +84,11 @@ class TomlEditor:
         if present is not None:
             self._replace(present, name, value)
         elif table and self._section(table) is None:
-            self._append(table, name, value)
+            beside = self._dotted(table)
+            if beside is None:
+                self._append(table, name, value)
+            else:
+                self._insert_dotted(beside, table, name, value)
         else:
             self._insert(table, name, value)
 
@@ -126,11 +130,36 @@ class TomlEditor:
         headers = (one for one in self._all() if one.path == table and one.kind == "table")
         return next(headers, None)
 
+    def _dotted(self, table: TablePath) -> tuple[_Statement, TablePath] | None:
+        """The last key that is written into a table with dots, and the table it stands in."""
+        around: TablePath = ()
+        found: tuple[_Statement, TablePath] | None = None
+        for statement in self._all():
+            if statement.kind == "table":
+                around = statement.path
+            elif statement.path[:-1] == table and len(around) < len(table):
+                found = statement, around
+        return found
+
+    def _insert_dotted(
+        self, beside: tuple[_Statement, TablePath], table: TablePath, name: str, value: Value
+    ) -> None:
+        import tomlkit  # noqa: PLC0415 - only for who edits
+
+        statement, around = beside
+        key = tomlkit.key([*table[len(around) :], name]).as_string()
+        written = f"{key} = {tomlkit.item(value).as_string()}{self._newline}"
+        self._end_line(statement.last)
+        self._lines.insert(statement.last + 1, self._indent(statement) + written)
+
     def _replace(self, present: _Statement, name: str, value: Value) -> None:
         import tomlkit  # noqa: PLC0415 - only for who edits
 
         written = tomlkit.parse("".join(self._lines[present.first : present.last + 1]))
-        written[name] = value
+        inner: Any = written
+        while name not in inner:  # it is written with dots
+            inner = next(iter(inner.values()))
+        inner[name] = value
         self._lines[present.first : present.last + 1] = _lines(tomlkit.dumps(written))
 
     def _insert(self, table: TablePath, name: str, value: Value) -> None:

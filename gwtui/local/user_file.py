@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.jsonl import replace_file
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.toml_editor import TomlEditError, TomlEditor
 
@@ -90,6 +89,8 @@ def edit_user_file(
 def _edit_locked(
     path: Path, change: Callable[[TomlEditor], None], understand: Callable[[str], object]
 ) -> None:
+    from gwtui.local.jsonl import replace_file  # noqa: PLC0415 - loads pydantic
+
     before = _stat(path)
     if before is not None and before.st_uid != os.geteuid():
         raise UserFileError(f"{path}: belongs to another user")

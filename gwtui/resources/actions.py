@@ -5,11 +5,13 @@ The actions of a scope are loaded when it is first asked for: the first screen n
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
 from gwtui.crud.action import APP, LIST, Action
+from gwtui.resources.registry import KEYS, PLACES, TABS, TITLES
 
 MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("gwtui.resources.frame_actions", (APP, LIST)),
@@ -38,6 +40,44 @@ MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
 """Where actions are declared, and for which scopes; in the order in which they are offered."""
 
 
+GO = "go."
+"""What the ids of the actions begin with that go to a place."""
+QUIT = "app.quit"
+ALWAYS_QUITS = "ctrl+c"
+"""Leaves the program whatever a person chose."""
+_NUMBER_KEYS = 9
+
+_chosen: dict[str, tuple[str, ...]] = {}
+"""Keys that a person chose, by the id of their action; for the whole program."""
+
+
+def remap(keys: Mapping[str, tuple[str, ...]]) -> None:
+    """From now on these actions have these keys, every other one its own."""
+    if dict(keys) == _chosen:
+        return
+    _chosen.clear()
+    _chosen.update(keys)
+    if QUIT in keys:
+        _chosen[QUIT] = tuple(dict.fromkeys((*keys[QUIT], ALWAYS_QUITS)))
+    for kept in (all_actions, for_scope, tab_actions, place_actions):
+        kept.cache_clear()
+
+
+def declared_keys(action: Action) -> tuple[str, ...]:
+    """The keys of an action while nobody chose others."""
+    if action.id not in _chosen:
+        return action.keys
+    if action.id.startswith(GO):
+        return _place_keys(action.id.removeprefix(GO))
+    every = (one for module, _ in MODULES for one in actions_of(module))
+    return next(one.keys for one in every if one.id == action.id)
+
+
+def _with_own_keys(action: Action) -> Action:
+    keys = _chosen.get(action.id)
+    return action if keys is None else replace(action, keys=keys)
+
+
 @cache
 def actions_of(module: str) -> tuple[Action, ...]:
     """What a module declares as its ``ACTIONS``."""
@@ -48,11 +88,40 @@ def actions_of(module: str) -> tuple[Action, ...]:
 @cache
 def all_actions() -> tuple[Action, ...]:
     """Every action, whatever its scope."""
-    return tuple(action for module, _ in MODULES for action in actions_of(module))
+    return tuple(_with_own_keys(action) for module, _ in MODULES for action in actions_of(module))
+
+
+@cache
+def tab_actions() -> tuple[Action, ...]:
+    """One action per tab, on the number keys, in the order of the tabs."""
+    return tuple(map(_go, TABS))
+
+
+@cache
+def place_actions() -> tuple[Action, ...]:
+    """One action per place that can be gone to: the tabs, then those without a tab."""
+    return (*tab_actions(), *(_go(place) for place in PLACES if place not in TABS))
+
+
+def _go(place: str) -> Action:
+    title, keys = TITLES[place], _place_keys(place)
+    return _with_own_keys(
+        Action(f"{GO}{place}", f"Go to {title}", f"Show {title.lower()}", APP, keys)
+    )
+
+
+def _place_keys(place: str) -> tuple[str, ...]:
+    """The number of a tab, else the key of a place, where it has one."""
+    if place not in TABS:
+        return (KEYS[place],) if KEYS[place] else ()
+    number = TABS.index(place) + 1
+    return (str(number),) if number <= _NUMBER_KEYS else ()
 
 
 def by_id(action_id: str) -> Action:
-    """The action of that id; KeyError when there is none."""
+    """The action of that id, places included; KeyError when there is none."""
+    if action_id.startswith(GO) and (place := _named(action_id, place_actions())) is not None:
+        return place
     # Nearly every id begins with the scope of its action.
     likely = for_scope(action_id.partition(".")[0])
     found = _named(action_id, likely) or _named(action_id, all_actions())
@@ -69,7 +138,7 @@ def _named(action_id: str, actions: Iterable[Action]) -> Action | None:
 def for_scope(scope: str) -> tuple[Action, ...]:
     """The actions of one scope (APP, LIST or a resource id), in the order of the registry."""
     return tuple(
-        action
+        _with_own_keys(action)
         for module, scopes in MODULES
         if scope in scopes
         for action in actions_of(module)

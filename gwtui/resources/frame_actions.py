@@ -190,3 +190,19 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("list.unmark", "Unmark all", "Take every mark away, also of hidden rows", LIST, ("u",)),
 )
+
+TABLE_KEYS: tuple[tuple[str, str, str], ...] = (
+    ("up,k", "cursor_up", "Row up"),
+    ("down,j", "cursor_down", "Row down"),
+    ("pageup,ctrl+b", "page_up", "Page up"),
+    ("pagedown,ctrl+f", "page_down", "Page down"),
+    ("home,g,ctrl+home", "first", "First row"),
+    ("end,G,ctrl+end", "last", "Last row"),
+    ("left", "columns_left", "Columns to the left"),
+    ("right", "columns_right", "Columns to the right"),
+    ("space", "toggle_mark", "Mark"),
+    ("shift+down", "mark_down", "Mark and go down"),
+    ("shift+up", "mark_up", "Mark and go up"),
+    ("enter", "open", "Open"),
+)
+"""What a table does with keys by itself: the keys, what it is called there, what it does."""

@@ -27,8 +27,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gwtui.crud.resource import filter_headings, filter_kinds
-from gwtui.domain.filters import parse
 from gwtui.domain.suggestions import among
 from gwtui.local.settings_file import (
     Declared,
@@ -51,6 +49,7 @@ DETAIL_WIDTHS = range(20, 81)
 """Percent of the terminal that the detail pane may be given."""
 
 VIEWS = "views"
+KEYS = "keys"
 _DIRECTIONS = ("asc", "desc")
 VIEW_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", re.ASCII)
 
@@ -105,9 +104,16 @@ def _list(_name: Name, value: str) -> str:
     return "" if value in RESOURCES else f"there is no list {value!r}{among(value, RESOURCES)}"
 
 
+def _action_keys(name: Name, value: list[str]) -> str:
+    from gwtui.resources.key_choices import problem_of  # noqa: PLC0415 - few need it
+
+    return problem_of(name[-1], value)
+
+
 _LIST = Placeholder("LIST", known=lambda: tuple(RESOURCES))
 _COLUMN = Placeholder("COLUMN")
 _VIEW = Placeholder("NAME", rule=VIEW_NAME)
+_ACTION = Placeholder("ACTION", rest=True)
 
 SETTINGS: tuple[Setting, ...] = (
     Setting(("theme",), "text", f"colours: {', '.join(THEME_NAMES)}", THEME_NAMES[0], _theme),
@@ -160,10 +166,22 @@ SETTINGS: tuple[Setting, ...] = (
         "those of the list",
         _each_once,
     ),
+    Setting(
+        (KEYS, _ACTION),
+        "names",
+        "keys of an action, called by its id: X, ?, ctrl+p, f2; the first one is shown",
+        "the action's own",
+        _action_keys,
+    ),
 )
 
 
 def _together(settings: Settings, thorough: bool) -> Iterator[tuple[Name, str]]:
+    chosen = _keys_of(settings)
+    if chosen:
+        from gwtui.resources.key_choices import conflicts  # noqa: PLC0415 - few need it
+
+        yield from (((KEYS, action_id), problem) for action_id, problem in conflicts(chosen))
     for view in views_of(settings).values():
         where = (VIEWS, view.name)
         if not view.list:
@@ -178,9 +196,21 @@ def _together(settings: Settings, thorough: bool) -> Iterator[tuple[Name, str]]:
 
 
 def _filter_problem(view: View) -> str:
+    from gwtui.crud.resource import filter_headings, filter_kinds  # noqa: PLC0415 - seldom
+    from gwtui.domain.filters import parse  # noqa: PLC0415 - seldom
+
     spec = RESOURCES[view.list]
     kinds = filter_kinds(spec.columns, spec.facets)
     return parse(view.filter).checked(kinds, filter_headings(spec.columns, spec.facets)).error or ""
+
+
+def _keys_of(settings: Settings) -> dict[str, list[str]]:
+    """Keys as they are written, by the id of their action."""
+    return {
+        name[1]: value
+        for name, value in settings.items()
+        if name[0] == KEYS and isinstance(value, list)
+    }
 
 
 def views_of(settings: Settings) -> dict[str, View]:
@@ -286,6 +316,16 @@ class Preferences:
     def views(self) -> dict[str, View]:
         """Every saved view by its name."""
         return views_of(self._settings)
+
+    @property
+    def keys(self) -> dict[str, tuple[str, ...]]:
+        """Keys that were chosen, by the id of their action."""
+        chosen = _keys_of(self._settings)
+        if not chosen:
+            return {}
+        from gwtui.resources.key_choices import key_names  # noqa: PLC0415 - few need it
+
+        return {action_id: key_names(keys) for action_id, keys in chosen.items()}
 
     def of_list(self, resource: str) -> ListPreferences:
         """What was chosen for a list."""

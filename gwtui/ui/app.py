@@ -18,13 +18,14 @@ from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
 from gwtui.local.first_steps import FirstSteps
+from gwtui.resources.actions import by_id, remap
 from gwtui.resources.preferences import FILE_NAME as PREFERENCES
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.session import SessionFiles, TryMemory
 from gwtui.ui import in_doubt
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.actions.handlers import BACKGROUND, handler
-from gwtui.ui.commands import by_id, offered, shown
+from gwtui.ui.commands import key_of, offered
 from gwtui.ui.connecting import SWEEPING, ConnectedApp
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.remembering import Remembering
@@ -93,6 +94,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             self, Preferences(None if config is None else config / PREFERENCES)
         )
         self.first_steps = FirstSteps(None if state is None else state / FIRST_STEPS)
+        remap(self.remembering.preferences.keys)
         self._start = start
         self._title = TerminalTitle()
         self._files = SessionFiles(journal, data, config)
@@ -301,7 +303,7 @@ def _one_row_only(action: Action, marks: Marks) -> str:
     """Why an action for a single row does nothing while rows are marked."""
     are = "row is" if marks.count == 1 else "rows are"
     hidden = f" ({marks.hidden} hidden by the filter)" if marks.hidden else ""
-    key = shown(by_id("list.unmark").keys[0])
+    key = key_of("list.unmark")
     return (
         f"{action.title} acts on one row, and {marks.count:,} {are} marked{hidden}: "
         f"{key} takes the marks away"

@@ -2,55 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from functools import cache
 
 from gwtui.crud.action import APP, Action
 from gwtui.resources import actions as registry
-from gwtui.resources.registry import KEYS, PLACES, TABS, TITLES
+from gwtui.resources.actions import by_id
 
-_GO = "go."
-_NUMBER_KEYS = 9
-
-
-@cache
-def tab_actions() -> tuple[Action, ...]:
-    """One action per tab, on the number keys, in the order of the tabs."""
-    return tuple(
-        _go(tab, str(number) if number <= _NUMBER_KEYS else "")
-        for number, tab in enumerate(TABS, start=1)
-    )
-
-
-@cache
-def place_actions() -> tuple[Action, ...]:
-    """One action per place that can be gone to: the tabs, then those without a tab."""
-    return (*tab_actions(), *(_go(place, KEYS[place]) for place in PLACES if place not in TABS))
-
-
-def _go(place: str, key: str = "") -> Action:
-    title = TITLES[place]
-    keys = (key,) if key else ()
-    return Action(f"{_GO}{place}", f"Go to {title}", f"Show {title.lower()}", APP, keys)
+_NAMED = re.compile(r"\{([a-z]+(?:-[a-z]+)*\.[a-z_-]+)\}", re.ASCII)
+"""An action in a sentence: {keys.create}."""
 
 
 def tab_of(action: Action) -> str | None:
     """The tab, or the place without one, that an action opens; None for every other action."""
-    return action.id.removeprefix(_GO) if action.id.startswith(_GO) else None
-
-
-def by_id(action_id: str) -> Action:
-    """The action of that id, places included; KeyError when there is none."""
-    for action in place_actions():
-        if action.id == action_id:
-            return action
-    return registry.by_id(action_id)
+    return action.id.removeprefix(registry.GO) if action.id.startswith(registry.GO) else None
 
 
 def offered(scopes: Iterable[str]) -> tuple[Action, ...]:
     """Everything that can be done in these scopes, the frame's own actions included."""
     actions = registry.for_scopes(scopes)
-    return (*actions, *place_actions()) if APP in scopes else actions
+    return (*actions, *registry.place_actions()) if APP in scopes else actions
 
 
 _KEYS = {
@@ -83,6 +54,7 @@ _KEYS = {
     "down": "↓",
     "left": "←",
     "right": "→",
+    **{f"f{number}": f"F{number}" for number in range(1, 13)},
 }
 
 
@@ -103,3 +75,21 @@ def asked_by(action: Action) -> str:
     """How an action is asked for: its keys, else what is typed behind a colon, else the palette."""
     word = f":{action.words[0]}" if action.words else "palette"
     return shown_all(action.keys) or word
+
+
+def key_of(action_id: str) -> str:
+    """How an action is asked for in a sentence: by its first key where it has one."""
+    action = by_id(action_id)
+    return shown(action.keys[0]) if action.keys else asked_by(action)
+
+
+def with_keys(text: str) -> str:
+    """A sentence in which actions stand as {keys.create}, with their keys instead."""
+    return _NAMED.sub(lambda found: _key_or_text(found[1], found[0]), text) if "{" in text else text
+
+
+def _key_or_text(action_id: str, text: str) -> str:
+    try:
+        return key_of(action_id)
+    except KeyError:
+        return text

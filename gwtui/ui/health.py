@@ -23,6 +23,7 @@ from gwtui.client.errors import (
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import HOUR, MINUTE, age
 from gwtui.resources.session import Link
+from gwtui.ui.commands import with_keys
 from gwtui.ui.text import in_sentence
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.state_panel import StatePanel
@@ -148,7 +149,8 @@ def say_unconnected(panel: StatePanel, link: Link, now: datetime) -> None:
         panel.say_connecting()
         return
     retry = next_try(link.retry_at, now, refreshing=False)
-    panel.say("No connection", link.error, f"{retry} · r tries now · q quits", tone="bad")
+    keys = with_keys("{app.refresh} tries now · {app.quit} quits")
+    panel.say("No connection", link.error, f"{retry} · {keys}", tone="bad")
 
 
 def say_without_value(
@@ -164,7 +166,7 @@ def say_without_value(
             panel.say(
                 f"{heading} could not be read",
                 trouble(state.error),
-                f"{retry} · r tries now",
+                with_keys(f"{retry} · {{app.refresh}} tries now"),
                 tone="bad",
             )
             return True

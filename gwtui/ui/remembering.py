@@ -36,6 +36,10 @@ class Remembering:
                 severity="error",
             )
 
+    def say(self, message: str) -> None:
+        """A warning about what is remembered."""
+        self._app.say(message, severity="warning")
+
     def remember(self, changes: Mapping[Name, Value | None]) -> None:
         """These settings hold from now on; None removes one, or a table of them."""
         if self.preferences.remember(changes) and self._due is None:

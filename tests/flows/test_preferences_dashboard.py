@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from dashboard_kit import Demo, pressing, settled
+from gwtui.resources import actions as registry
 from gwtui.resources.preferences import Preferences
 from gwtui.ui.app import GwtuiApp
-from shell_kit import listing, notices
+from gwtui.ui.forms.confirm import ConfirmScreen
+from shell_kit import line, listing, notices, shown
 
 WIDE = (140, 30)
 
@@ -93,3 +95,42 @@ async def test_views_are_saved_shown_and_deleted(demo: Demo, config: Path) -> No
         await pressing("colon", "type delete-view", "enter", "enter")(pilot)
         assert "View worst is deleted" in notices(app)
     assert file.read_text() == "theme = 'gwtui-lite'\n"
+
+
+async def test_chosen_keys_work_and_are_what_is_said(demo: Demo, config: Path) -> None:
+    file = config / "preferences.toml"
+    file.write_text(
+        '[keys]\nkeys.toggle = ["X"]\nlist.filter = ["f2"]\napp.undo = ["J"]\n'
+        'app.back = ["O", "escape"]\ngo.models = ["Y"]\n[lists.keys]\ncolumns = ["name", "gone"]\n'
+    )
+    app = demo.app(config=config)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await settled(pilot)
+        footer = line(listing(app), "footer")
+        assert "X On/off" in footer
+        assert header(app) == ["Name"]
+        assert "No column of keys: gone." in notices(app)
+        assert "F2 Filter" in footer
+        await pressing("x", "slash")(pilot)
+        assert listing(app) is app.screen  # neither asks for anything any more
+        await pressing("f2", "type zzz", "enter")(pilot)
+        assert "O clears the filter." in shown(app)
+        await pressing("O", "X", "y")(pilot)
+        assert "J undoes it for 10 minutes." in notices(app)
+        await pressing("J", "y", "Y")(pilot)
+        assert listing(app).resource == "models"
+        await pressing("question_mark")(pilot)
+        assert "F2" in shown(app)
+    registry.remap({})
+
+
+async def test_two_actions_on_one_key_are_refused_at_the_start(demo: Demo, config: Path) -> None:
+    file = config / "preferences.toml"
+    file.write_text('theme = "gwtui-light"\n[keys]\n# mine\nkeys.toggle = ["D"]\n')
+    app = demo.app(config=config)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await settled(pilot)
+        assert f"{file}:4: keys.keys.toggle: D is Delete there already" in notices(app)
+        assert app.theme == "gwtui-dark"
+        await pressing("x")(pilot)
+        assert isinstance(app.screen, ConfirmScreen)

@@ -17,10 +17,10 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.local.journal import Journal, JournalEntry
 from gwtui.local.seal import SealError
 from gwtui.local.sealed_keys import DIRECTORY, LIFETIME, SealedKeys
+from gwtui.resources.actions import by_id
 from gwtui.resources.session import SessionFiles, open_session
 from gwtui.ui.actions.sealed_keys import sweep
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.commands import by_id
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from gwtui.crud.action import APP, LIST
-from gwtui.resources.actions import all_actions, for_scope
+from gwtui.resources.actions import all_actions, for_scope, place_actions
 from gwtui.resources.registry import RESOURCES, TABS
 from gwtui.ui.actions import handlers
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.commands import offered, place_actions, shown_all
+from gwtui.ui.commands import offered, shown_all
 from gwtui.ui.help_lines import help_lines
 from gwtui.ui.palette import PaletteScreen, matching
 from gwtui.ui.screens.ask import AskScreen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gwtui.ui.commands import tab_actions
+from gwtui.resources.actions import tab_actions
 from shell_kit import dashboard, has_data, line, listing, notices, shown, site, until
 
 

@@ -39,8 +39,8 @@ from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.local.journal import Journal
 from gwtui.local.pattern_trial import try_patterns
+from gwtui.resources.actions import by_id
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.commands import by_id
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen

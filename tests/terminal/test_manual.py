@@ -51,6 +51,7 @@ def reader(
     monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
     monkeypatch.setenv("PATH", f"{private_home / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("VISUAL", "true")
     monkeypatch.chdir(folder)
     with served_gateway(database=folder / "served" / "gateway.sqlite3") as gateway:
         found = Reader(private_home, folder, gateway, ring, Commands(monkeypatch, capsys))

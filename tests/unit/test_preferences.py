@@ -112,6 +112,19 @@ def test_a_change_keeps_comments_and_everything_else(file: Path) -> None:
     assert Preferences(file).of_list("keys") == Preferences().of_list("keys")
 
 
+def test_what_is_written_with_dots_is_changed_so(file: Path) -> None:
+    file.write_text("[lists.keys]\n  widths.name = 30 # wide\nsort = 'used'\n\n[lists.models]\n")
+    file.chmod(0o600)
+    found = Preferences(file)
+    found.remember({("lists", "keys", "widths", "used"): 9})
+    found.remember({("lists", "keys", "widths", "name"): 12})
+    found.write()
+    assert file.read_text() == (
+        "[lists.keys]\n  widths.name = 12 # wide\n  widths.used = 9\nsort = 'used'\n"
+        "\n[lists.models]\n"
+    )
+
+
 def test_a_new_file_is_private(file: Path) -> None:
     found = Preferences(file)
     found.remember({("theme",): "gwtui-light"})

@@ -165,7 +165,8 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
         "severity": alert.severity,
         "said": alert.said,
     },
-    empty="All is well. R shows what is watched, H what happened before.",
+    empty="All is well. {alerts.rules} shows what is watched, "
+    "{alerts.history} what happened before.",
     default_sort=("state", False),
     facets={
         "state": lambda alert, _now: state_cell(alert).text,

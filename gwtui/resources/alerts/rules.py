@@ -110,7 +110,7 @@ ALERT_RULES: ResourceSpec[RuleRow] = ResourceSpec(
     sections=(Section("What", _what), Section("When", _bounds)),
     feed=lambda hub, _scope: alert_rules_feed(hub),
     raw=lambda row: {"id": row.id, "kind": row.rule.KIND, **row.rule.body()},
-    empty="There is no rule: n makes one.",
+    empty="There is no rule: {alert-rules.create} makes one.",
     default_sort=("name", False),
     facets={"id": lambda row, _now: row.id, "profile": lambda row, _now: row.rule.profile or ""},
 )

@@ -68,7 +68,7 @@ def _rows(row: AssignmentRow, now: datetime) -> Sequence[DetailRow]:
         cells.moment_row("assigned", one.created_at, now),
         DetailRow("assigned by", cells.text(one.assigned_by)),
         DetailRow("id", cells.text(one.id)),
-        cells.hint("D takes it away; the workspace's default one still binds"),
+        cells.hint("{assignments.remove} takes it away; the workspace's default one still binds"),
     ]
 
 
@@ -102,7 +102,8 @@ ASSIGNMENTS: ResourceSpec[AssignmentRow] = ResourceSpec(
     ),
     feed=assignments_feed,
     raw=lambda row: row.assignment.raw,
-    empty="No guardrail is assigned here: press a on a guardrail to assign it to keys.",
+    empty="No guardrail is assigned here: press {guardrails.assign_keys} on a guardrail "
+    "to assign it to keys.",
     scoped=True,
     default_sort=("holder", False),
     facets={"kind": lambda row, _now: row.kind},

@@ -91,7 +91,7 @@ def _fix(finding: AccountFinding, _now: datetime) -> Sequence[DetailRow]:
         return [DetailRow("fix", Cell("nothing can be sent for it now", "muted"))]
     rows = [
         DetailRow("fix", Cell(way.title), "planned first, sent once you agree"),
-        cells.hint("f plans it, o goes there"),
+        cells.hint("{findings.fix} plans it, {findings.go} goes there"),
     ]
     if command is not None:
         rows.append(DetailRow("command", Cell(command)))

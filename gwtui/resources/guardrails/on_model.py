@@ -70,7 +70,7 @@ def _verdict_rows(one: OnModel, now: datetime) -> Sequence[DetailRow]:
         DetailRow("workspace", cells.text(one.row.workspace_name)),
         DetailRow("model", cells.text(one.effect.model.name)),
         DetailRow("leaves", verdict_cell(one.effect, now), one.effect.verdict.why),
-        cells.hint("R goes to the guardrail"),
+        cells.hint("{model-guardrails.go} goes to the guardrail"),
     ]
 
 

@@ -148,7 +148,7 @@ GUARDRAILS: ResourceSpec[GuardrailRow] = ResourceSpec(
         columns=frozenset({"binds", "keys", "members"}),
     ),
     raw=lambda row: row.guardrail.raw if row.made else {},
-    empty="No guardrails in this scope yet: press n to create one.",
+    empty="No guardrails in this scope yet: press {guardrails.create} to create one.",
     scoped=True,
     default_sort=("name", False),
     facets={

@@ -170,8 +170,10 @@ def _identity_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
 
 def _binding_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
     if not row.made:
-        note = "e changes it, which makes it; until then it restricts nothing"
-        return [DetailRow("", binds_cell(row), note)]
+        return [
+            DetailRow("", binds_cell(row), "until it is changed it restricts nothing"),
+            cells.hint("{guardrails.edit} changes it, which makes it"),
+        ]
     rows = [DetailRow("applies to", binds_cell(row), _how(row))]
     if row.bound is None:
         return rows if row.is_default else [DetailRow("applies to", READING)]
@@ -206,7 +208,7 @@ def _routing_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
         _entries(row, "never models", "ignored_models", "none"),
         _entries(row, "providers", "allowed_providers", "every provider"),
         _entries(row, "never providers", "ignored_providers", "none"),
-        cells.hint("o shows which endpoints remain"),
+        cells.hint("{guardrails.remaining} shows which endpoints remain"),
     ]
 
 

@@ -49,7 +49,7 @@ def _reach_row(reach: KeyRights | None) -> DetailRow:
     total = "" if reach.of is None else f" of {cells.count(reach.of).text}"
     some = reach.of is not None and reach.models < reach.of
     left = Cell(f"{cells.count(reach.models).text}{total}", "warn" if some else "plain")
-    return DetailRow("models", left, "may be called with this key; m lists them")
+    return DetailRow("models", left, "may be called with this key; {key.models} lists them")
 
 
 def shown_name(current: CurrentKey) -> str:

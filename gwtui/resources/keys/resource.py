@@ -121,7 +121,7 @@ def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailR
     elif default is not None:
         rows.append(DetailRow("default", Cell("not made yet", "muted")))
     if binding.target is not None:
-        rows.append(cells.hint("R goes to it"))
+        rows.append(cells.hint("{keys.guardrail} goes to it"))
     return rows
 
 
@@ -365,7 +365,7 @@ KEYS: ResourceSpec[KeyRow] = ResourceSpec(
         lambda hub, _scope: bindings_feed(hub), _bind, columns=frozenset({"guardrail"})
     ),
     raw=lambda row: row.key.raw,
-    empty="No keys in this scope yet: press n to create one.",
+    empty="No keys in this scope yet: press {keys.create} to create one.",
     scoped=True,
     default_sort=("name", False),
     facets={

@@ -135,6 +135,6 @@ MEMBERS: ResourceSpec[MemberRow] = ResourceSpec(
     ),
     feed=members_feed,
     raw=lambda row: row.member.raw,
-    empty="Nobody is a member yet: n adds people of the organization.",
+    empty="Nobody is a member yet: {members.add} adds people of the organization.",
     default_sort=("name", False),
 )

@@ -39,7 +39,7 @@ def _doubt(intent: OpenIntent, now: datetime) -> Sequence[DetailRow]:
         DetailRow("gateway", cells.text(intent.gateway)),
         DetailRow("by", cells.text(_detail(intent, "user"))),
         DetailRow("plan", cells.text(intent.id)),
-        cells.hint("Enter looks for what became of it; you decide"),
+        cells.hint("{list.open} looks for what became of it; you decide"),
     ]
 
 

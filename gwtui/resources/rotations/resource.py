@@ -89,7 +89,10 @@ def _stage(row: RotationRow, now: datetime) -> Sequence[DetailRow]:
         DetailRow("how", cells.prose(row.status.said)),
         DetailRow("next", cells.prose(row.status.next)),
         cells.moment_row("due", row.status.due, now, Cell("at once", "muted")),
-        cells.hint("n does the next step, o goes to the old key, K to the successor"),
+        cells.hint(
+            "{rotations.next} does the next step, {rotations.old} goes to the old key, "
+            "{rotations.new} to the successor"
+        ),
     ]
 
 

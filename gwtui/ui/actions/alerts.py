@@ -34,6 +34,7 @@ from gwtui.resources.alerts.form import (
 )
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import covered, plain_facts, select
+from gwtui.ui.commands import key_of
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
@@ -283,7 +284,8 @@ async def delete(context: ActionContext[RuleRow]) -> None:
     if alerts is None:
         return
     if row.built_in and not row.edited:
-        context.app.say("A built-in rule cannot be deleted: x switches it off")
+        key = key_of("alert-rules.toggle")
+        context.app.say(f"A built-in rule cannot be deleted: {key} switches it off")
         return
     name = safe_line(row.rule.name, _NAME)
     agreed = await context.app.push_screen_wait(

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from textual.content import Content
 
+from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
-from gwtui.ui.commands import by_id, offered
+from gwtui.ui.commands import offered
 from gwtui.ui.goto import PathNames
 from gwtui.ui.help_lines import help_lines
 from gwtui.ui.palette import PaletteScreen

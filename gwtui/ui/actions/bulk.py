@@ -15,7 +15,6 @@ from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.text import Names, count
 from gwtui.crud.wishes import Many
 from gwtui.domain.diffs import same
-from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.actions.writing import (
     confirm,
@@ -26,6 +25,7 @@ from gwtui.ui.actions.writing import (
     say_done,
     send_one,
 )
+from gwtui.ui.commands import key_of
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import Next, ProgressScreen
 from gwtui.ui.in_doubt import route_to
@@ -222,7 +222,7 @@ def _marked(
     ones = [(writes, writes.of_row(row)) for writes, row in found]
     nameless = [writes.name(one) for writes, one in ones if not writes.identity(one)]
     if nameless:
-        key = by_id("list.unmark").keys[0]
+        key = key_of("list.unmark")
         why = f"The gateway gave {len(nameless)} of them no {declared.identifier}"
         app.say(f"{why}: they cannot be changed; {key} takes the marks away", severity="warning")
         return None, {}

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.actions import by_id, shown
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
-from gwtui.ui.commands import by_id, shown
 from gwtui.ui.screens.first_steps import FirstStepsScreen, Step
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from functools import cache, partial
 
 from gwtui.crud.action import Action
+from gwtui.resources.actions import place_actions
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.commands import place_actions, tab_of
+from gwtui.ui.commands import tab_of
 
 BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "list.copy", "models.watch"})
 """Patient actions that ask nothing once they began: nobody's next key waits for their end."""

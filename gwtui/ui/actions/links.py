@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.contract.workspaces import Workspace
 from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.commands import key_of
 
 if TYPE_CHECKING:
     from gwtui.contract.activity import Generation
@@ -99,7 +100,8 @@ def widen(context: ActionContext) -> None:
 def say_not_made(context: ActionContext) -> None:
     """Why nothing can be done with a default guardrail before its first change."""
     context.app.say(
-        "This default guardrail is not made yet: e sets it up, and it then binds its workspace",
+        f"This default guardrail is not made yet: {key_of('guardrails.edit')} sets it up, "
+        "and it then binds its workspace",
         severity="warning",
     )
 

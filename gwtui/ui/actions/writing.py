@@ -17,9 +17,9 @@ from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unkno
 from gwtui.crud.text import sentence
 from gwtui.crud.undo import UNDO_TIME
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.resources.actions import by_id
 from gwtui.resources.choices import value_soon
 from gwtui.ui.actions.context import ActionContext
+from gwtui.ui.commands import key_of
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.in_doubt import PLACE, route_to
 from gwtui.ui.screens.ask import NoticeScreen
@@ -199,7 +199,7 @@ def say_done(context: ActionContext, text: str) -> None:
     """Say what was done, and that it can be taken back where it can."""
     session = context.app.session
     if session is not None and session.executor.undo.offers_last:
-        key, minutes = by_id("app.undo").keys[0], int(UNDO_TIME.total_seconds() // 60)
+        key, minutes = key_of("app.undo"), int(UNDO_TIME.total_seconds() // 60)
         text = f"{text}. {key} undoes it for {minutes} minutes."
     context.app.say(text)
 

@@ -232,7 +232,7 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
         _by_model,
         13,
         2,
-        help="watched model: a adds one, W takes one off",
+        help="watched model",
     ),
     Column(
         "status",

@@ -23,6 +23,7 @@ from gwtui.domain.activity_days import DayRange, parse_days
 from gwtui.domain.cells import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.ascii_terminal import ascii_only
+from gwtui.resources.actions import by_id
 from gwtui.resources.activity.breakdown import of_account, of_keys, of_users
 from gwtui.resources.activity.resource import (
     COLUMNS,
@@ -32,7 +33,7 @@ from gwtui.resources.activity.resource import (
     ranked,
 )
 from gwtui.ui.board.prompts import BoardPrompt, DaysPrompt
-from gwtui.ui.commands import by_id
+from gwtui.ui.commands import key_of
 from gwtui.ui.screens.activity_lines import (
     choice_line,
     legend_line,
@@ -155,7 +156,8 @@ class ActivityScreen(GatewayScreen):
         if self._of is None and self.gwtui.scope_name is not None:
             parts.append(toned(f"only {self.gwtui.scope_name}", "accent"))
         if self._chosen is not None:
-            parts.append(toned(f"only {self._chosen} UTC, Esc shows all", "accent"))
+            way_out = f"{key_of('app.back')} shows all"
+            parts.append(toned(f"only {self._chosen} UTC, {way_out}", "accent"))
         elif self._days:
             parts.append(toned(f"{len(self._days)} completed days, today is not over", "muted"))
         if self._found is not None:

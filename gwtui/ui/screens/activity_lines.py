@@ -11,6 +11,7 @@ from gwtui.crud import cells
 from gwtui.domain import activity
 from gwtui.domain.cells import Tone
 from gwtui.resources.activity.resource import Ranked, totals
+from gwtui.ui.commands import key_of
 from gwtui.ui.tones import cell_content, toned
 from gwtui.watch.feeds.activity import KeyActivity, UserActivity
 
@@ -51,7 +52,7 @@ def read_of_each(
     count = len(read.rows)
     which = "busiest" if part == "key" else "first"
     words = f"the {count:,} {which} of {count + read.left_out:,} {plural}"
-    return [toned(f"{words}: w narrows to a workspace", "warn")], []
+    return [toned(f"{words}: {key_of('app.workspace')} narrows to a workspace", "warn")], []
 
 
 def choice_line(

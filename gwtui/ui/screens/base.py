@@ -18,8 +18,9 @@ from textual.widget import Widget
 from gwtui.crud.action import APP
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
-from gwtui.ui.commands import by_id, offered
+from gwtui.ui.commands import offered, with_keys
 from gwtui.ui.health import freshness, say_unconnected, say_without_value, skewed
 from gwtui.ui.in_doubt import reminder
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
@@ -363,7 +364,7 @@ class GatewayScreen(TerminalSized[None]):
                     " ",
                     toned(_CRUMB.join([*crumbs[:-1], ""]), "muted"),
                     toned(crumbs[-1], "plain", bold=True),
-                    toned("   Esc goes back", "muted"),
+                    toned(with_keys("   {app.back} goes back"), "muted"),
                 )
             )
 
@@ -389,7 +390,7 @@ class GatewayScreen(TerminalSized[None]):
             return False
         empty = self.empty_text()
         if empty is not None:
-            panel.say(self.empty_title(), empty)
+            panel.say(self.empty_title(), with_keys(empty))
         return empty is not None
 
     def _status(self, now: datetime) -> Content:

@@ -22,9 +22,9 @@ from gwtui.crud.evidence import (
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import age
+from gwtui.resources.actions import by_id
 from gwtui.resources.recovery.actions import RESOURCE
 from gwtui.resources.recovery.inspection import Inspection, evidence_feed
-from gwtui.ui.commands import by_id
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
@@ -87,7 +87,7 @@ class DoubtScreen(GatewayScreen):
         """What it means that the write is in doubt no more."""
         if self._found is None or self._found.evidence is not None:
             return None
-        return "The audit log says what became of it. Escape goes back."
+        return "The audit log says what became of it. {app.back} goes back."
 
     def empty_title(self) -> str:
         """The same in short."""

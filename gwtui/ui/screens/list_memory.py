@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from gwtui.domain.safe_text import safe_line
 from gwtui.resources.preferences import DETAIL_WIDTHS, ListPreferences, sorting_text
+from gwtui.ui.text import in_sentence
 from gwtui.ui.widgets.table.layout import ColumnChoice
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from gwtui.local.toml_editor import Value
     from gwtui.ui.remembering import Remembering
 
+_NAME = 40
 _STEP = 5
 """Percent of the terminal by which the detail pane becomes wider or narrower at once."""
 
@@ -52,13 +55,17 @@ class ListMemory:
         chosen = self.preferences
         return chosen_columns(self._spec, chosen.columns, chosen.widths)
 
-    @property
-    def unknown(self) -> str:
-        """What was chosen and is no column of the list; "" when all is."""
+    def say_unknown(self) -> None:
+        """Say what was chosen and is no column of the list."""
         chosen, ids = self.preferences, {column.id for column in self._spec.columns}
         sort = () if chosen.sort is None else (chosen.sort[0],)
         named = dict.fromkeys((*sort, *(chosen.columns or ()), *chosen.widths))
-        return ", ".join(one for one in named if one not in ids)
+        unknown = [safe_line(one, _NAME) for one in named if one not in ids]
+        if unknown:
+            self._remembering.say(
+                f"No column of {in_sentence(self._spec.title)}: {', '.join(unknown)}. "
+                "gwtui config list says where it stands"
+            )
 
     def sorted_by(self, column: str, descending: bool) -> None:
         """The order was changed."""

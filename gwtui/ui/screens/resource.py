@@ -16,8 +16,9 @@ from textual.timer import Timer
 from gwtui.crud.action import LIST
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_text
+from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import Marks
-from gwtui.ui.commands import by_id, offered
+from gwtui.ui.commands import offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 from gwtui.ui.screens.completing import Completing, Preparing
 from gwtui.ui.screens.filtering import Filtering
@@ -132,7 +133,8 @@ class ResourceScreen(GatewayScreen):
         """What to do when there is no row, or none that the filter lets through."""
         if self.table.visible_count:
             return None
-        return "Escape clears the filter." if self.table.total_count else self.declared.empty
+        clears = "{app.back} clears the filter."
+        return clears if self.table.total_count else self.declared.empty
 
     def empty_title(self) -> str:
         """Which of the two it is."""
@@ -304,6 +306,7 @@ class ResourceScreen(GatewayScreen):
         if self._restored is None:
             column, descending = self.memory.sorting
             self.table.sort_by(column, descending=descending)
+            self.memory.say_unknown()
         else:
             self.query_one(FilterPrompt).restore(self._restored.filter)
         self._arrange()

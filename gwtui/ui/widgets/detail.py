@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, ResourceSpec, Section
+from gwtui.ui.commands import with_keys
 from gwtui.ui.text import fit, is_id, shortened
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.lines import LinesView
@@ -61,15 +63,18 @@ def _hints(part: DetailRow | DetailTable) -> bool:
 
 def _row(row: DetailRow, label: int, width: int) -> list[Content]:
     """The label, the value folded beside it, and the note beneath or behind."""
+    if row.hint:
+        row = replace(row, value=replace(row.value, text=with_keys(row.value.text)))
+    note = with_keys(row.note)
     start = label + len(_GAP)
     room = max(8, width - start)
     value = cell_content(row.value)
     folded = _wrap(value, room)
-    if row.note:
-        if folded[-1].cell_length + len(_GAP) + cell_len(row.note) <= room:
-            folded[-1] = Content.assemble(folded[-1], _GAP, toned(row.note, "muted"))
+    if note:
+        if folded[-1].cell_length + len(_GAP) + cell_len(note) <= room:
+            folded[-1] = Content.assemble(folded[-1], _GAP, toned(note, "muted"))
         else:
-            folded += _wrap(toned(row.note, "muted"), room)
+            folded += _wrap(toned(note, "muted"), room)
     indent = Content(" " * start)
     name = toned(fit(row.label, label) + _GAP, "muted")
     return [

@@ -13,8 +13,9 @@ from textual.content import Content
 
 from gwtui.domain.cells import Tone
 from gwtui.domain.safe_text import safe_text
+from gwtui.resources.actions import place_actions
 from gwtui.resources.registry import SHORT_TITLES, TABS, TITLES
-from gwtui.ui.commands import place_actions, shown, tab_of
+from gwtui.ui.commands import shown, tab_of
 from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.badges import CRITICAL, FAULTS, READ_ONLY, badge

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from gwtui.resources.frame_actions import TABLE_KEYS
+
 if TYPE_CHECKING:
     from gwtui.ui.widgets.table.model import Loss
     from gwtui.ui.widgets.table.widget import ResourceTable
@@ -83,22 +85,7 @@ class CountsChanged(TableMessage, namespace="resource_table"):
         return isinstance(message, CountsChanged) and message.table is self.table
 
 
-_KEYS: tuple[tuple[str, str, str], ...] = (
-    ("up,k", "cursor_up", "Row up"),
-    ("down,j", "cursor_down", "Row down"),
-    ("pageup,ctrl+b", "page_up", "Page up"),
-    ("pagedown,ctrl+f", "page_down", "Page down"),
-    ("home,g,ctrl+home", "first", "First row"),
-    ("end,G,ctrl+end", "last", "Last row"),
-    ("left", "columns_left", "Columns to the left"),
-    ("right", "columns_right", "Columns to the right"),
-    ("space", "toggle_mark", "Mark"),
-    ("shift+down", "mark_down", "Mark and go down"),
-    ("shift+up", "mark_up", "Mark and go up"),
-    ("enter", "open", "Open"),
-)
-
 BINDINGS: list[BindingType] = [
     Binding(keys, action, description, show=False, id=f"table.{action}")
-    for keys, action, description in _KEYS
+    for keys, action, description in TABLE_KEYS
 ]
