@@ -16,7 +16,6 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from gwtui.contract.activity import ActivityRow
-from gwtui.crud import cells
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import GROUPINGS, MEASURES, Grouping, Measure
@@ -34,10 +33,11 @@ from gwtui.resources.activity.resource import (
 )
 from gwtui.ui.board.prompts import BoardPrompt, DaysPrompt
 from gwtui.ui.commands import by_id
+from gwtui.ui.screens.activity_stack import stacked
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import cell_content, toned
-from gwtui.ui.widgets.bars import Bar, BarChart, Chart
+from gwtui.ui.widgets.bars import BarChart, Chart
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import FeedState
@@ -83,6 +83,7 @@ class ActivityScreen(GatewayScreen):
         self._of_name = parent_name or safe_text(parent or "", 60)
         self._opener = opener
         self._found: Activity | None = None
+        self._ranking: Sequence[Ranked] = ()
         self._keys: KeyActivity | None = None
         self._users: UserActivity | None = None
         self._parts_failed = False
@@ -323,7 +324,8 @@ class ActivityScreen(GatewayScreen):
     def _show_ranking(self) -> None:
         if self._found is None:
             return
-        self._table.show(self._ranked(self._found))
+        self._ranking = self._ranked(self._found)
+        self._table.show(self._ranking)
         if self._to_top and self._table.total_count:
             self._to_top = False
             self._table.to_first()
@@ -368,35 +370,24 @@ class ActivityScreen(GatewayScreen):
         return () if uses is None else ranked(uses, self._rows, by, self._measure)
 
     def _draw(self) -> None:
-        """Each day's bar, with the part of the selected line of the ranking set off."""
-        one = self._table.selected
+        """Each day's bar: the selected line of the ranking below, then those that lead it."""
         measure = self._measure
+        stack = stacked(self._table.selected, self._ranking)
         wholes = activity.by_day(self._every, self._days, measure)
-        parts = activity.by_day(one.rows if one else (), self._days, measure)
-        bars = [
-            Bar(f"{day:%m-%d}", whole, part)
-            for day, whole, part in zip(self._days, wholes, parts, strict=True)
-        ]
+        bars = stack.bars(wholes, self._days, measure)
         chosen = self._chosen
         ends = None
         if chosen is not None:
             ends = self._days.index(chosen.first), self._days.index(chosen.last)
-        chart = Chart(bars, lambda amount: in_words(measure, amount), self._ascii, ends)
-        self.query_one(BarChart).draw(chart)
-        self.query_one("#activity-legend", OneLine).show(self._legend(one))
-
-    def _legend(self, one: Ranked | None) -> Content:
-        """Which days these are, and what is set off."""
-        days = self._chosen or (DayRange(self._days[0], self._days[-1]) if self._days else None)
-        span = "" if days is None else f"{days} UTC"
-        part, whole = ("#", ":") if self._ascii else ("█", "█")
-        line = toned(span, "plain")
-        if one is None or not one.rows:
-            return line
-        name = cells.text(one.name).text
-        return Content.assemble(
-            line, "   ", toned(part, "accent"), f" {name}   ", toned(whole, "muted"), " the rest"
+        days = chosen or (DayRange(self._days[0], self._days[-1]) if self._days else None)
+        chart = Chart(
+            bars, lambda amount: in_words(measure, amount), self._ascii, ends, stack.looks
         )
+        self.query_one(BarChart).draw(chart)
+        span = "" if days is None else f"{days} UTC"
+        width = self.app.size.width - _MARGINS
+        legend = stack.legend(span, width, ascii=self._ascii)
+        self.query_one("#activity-legend", OneLine).show(legend)
 
     @on(ResourceTable.Highlighted)
     def _highlighted(self) -> None:

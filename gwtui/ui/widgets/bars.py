@@ -24,12 +24,26 @@ UNKNOWN_BAR = "?"
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """How a part of the bars looks: its colour, and the sign that stands for it in ASCII."""
+
+    style: str
+    sign: str
+
+
+PICKED = Look(STYLES["accent"], "#")
+SERIES = tuple(Look(f"$series-{n}", sign) for n, sign in enumerate("*ox+", start=1))
+"""Parts in the order of a ranking."""
+REST = Look(STYLES["muted"], ":")
+
+
+@dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar; None is unknown. ``part`` is what of it is set off from the rest."""
+    """One bar; None is unknown. ``parts`` of it are stacked from below; the rest is muted."""
 
     label: str
     value: Decimal | None
-    part: Decimal | None = None
+    parts: tuple[Decimal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +58,8 @@ class Chart:
     words: Callable[[Decimal], str]
     ascii: bool = False
     chosen: tuple[int, int] | None = None
+    looks: tuple[Look, ...] = ()
+    """How each of the parts looks, the same in every bar."""
 
 
 def nice_top(highest: Decimal) -> Decimal:
@@ -108,24 +124,44 @@ def _cell(chart: Chart, bar: Bar, top: Decimal, rows: int, level: int, pitch: in
     if bar.value is None:
         mark = UNKNOWN_BAR if level == 0 else " "
         return toned(mark * wide + gap, "warn")
-    whole = _steps(bar.value, top, rows) - level * _STEPS
-    part = _steps(bar.part or Decimal(0), top, rows) - level * _STEPS
-    if whole <= 0:
+    pieces = _pieces(chart, bar, top, rows, level * _STEPS)
+    if not pieces:
         return Content(" " * pitch)
-    sign, style = _block(min(whole, _STEPS), part, ascii=chart.ascii)
+    sign, style = _block(pieces, ascii=chart.ascii)
     return Content.assemble(Content.styled(sign * wide, style), gap)
 
 
-def _block(whole: int, part: int, *, ascii: bool) -> tuple[str, str]:
-    """The sign and the style of one cell: the set-off part below, the rest above it."""
-    accent, muted = STYLES["accent"], STYLES["muted"]
+def _pieces(
+    chart: Chart, bar: Bar, top: Decimal, rows: int, bottom: int
+) -> Sequence[tuple[Look, int]]:
+    """The looks in one line of a bar from below, each with how many eighths it fills there."""
+    value = bar.value or Decimal(0)
+    heights, so_far = [], Decimal(0)
+    for part in bar.parts:
+        so_far = min(value, so_far + max(Decimal(0), part))
+        heights.append(_steps(so_far, top, rows))
+    found, below = [], bottom
+    for look, height in zip(
+        (*chart.looks, REST), (*heights, _steps(value, top, rows)), strict=True
+    ):
+        end = min(height, bottom + _STEPS)
+        if end > below:
+            found.append((look, end - below))
+            below = end
+    return found
+
+
+def _block(pieces: Sequence[tuple[Look, int]], *, ascii: bool) -> tuple[str, str]:
+    """The sign and the style of one cell, which can show two looks when it is full, else one."""
+    most = max(pieces, key=lambda one: one[1])[0]
     if ascii:
-        return ("#", accent) if part > 0 else (":", muted)
-    if part >= whole or (whole < _STEPS and 2 * part > whole):
-        return _EIGHTHS[whole], accent
-    if part <= 0 or whole < _STEPS:
-        return _EIGHTHS[whole], muted
-    return _EIGHTHS[part], f"{accent} on {muted}"
+        return pieces[0][0].sign, pieces[0][0].style
+    filled = sum(eighths for _, eighths in pieces)
+    lowest, eighths = pieces[0]
+    if filled < _STEPS or len(pieces) == 1:
+        return _EIGHTHS[filled], most.style
+    above = max(pieces[1:], key=lambda one: one[1])[0]
+    return _EIGHTHS[eighths], f"{lowest.style} on {above.style}"
 
 
 def _steps(value: Decimal, top: Decimal, rows: int) -> int:
