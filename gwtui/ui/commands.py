@@ -10,6 +10,8 @@ from gwtui.resources import actions as registry
 from gwtui.resources.registry import KEYS, PLACES, TABS, TITLES
 
 _GO = "go."
+GO_TO = "Go to "
+"""How the titles begin of the actions that open a place."""
 _NUMBER_KEYS = 9
 
 
@@ -31,7 +33,7 @@ def place_actions() -> tuple[Action, ...]:
 def _go(place: str, key: str = "") -> Action:
     title = TITLES[place]
     keys = (key,) if key else ()
-    return Action(f"{_GO}{place}", f"Go to {title}", f"Show {title.lower()}", APP, keys)
+    return Action(f"{_GO}{place}", f"{GO_TO}{title}", f"Show {title.lower()}", APP, keys)
 
 
 def tab_of(action: Action) -> str | None:
