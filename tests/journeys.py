@@ -116,6 +116,7 @@ JOURNEYS = {
     "workspace": Journey("w<down><down><enter>j"),
     "workspace and new key": Journey(f"w<down><enter>nscoped<ctrl+s>{DONE}"),
     "the cheapest endpoint": Journey("3A/s<tab>h to<tab>y co<tab>>=128k<enter>d"),
+    "help searched": Journey("?/copy id<enter>/<escape>?jj"),
     "sort": Journey("s<down><down><enter>S>"),
     "marks": Journey(" j  A<down><escape>"),
     "assign marked keys": Journey("  A<down><enter>y", start="keys"),
