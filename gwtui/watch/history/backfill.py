@@ -9,7 +9,7 @@ reading tells them.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -103,8 +103,8 @@ class Backfill:
 
         await self.archive.write(work)
 
-    async def fill_endpoints(self) -> None:
-        """Fill in the endpoints of the watched models, one model after the other.
+    async def fill_endpoints(self, filled: Callable[[], None]) -> None:
+        """Fill in the endpoints of the watched models one after the other, and say so of each.
 
         Raises HistoryError.
         """
@@ -117,6 +117,7 @@ class Backfill:
                 write_columns(writer, self.gap, self._columns(model, rows))
 
             await self.archive.write(work)
+            filled()
         await self.archive.change(_end)
 
     async def _endpoints(self, model: str) -> Sequence[EndpointRow]:

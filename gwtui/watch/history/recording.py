@@ -79,7 +79,7 @@ async def _record(
         await recorder.start()
         held.recorder = recorder
         if fill is not None:
-            await _finish_backfill(fill)
+            await _finish_backfill(fill, recorder)
         held.filled.set()
         await asyncio.Event().wait()
     finally:
@@ -104,11 +104,11 @@ async def _begin_backfill(hub: FeedHub, archive: Archive, ask: AskPast) -> Backf
     return fill
 
 
-async def _finish_backfill(fill: Backfill) -> None:
+async def _finish_backfill(fill: Backfill, recorder: Recorder) -> None:
     """Fill in the past of the endpoints, while it is recorded already."""
     from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - the demo only
 
     try:
-        await fill.fill_endpoints()
+        await fill.fill_endpoints(recorder.note_filled)
     except HistoryError as error:
         _log.warning("history: the past cannot be filled in: %s", error)
