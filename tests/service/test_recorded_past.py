@@ -19,6 +19,7 @@ from fake_clock import FakeClock
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
+from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.past import SimulatedPast
 from gwtui.embedded.store.table import to_day
@@ -242,4 +243,18 @@ async def test_the_same_clock_gives_the_same_week_and_a_later_run_only_adds_what
             assert "gap" not in [point.state for point in spread]
             old = points(reader, key, BORN - 6 * DAY, left)
             assert "gap" not in [point.state for point in old]
+    gateway.close()
+
+
+async def test_a_gateway_that_fails_leaves_the_past_out_and_the_recording_goes_on(
+    tmp_path: Path,
+) -> None:
+    time = FakeClock(BORN)
+    faults = Switchboard()
+    gateway = EmbeddedGateway.open(None, clock=time.clock, faults=faults)
+    faults.arm("403:GET /credits")
+    path = tmp_path / "h" / "failing.sqlite3"
+    await record(gateway, time, path)
+    with closing(open_readable(path)) as connection:
+        assert not HistoryReader(connection).series("credits")
     gateway.close()

@@ -68,13 +68,13 @@ class Backfill:
             return None
         return cls(hub, archive, past, Gap(since, until), recorded is None)
 
-    async def fill_account(self) -> None:
+    async def fill_account(self) -> bool:
         """Fill in credits, keys and workspaces, and what changed. Raises HistoryError.
 
-        What cannot be read now is left out: nothing is filled in of the account then.
+        False where the account cannot be read now: then nothing is filled in, endpoints neither.
         """
         if self.has_account:
-            return
+            return True
         hub, scope = self.hub, Scope()
         credits = (await credits_feed(hub, scope).refresh()).value
         keys = (await keys_feed(hub, scope).refresh()).value
@@ -82,7 +82,7 @@ class Backfill:
         guardrails = (await guardrails_feed(hub, scope).refresh()).value
         models = (await most_used_feed(hub).refresh()).value or ()
         if credits is None or keys is None or workspaces is None or guardrails is None:
-            return
+            return False
         account = AccountPast(self.past, self.gap, credits, keys, workspaces, guardrails)
         endpoints = {model: await self._endpoints(model) for model in models if self.first}
 
@@ -102,6 +102,7 @@ class Backfill:
                 set_defaults(writer.connection, models, self.past.until)
 
         await self.archive.write(work)
+        return True
 
     async def fill_endpoints(self, filled: Callable[[], None]) -> None:
         """Fill in the endpoints of the watched models one after the other, and say so of each.
