@@ -23,6 +23,7 @@ from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.past import SimulatedPast
 from gwtui.embedded.store.table import to_day
+from gwtui.watch.history.backfill import Backfill
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
@@ -258,3 +259,27 @@ async def test_a_gateway_that_fails_leaves_the_past_out_and_the_recording_goes_o
     with closing(open_readable(path)) as connection:
         assert not HistoryReader(connection).series("credits")
     gateway.close()
+
+
+async def test_what_an_early_end_left_out_is_filled_in_later(tmp_path: Path) -> None:
+    """The first run ends before its endpoints; the next one comes at once, or a day later."""
+    for pause in (0, 26 * 3600):
+        path = tmp_path / f"{pause}" / "h" / "left.sqlite3"
+        time = FakeClock(BORN)
+        gateway = EmbeddedGateway.open(None, clock=time.clock)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Backfill, "fill_endpoints", _ends_early)
+            await record(gateway, time, path)
+        time.elapsed += pause
+        await record(gateway, time, path)
+        with closing(open_readable(path)) as connection:
+            reader = HistoryReader(connection)
+            uptime = reader.series("endpoint", None, "uptime_last_1d")[0].key
+            for key in (BALANCE, uptime):
+                found = points(reader, key, time.now() - 6 * DAY, time.now())
+                assert not [point.at for point in found if point.state == "gap"]
+        gateway.close()
+
+
+async def _ends_early(_fill: Backfill, _filled: object) -> None:
+    """The process ends here."""

@@ -104,7 +104,9 @@ class AccountPast:
                     values = [key.limit - each for each in counted]
                 case _:
                     values = [sample.value] * len(self.gap.moments)
-            yield Column(sample.series, self._of_life(row, values))
+            lived = self._of_life(row, values)
+            if lived:
+                yield Column(sample.series, lived)
 
     def _of_life(self, row: KeyRow, values: Sequence[Decimal | None]) -> Sequence[Decimal | None]:
         """What a key said from its first reading on."""

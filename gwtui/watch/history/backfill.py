@@ -56,13 +56,15 @@ class Backfill:
     @classmethod
     async def begin(cls, hub: FeedHub, archive: Archive, past: Past) -> Self | None:
         """Find what is missing; None where that is nothing. Raises HistoryError."""
-        begun = await archive.change(_begun)
-        if begun is not None:
-            return cls(hub, archive, past, begun, first=False, has_account=True)
         until = seconds_of(past.until)
+        begun = await archive.change(_begun)
+        if begun is not None and until - begun.until < HOUR:
+            return cls(hub, archive, past, begun, first=False, has_account=True)
         recorded = await archive.read(lambda history: history.span())
         since = floor(until - int(SPAN.total_seconds()), HOUR)
-        if recorded is not None:
+        if begun is not None:  # its endpoints were never filled in; what there is stays
+            since = max(since, begun.since)
+        elif recorded is not None:
             since = max(since, floor(seconds_of(recorded[1]), HOUR) + HOUR)
         if until - since < HOUR:
             return None
