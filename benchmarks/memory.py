@@ -3,7 +3,8 @@
     python benchmarks/memory.py [--presses 7200] [--every 0.5] [--keys 986] [--seed 1]
 
 7,200 presses half a second apart are an hour of use. Prints a line of figures every 600 presses:
-minutes since the first rows, presses, resident MiB. The gateway runs in a process of its own.
+minutes since the first rows, presses, resident MiB beside the goal. Ends with status 1 when a goal
+is missed. The gateway runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -27,6 +28,12 @@ from pty_terminal import PtyTerminal, pty_terminal  # noqa: E402
 
 GWTUI = [sys.executable, "-m", "gwtui"]
 EVERY = 600
+GOAL = 110.0
+"""MiB at most, ever."""
+SETTLED = 5.0
+"""Minutes after which every screen has been loaded."""
+GROWTH = 5.0
+"""MiB by which it may be more in the end than when it had settled."""
 MOVES = ["j", "k", "\x1b[B", "\x1b[A", "\x1b[6~", "\x1b[5~", "G", "g"]
 SCREENS = [*"1234567890", "!", "\r", "d", "v", "?", "s", "w", "m", "o", "n", "e", "a", "u", "\x10"]
 PATHS = ["keys", "providers", "zdr", "organization", "models/northwind/atlas-large", "generation"]
@@ -54,8 +61,9 @@ def presses(chance: random.Random) -> Iterator[str]:
             yield from ["\x1b", "\x1b", ":", *chance.choice(PATHS), "\r"]
 
 
-def use(terminal: PtyTerminal, count: int, every: float, seed: int) -> None:
-    """Press keys and print what they leave behind."""
+def use(terminal: PtyTerminal, count: int, every: float, seed: int) -> list[tuple[float, float]]:
+    """Press keys and print what they leave behind; gives minutes and MiB of each figure."""
+    figures: list[tuple[float, float]] = []
     begun = time.monotonic()
     keys = presses(random.Random(seed))  # noqa: S311 - seeded, to be repeated
     for number in range(1, count + 1):
@@ -67,7 +75,25 @@ def use(terminal: PtyTerminal, count: int, every: float, seed: int) -> None:
         if number % EVERY == 0 or number in (60, 120, 300):
             minutes = (time.monotonic() - begun) / 60
             resident = resident_mib(terminal.process.pid)
-            print(f"{minutes:6.1f} min {number:6} presses {resident:7.1f} MiB", flush=True)
+            figures.append((minutes, resident))
+            print(
+                f"{minutes:6.1f} min {number:6} presses {resident:7.1f} MiB (goal {GOAL:.0f})",
+                flush=True,
+            )
+    return figures
+
+
+def missed(figures: list[tuple[float, float]]) -> list[str]:
+    """Which goals the figures miss, in words."""
+    found = []
+    most = max(resident for _, resident in figures)
+    if most > GOAL:
+        found.append(f"{most:.1f} MiB, the goal is {GOAL:.0f}")
+    settled = [resident for minutes, resident in figures if minutes >= SETTLED]
+    if settled and settled[-1] - settled[0] > GROWTH:
+        grown = settled[-1] - settled[0]
+        found.append(f"{grown:.1f} MiB more than after the first minutes, the goal is {GROWTH:.0f}")
+    return found
 
 
 def main() -> None:
@@ -99,8 +125,10 @@ def main() -> None:
             command = [*GWTUI, "--read-only", "keys"]
             with pty_terminal(command, columns=120, rows=40, environment=environment) as terminal:
                 terminal.wait_for(key_name(0), 60)
-                use(terminal, options.presses, options.every, options.seed)
+                figures = use(terminal, options.presses, options.every, options.seed)
             process.terminate()
+    if found := missed(figures):
+        raise SystemExit("\n".join(f"missed: {each}" for each in found))
 
 
 if __name__ == "__main__":

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import itertools
 import os
 import re
 import signal
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import textual._callback
 import textual.app
 import textual.constants
 import textual.pilot
@@ -25,6 +28,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
+import compiled
 import leak_watch
 from idle import wait_for_idle
 
@@ -65,6 +69,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """Compile everything before the workers of pytest-xdist begin."""
+    compiled.compile_all(config)
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Take over what a worker of pytest-xdist found."""
     leak_watch.collect(node)
@@ -89,9 +99,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Spare the collector of garbage the modules: they stay, and are most of what it looks at."""
-    gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000)
+    gc.set_threshold(200_000)
     gc.enable()
 
 
@@ -107,25 +116,46 @@ def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRe
     return folder
 
 
+_FOLDERS = {
+    "XDG_CONFIG_HOME": "config",
+    "XDG_DATA_HOME": "data",
+    "XDG_STATE_HOME": "state",
+    "XDG_CACHE_HOME": "cache",
+    "XDG_RUNTIME_DIR": "run",
+}
+
+
 @pytest.fixture(autouse=True)
-def private_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """No test reads or writes the developer's own files, keyring or environment."""
-    home = tmp_path / "home"
-    home.mkdir(mode=0o700)
+def private_environment(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
+) -> Path:
+    """No test reads or writes the developer's own files, keyring or environment.
+
+    Returns the home, in the test's own folder if it has one; it is there once something is written
+    to it.
+    """
+    if "tmp_path" in request.fixturenames:
+        folder: Path = request.getfixturevalue("tmp_path")
+        home = folder / "home"
+    else:
+        home = tmp_path_factory.getbasetemp() / f"home{next(_numbers)}"
     monkeypatch.setenv("HOME", str(home))
-    for variable, folder in {
-        "XDG_CONFIG_HOME": "config",
-        "XDG_DATA_HOME": "data",
-        "XDG_STATE_HOME": "state",
-        "XDG_CACHE_HOME": "cache",
-        "XDG_RUNTIME_DIR": "run",
-    }.items():
-        (home / folder).mkdir(mode=0o700)
+    for variable, folder in _FOLDERS.items():
         monkeypatch.setenv(variable, str(home / folder))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
     for variable in ("GWTUI_TOKEN", "GWTUI_PROFILE", "GWTUI_BASE_URL", "TMUX", "SSH_CONNECTION"):
         monkeypatch.delenv(variable, raising=False)
     return home
+
+
+@pytest.fixture
+def private_home(private_environment: Path) -> Path:
+    """The home of this test, with its folders."""
+    for folder in ("", *_FOLDERS.values()):
+        (private_environment / folder).mkdir(mode=0o700)
+    return private_environment
 
 
 @pytest.fixture(autouse=True)
@@ -161,6 +191,27 @@ def style_sheets_parsed_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parse_once)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def known_once() -> Iterator[None]:
+    """What Textual asks Python for again and again, of functions and rules that stay the same."""
+
+    @cache
+    def of_function(function: Any) -> int:
+        return len(inspect.signature(function).parameters)
+
+    def parameters(function: Any) -> int:
+        if inspect.ismethod(function) and inspect.isfunction(function.__func__):
+            return of_function(function.__func__) - 1
+        if inspect.isfunction(function) and function.__closure__ is None:
+            return of_function(function)
+        return len(inspect.signature(function).parameters)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(textual._callback, "_count_parameters", parameters)
+        patch.setattr(RuleSet, "__hash__", object.__hash__)
         yield
 
 

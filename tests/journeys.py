@@ -111,6 +111,9 @@ JOURNEYS = {
     "a name in a list that was never read": Journey(":ws prod<enter>j"),
     "another profile": Journey(":ctx sta<enter>j", profiles=True),
     "another profile by its chooser": Journey(":ct<tab><enter><down><enter>jj", profiles=True),
+    "another profile by the palette": Journey(
+        "<ctrl+p>switch profile<enter><down><enter>j", profiles=True
+    ),
     "palette": Journey("<ctrl+p>theme<enter><down><down><enter>"),
     "palette to a form": Journey("<ctrl+p>new key<enter>from the palette<tab>3"),
     "workspace": Journey("w<down><down><enter>j"),

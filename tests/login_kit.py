@@ -58,7 +58,7 @@ def served_gateway(
         gateway = EmbeddedGateway.open(database, content=content, faults=faults)
         keys = [gateway.issue_key(management=management) for management in (True, False)]
         with gateway._database.read() as db:
-            kept = generations.latest(db, gateway.origin.profiles(), SYSTEM_CLOCK.now())
+            kept = generations.latest(db, gateway.profiles, SYSTEM_CLOCK.now())
         newest = kept[0].request.id if kept else ""
         config = uvicorn.Config(before(gateway.asgi), log_config=None, lifespan="off", ws="none")
         server = uvicorn.Server(config)

@@ -14,6 +14,7 @@ import termios
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pyte
 
@@ -81,11 +82,26 @@ class PtyTerminal:
             self.pump(0.05)
 
     def settle(self, quiet: float = 0.5, timeout: float = 20.0) -> None:
-        """Wait until nothing has been written for ``quiet`` seconds."""
+        """Wait until nothing has been written for ``quiet`` seconds, and the program only waits."""
         end = time.monotonic() + timeout
-        while self.pump(quiet):
+        while self.pump(quiet) or self._has_work():
             if time.monotonic() > end:
                 raise AssertionError("the terminal never became quiet")
+
+    def _has_work(self) -> bool:
+        """Whether a thread of the program runs or waits for its turn on a busy machine."""
+        states = []
+        for stat in Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
+            with contextlib.suppress(OSError):
+                states.append(stat.read_text().rpartition(")")[2].split()[0])
+        return "R" in states
+
+    def wait_for_output(self, timeout: float = 30.0) -> None:
+        """Wait until the program has written something more."""
+        end = time.monotonic() + timeout
+        while not self.pump(0.05):
+            if time.monotonic() > end:
+                raise AssertionError(f"nothing more was written:\n{self.text}")
 
     def send(self, keys: str | bytes) -> None:
         os.write(self.master, keys.encode() if isinstance(keys, str) else keys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import shutil
 import tempfile
 import time
@@ -14,6 +15,7 @@ from typing import Any
 
 from pydantic import SecretStr
 from textual.pilot import Pilot
+from textual.strip import Strip
 
 from founded import open_gateway
 from gwtui.client.connection import Connection
@@ -24,6 +26,7 @@ from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.textual_compat import release_closed
 from gwtui.ui.widgets.one_line import OneLine
 
 START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -167,6 +170,13 @@ def shown(app: GwtuiApp) -> str:
         "".join(segment.text for segment in strip)
         for strip in app.screen._compositor.render_strips()
     )
+
+
+def strips() -> int:
+    """How many lines are kept as they were painted, by whatever runs in this process."""
+    release_closed()
+    gc.collect()
+    return sum(isinstance(one, Strip) for one in gc.get_objects())
 
 
 def line(screen: GatewayScreen, name: str) -> str:

@@ -175,6 +175,8 @@ SURFACES: dict[str, Surface] = {
     "doubts": Surface("ResourceScreen", "recovery", ("escape",), doubtful=True),
     "doubt": Surface("DoubtScreen", "recovery", ("escape", "enter"), doubtful=True),
     "alerts": Surface("ResourceScreen", "alerts", watched=True),
+    "findings": Surface("ResourceScreen", "findings"),
+    "key-rotate": Surface("FormScreen", "keys", ("N",)),
     "alert-rules": Surface("ResourceScreen", "alerts", ("R",), watched=True),
     "alert-rule": Surface("AlertRuleScreen", "alerts", ("R", "e"), watched=True),
     "raw": Surface("ReadingScreen", "keys", ("v",)),

@@ -16,7 +16,14 @@ from gwtui.cli import exits
 from gwtui.cli.faults import list_faults, wants_list
 from gwtui.cli.output import narrate
 from gwtui.cli.process import keep_report
-from gwtui.cli.target import Connect, NoTargetError, demo_beside, find_probing, reach
+from gwtui.cli.target import (
+    Connect,
+    NoGatewayError,
+    NoTargetError,
+    demo_beside,
+    find_probing,
+    reach,
+)
 from gwtui.domain.suggestions import among
 from gwtui.local.profiles import FILE_NAME
 from gwtui.local.tokens import TRY_KEY_VARIABLE, take_token
@@ -50,6 +57,11 @@ def run(arguments: argparse.Namespace) -> int:
         return _usage("the dashboard needs a terminal on stdin and stdout")
     try:
         app = _app(arguments, route, Paths.of_user())
+    except NoGatewayError:
+        from gwtui.cli.welcome import welcome  # noqa: PLC0415 - who has a profile needs it never
+
+        chosen = welcome(arguments)
+        return chosen if isinstance(chosen, int) else run(chosen)
     except NoTargetError as error:
         return _usage(str(error), error.code)
     return _show(app, mouse=not arguments.no_mouse)
@@ -72,8 +84,8 @@ def _app(arguments: argparse.Namespace, route: str, paths: Paths) -> GwtuiApp:
 
     Only the app holds what connects to it: with another profile, that and its key are gone.
     """
-    tries = _tries(arguments)  # before any program is started that would inherit its key
     probing = find_probing(arguments, paths)
+    tries = _tries(arguments)  # before any program is started that would inherit its key
     connect = reach(arguments, paths, may_ask=True)
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from gwtui.cli import exits
 from gwtui.cli.faults import add_fault_option, list_faults, switchboard, wants_list
 from gwtui.cli.output import OutputLostError, data_on_stdout
+from gwtui.cli.rows import add_row_options, print_rows
 from gwtui.cli.target import missing_extra
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.contract.scalars import timestamp_text
@@ -41,6 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "generations", help="list recent generations to look up: id, moment, model, key"
     )
     recent.add_argument("--demo", action="store_true", help="of the demo instead of the gateway")
+    add_row_options(recent)
     for command in (serve, issue, recent):
         command.add_argument(
             "--database", type=Path, metavar="FILE", help="SQLite file (in your data directory)"
@@ -141,6 +143,9 @@ def _issue(arguments: argparse.Namespace) -> int:
     return exits.OK
 
 
+_RECENT = ("id", "made_at", "model", "key")
+
+
 def _generations(arguments: argparse.Namespace) -> int:
     from gwtui.domain.safe_text import safe_text  # noqa: PLC0415
     from gwtui.embedded.demo import DATABASE_NAME  # noqa: PLC0415
@@ -149,10 +154,21 @@ def _generations(arguments: argparse.Namespace) -> int:
     database = _database(arguments)
     if arguments.demo and arguments.database is None:
         database = database.parent / "demo" / DATABASE_NAME
+    rows = [
+        dict(
+            zip(
+                _RECENT, (one.id, timestamp_text(one.made_at), one.model, one.key_name), strict=True
+            )
+        )
+        for one in recent_generations(database)
+    ]
+    if arguments.output != "table" or arguments.columns is not None:
+        form, columns = arguments.output, arguments.columns
+        print_rows(rows, form, known=_RECENT, usual={}, columns=columns)
+        return exits.OK
     with data_on_stdout():
-        for found in recent_generations(database):
-            columns = (found.id, timestamp_text(found.made_at), found.model, found.key_name)
-            print(*(safe_text(column) for column in columns), sep="\t")
+        for row in rows:
+            print(*(safe_text(value) for value in row.values()), sep="\t")
     return exits.OK
 
 

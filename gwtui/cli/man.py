@@ -39,8 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
         asked = arguments.page
         narrate(f"there is no page {asked!r}{among(asked, known)}")
         return exits.USAGE
+    text = found[name]
     with data_on_stdout():
-        print(found[name], end="")
+        print(text, end="")
     return exits.OK
 
 

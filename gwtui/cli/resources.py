@@ -109,7 +109,7 @@ RESOURCES: dict[str, Resource] = {
         ),
         Resource(
             "all-endpoints",
-            "endpoints of all models",
+            "endpoints of all models; a request for each model",
             "gwtui.resources.models.every_endpoint:EVERY_ENDPOINT",
         ),
         Resource(
@@ -128,6 +128,7 @@ RESOURCES: dict[str, Resource] = {
             "gwtui.resources.activity.days:ACTIVITY_DAYS",
             parent="key",
             any_parent=True,
+            further="gwtui.cli.lists.activity:VERBS",
         ),
         Resource(
             "generation",

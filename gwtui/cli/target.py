@@ -16,7 +16,14 @@ from gwtui.cli.output import narrate
 from gwtui.client.connection import Connection
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.local.paths import Paths
-from gwtui.local.profiles import FILE_NAME, Profile, ProfileError, load_profiles, resolve
+from gwtui.local.profiles import (
+    FILE_NAME,
+    NoProfileError,
+    Profile,
+    ProfileError,
+    load_profiles,
+    resolve,
+)
 from gwtui.local.tokens import PROBE_KEY_VARIABLE, TokenError, find_token, take_token
 
 if TYPE_CHECKING:
@@ -39,6 +46,10 @@ Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
 
 class NoTargetError(exits.CommandError):
     """There is no gateway to talk to, or no key for it."""
+
+
+class NoGatewayError(NoTargetError):
+    """No gateway is given, and this person has no profile yet."""
 
 
 def add_demo_option(parser: argparse._ActionsContainer) -> None:
@@ -74,11 +85,16 @@ def reach(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Conn
     return _demo(arguments, paths) if arguments.demo else _remote(arguments, paths, may_ask)
 
 
-def demo_beside(arguments: argparse.Namespace, paths: Paths) -> Connect | None:
-    """The demo for a dashboard that was started on another gateway; None where it cannot run."""
+def can_serve_demo() -> bool:
+    """Whether the libraries of the embedded gateway are there."""
     from importlib.util import find_spec  # noqa: PLC0415 - the dashboard only
 
-    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+    return find_spec("starlette") is not None and find_spec("uvicorn") is not None
+
+
+def demo_beside(arguments: argparse.Namespace, paths: Paths) -> Connect | None:
+    """The demo for a dashboard that was started on another gateway; None where it cannot run."""
+    if not can_serve_demo():
         return None
     alone: dict[str, object] = {"demo": True, "dialect": None, "fresh": False, "fault": []}
     return _demo(argparse.Namespace(**{**vars(arguments), **alone}), paths)
@@ -116,6 +132,7 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
                 token_source="demo",  # noqa: S106 - where it comes from
                 faults=faults is not None,
                 lasting_secret=site.lasting_secret,
+                past=site.past,
             )
             if fresh:
                 erase_history(history_path(paths.data, connection.label, connection.base_url))
@@ -254,6 +271,8 @@ def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:
             os.environ,
             book=load_profiles(paths.config / FILE_NAME),
         )
+    except NoProfileError as error:
+        raise NoGatewayError(str(error), exits.USAGE) from None
     except ProfileError as error:
         raise NoTargetError(str(error), exits.USAGE) from None
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from pydantic import SecretStr
 
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.unpicklable import Unpicklable
-from gwtui.domain.finding_thresholds import DEFAULT_THRESHOLDS, FindingThresholds
 from gwtui.domain.known_secrets import remember
 from gwtui.domain.safe_text import safe_line
+
+if TYPE_CHECKING:
+    from gwtui.domain.finding_thresholds import FindingThresholds
+    from gwtui.domain.past import Past
 
 API_PATH = "/api/v1"
 """Path of the API below the host: contract "Versioning"."""
@@ -57,8 +62,10 @@ class Connection(Unpicklable):
     """Whether the gateway is made to fail on purpose, for display."""
     lasting_secret: SecretStr | None = None
     """What new keys are sealed with on this machine where the token itself does not last."""
-    findings: FindingThresholds = DEFAULT_THRESHOLDS
-    """From when on something in the account is a finding, as the profile says."""
+    findings: FindingThresholds | None = None
+    """From when on something in the account is a finding, where the profile says so."""
+    past: Callable[[], Past | None] | None = field(default=None, compare=False)
+    """Asks the demo's gateway for what was before now; None for every other one."""
 
     def __post_init__(self) -> None:
         remember(self.token, self.lasting_secret)

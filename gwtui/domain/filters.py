@@ -91,8 +91,10 @@ class Group:
 
     def holds(self, fields: Fields, haystack: str, now: datetime) -> bool:
         """Whether the row is meant."""
-        found = any(one.holds(fields, haystack, now) for one in self.alternatives)
-        return found != self.negated
+        for one in self.alternatives:
+            if one.holds(fields, haystack, now):
+                return not self.negated
+        return self.negated
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +120,14 @@ class All:
         for word in self.excluded:
             if word in haystack:
                 return False
-        if self.terms and not all(term.holds(fields, haystack, now) for term in self.terms):
-            return False
-        if self.patterns and not all(pattern.holds(haystack) for pattern in self.patterns):
-            return False
-        return all(group.holds(fields, haystack, now) for group in self.groups)
+        for term in self.terms:
+            if not term.holds(fields, haystack, now):
+                return False
+        if not (self.patterns or self.groups):
+            return True
+        return all(pattern.holds(haystack) for pattern in self.patterns) and all(
+            group.holds(fields, haystack, now) for group in self.groups
+        )
 
     def inner(self) -> Iterator[All]:
         """It, and those of every alternative in it."""

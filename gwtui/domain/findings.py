@@ -6,8 +6,9 @@ not be read, or was not given, is a finding of severity "unknown", never the abs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, get_args
 
@@ -113,12 +114,15 @@ class AccountFinding:
     said: str
     advice: str = ""
     remedy: Remedy = ""
+    number: int = 1
+    """Which of several that nothing else tells apart: of keys without a hash, for one."""
 
     @property
     def identity(self) -> str:
         """The rule and what it is about: the same as long as the finding is the same."""
         one = self.subject
-        return ":".join((self.rule, one.resource, one.identity or one.name))
+        again = () if self.number == 1 else (str(self.number),)
+        return ":".join((self.rule, one.resource, one.identity or one.name, *again))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +165,7 @@ def find(
     found += [_unread(one, rules) for one in facts.unread]
     return tuple(
         sorted(
-            found,
+            _told_apart(found),
             key=lambda one: (
                 SEVERITIES.index(one.severity),
                 one.title,
@@ -171,10 +175,12 @@ def find(
     )
 
 
-def worst(findings: Iterable[AccountFinding]) -> FindingSeverity | None:
-    """The gravest severity; None without findings."""
-    present = {one.severity for one in findings}
-    return next((one for one in SEVERITIES if one in present), None)
+def _told_apart(findings: Iterable[AccountFinding]) -> Iterator[AccountFinding]:
+    """No two with the same identity."""
+    met: Counter[str] = Counter()
+    for one in findings:
+        met[one.identity] += 1
+        yield replace(one, number=met[one.identity])
 
 
 def _of_rule(rule: FindingRule, drafts: Iterable[FindingDraft]) -> Iterable[AccountFinding]:

@@ -17,6 +17,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age, relative, utc
 
 RotationStage = Literal[
+    "begun",
     "in doubt",
     "successor gone",
     "unbound",
@@ -88,8 +89,8 @@ class KeyRotation:
     ended_at: datetime | None = None
 
 
-Making = Literal["made", "in doubt", "not made"]
-"""What became of the creation of a successor."""
+Making = Literal["made", "under way", "in doubt", "nameless", "not made"]
+"""What became of the creation of a successor; "nameless": made, but nobody knows its hash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +155,14 @@ def _ended(rotation: KeyRotation, stage: RotationStage) -> RotationStatus:
 def _making(_rotation: KeyRotation, facts: RotationFacts, _now: datetime) -> RotationStatus | None:
     if facts.making == "not made":
         return RotationStatus("not made", "The successor was not made.", "begin again")
+    if facts.making == "under way":
+        return RotationStatus("begun", "The successor is being made at this moment.", "wait")
+    if facts.making == "nameless":
+        return RotationStatus(
+            "in doubt",
+            "The successor was made, but which key it is nobody said.",
+            "look for it among the keys, then forget this rotation",
+        )
     if facts.making == "in doubt":
         return RotationStatus(
             "in doubt",
@@ -254,7 +263,7 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
     return RotationStatus(
         "in use",
         said,
-        f"hand out the new key; silent {relative(due, now)} if unchanged",
+        f"silent {relative(due, now)} if unchanged; hand out the new key",
         "disable",
         due,
     )

@@ -6,16 +6,29 @@ Here all ways are followed at once: the pattern becomes a small machine (Thompso
 and a text is read once, character by character, with the set of states that the machine can be in.
 A search costs at most ``MOST_TEXT`` characters times ``MOST_STEPS`` steps.
 
-The language: literals, ``.``, ``[a-z]``, ``[^a-z]``, ``\d \w \s`` and ``\D \W \S``, ``\b``, ``^``,
-``$``, ``(...)``, ``(?:...)``, ``|``, ``*``, ``+``, ``?`` and ``{2,5}``. What only trying can do
-(backreferences, look-around) is refused. Case does not matter.
+``gwtui.domain.regex_syntax`` tells the language.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+
+from gwtui.domain.regex_syntax import (
+    Accept,
+    AtEdge,
+    Chain,
+    Edge,
+    Either,
+    OneOf,
+    PatternError,
+    PatternParser,
+    RegexNode,
+    Repeat,
+    is_word,
+)
+
+__all__ = ["MOST_TEXT", "LinearRegex", "PatternError"]
 
 MOST_PATTERN = 200
 """Characters of a pattern."""
@@ -23,55 +36,11 @@ MOST_STEPS = 400
 """Instructions of the machine that a pattern becomes."""
 MOST_TEXT = 2_000
 """Characters of a text that are looked at."""
-_MOST_REPEATS = 100
-_DEEPEST = 20
 _KNOWN = 1_000
 """Transitions that are remembered."""
 
-Accept = Callable[[str], bool]
-_Edge = Literal["start", "end", "edge"]
 _OUTSIDE, _WORD, _OTHER = "", "w", "o"
 """What stands before a place: nothing, a character of a word, another character."""
-
-
-class PatternError(ValueError):
-    """Not a pattern of this language; the message is for the person who typed it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _One:
-    """One character."""
-
-    accept: Accept
-
-
-@dataclass(frozen=True, slots=True)
-class _At:
-    """A place between characters."""
-
-    edge: _Edge
-
-
-@dataclass(frozen=True, slots=True)
-class _Chain:
-    items: tuple[_Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Either:
-    options: tuple[_Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Repeat:
-    """``most`` None: as often as it goes."""
-
-    item: _Node
-    least: int
-    most: int | None
-
-
-_Node = _One | _At | _Chain | _Either | _Repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +48,7 @@ class _Step:
     """An instruction: take a character, be at a place, or (with neither) go on at ``to``."""
 
     accept: Accept | None = None
-    edge: _Edge | None = None
+    edge: Edge | None = None
     to: tuple[int, ...] = ()
 
 
@@ -94,7 +63,7 @@ class LinearRegex:
             raise PatternError(f"a pattern has at most {MOST_PATTERN} characters")
         self.pattern = pattern
         self._steps: list[_Step] = []
-        self._emit(_Parser(pattern).parsed())
+        self._emit(PatternParser(pattern).parsed())
         self._end = len(self._steps)
         self._known: dict[tuple[frozenset[int], str, str], frozenset[int] | None] = {}
 
@@ -191,23 +160,23 @@ class LinearRegex:
         self._steps.append(step)
         return len(self._steps) - 1
 
-    def _emit(self, node: _Node) -> None:
+    def _emit(self, node: RegexNode) -> None:
         """Append what matches the node and goes on behind itself."""
         match node:
-            case _One(accept):
+            case OneOf(accept):
                 self._add(_Step(accept=accept))
-            case _At(edge):
+            case AtEdge(edge):
                 at = self._add(_Step())
                 self._steps[at] = _Step(edge=edge, to=(at + 1,))
-            case _Chain(items):
+            case Chain(items):
                 for item in items:
                     self._emit(item)
-            case _Either(options):
+            case Either(options):
                 self._emit_either(options)
-            case _Repeat():
+            case Repeat():
                 self._emit_repeat(node)
 
-    def _emit_either(self, options: tuple[_Node, ...]) -> None:
+    def _emit_either(self, options: tuple[RegexNode, ...]) -> None:
         fork = self._add(_Step())
         begins: list[int] = []
         ends: list[int] = []
@@ -219,7 +188,7 @@ class LinearRegex:
         for end in ends:
             self._steps[end] = _Step(to=(len(self._steps),))
 
-    def _emit_repeat(self, node: _Repeat) -> None:
+    def _emit_repeat(self, node: Repeat) -> None:
         for _ in range(node.least):
             size = len(self._steps)
             self._emit(node.item)
@@ -238,209 +207,12 @@ class LinearRegex:
 
 
 def _kind(character: str) -> str:
-    return _WORD if _is_word(character) else _OTHER
+    return _WORD if is_word(character) else _OTHER
 
 
-def _is_at(edge: _Edge, before: str, following: str) -> bool:
+def _is_at(edge: Edge, before: str, following: str) -> bool:
     if edge == "start":
         return before == _OUTSIDE
     if edge == "end":
         return following == _OUTSIDE
     return (before == _WORD) != (following == _WORD)
-
-
-# Reading a pattern --------------------------------------------------------------------------------
-
-
-def _is_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
-
-
-def _any(_character: str) -> bool:
-    return True
-
-
-def _not(accept: Accept) -> Accept:
-    return lambda character: not accept(character)
-
-
-_CLASSES: dict[str, Accept] = {
-    "d": str.isdigit,
-    "w": _is_word,
-    "s": str.isspace,
-    "D": _not(str.isdigit),
-    "W": _not(_is_word),
-    "S": _not(str.isspace),
-}
-_LITERALS = {"n": "\n", "t": "\t"}
-_SIGNS: dict[str, _Node] = {".": _One(_any), "^": _At("start"), "$": _At("end")}
-
-
-class _Parser:
-    """Recursive descent over the characters of a pattern."""
-
-    def __init__(self, pattern: str) -> None:
-        self._pattern = pattern
-        self._at = 0
-        self._depth = 0
-
-    def parsed(self) -> _Node:
-        """The whole pattern. Raises PatternError."""
-        node = self._either()
-        if self._at < len(self._pattern):
-            raise PatternError("a ) without its (")
-        return node
-
-    @property
-    def _next(self) -> str:
-        return self._pattern[self._at : self._at + 1]
-
-    def _take(self, text: str) -> bool:
-        found = self._pattern.startswith(text, self._at)
-        self._at += len(text) if found else 0
-        return found
-
-    def _either(self) -> _Node:
-        options = [self._chain()]
-        while self._take("|"):
-            options.append(self._chain())
-        return options[0] if len(options) == 1 else _Either(tuple(options))
-
-    def _chain(self) -> _Node:
-        items: list[_Node] = []
-        while self._next and self._next not in "|)":
-            items.append(self._repeated(self._atom()))
-        return _Chain(tuple(items))
-
-    def _atom(self) -> _Node:
-        character = self._next
-        if character in "*+?":
-            raise PatternError(f"{character} has nothing to repeat")
-        self._at += 1
-        if character == "(":
-            return self._group()
-        if character == "[":
-            return _One(self._class())
-        if character == "\\":
-            return self._escape()
-        return _SIGNS.get(character) or _literal(character)
-
-    def _group(self) -> _Node:
-        if self._next == "?" and not self._take("?:"):
-            raise PatternError("of (?...) only (?:...) is known: the rest would take too long")
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise PatternError("groups are nested too deeply")
-        node = self._either()
-        self._depth -= 1
-        if not self._take(")"):
-            raise PatternError("a ( without its )")
-        return node
-
-    def _escape(self) -> _Node:
-        character = self._next
-        self._at += 1
-        if not character:
-            raise PatternError("nothing follows the \\")
-        if character == "b":
-            return _At("edge")
-        if character in _CLASSES:
-            return _One(_CLASSES[character])
-        return _literal(self._escaped(character))
-
-    @staticmethod
-    def _escaped(character: str) -> str:
-        if character in _LITERALS:
-            return _LITERALS[character]
-        if character.isalnum():
-            raise PatternError(f"\\{character} is not known here")
-        return character
-
-    def _repeated(self, item: _Node) -> _Node:
-        bounds: tuple[int, int | None] | None = None
-        if self._take("*"):
-            bounds = 0, None
-        elif self._take("+"):
-            bounds = 1, None
-        elif self._take("?"):
-            bounds = 0, 1
-        elif self._next == "{":
-            bounds = self._counts()
-        if bounds is None:  # also a { that counts nothing: it is itself
-            return item
-        self._take("?")
-        if self._next and self._next in "*+?":
-            raise PatternError(f"two repetitions at once: {self._next}")
-        return _Repeat(item, *bounds)
-
-    def _counts(self) -> tuple[int, int | None] | None:
-        """What {2}, {2,} or {2,5} says, and stand behind it; None when it is none of them."""
-        inside, closed, _ = self._pattern[self._at + 1 :].partition("}")
-        least, comma, most = inside.partition(",")
-        if not closed or not _is_count(least) or (most and not _is_count(most)):
-            return None
-        low = int(least)
-        high = int(most) if most else None if comma else low
-        if max(low, high or 0) > _MOST_REPEATS:
-            raise PatternError(f"at most {_MOST_REPEATS} repetitions")
-        if high is not None and high < low:
-            raise PatternError(f"{{{inside}}} counts backwards")
-        self._at += len(inside) + 2
-        return low, high
-
-    def _class(self) -> Accept:
-        negated = self._take("^")
-        ranges: list[tuple[str, str]] = []
-        classes: list[Accept] = []
-        first = True
-        while first or self._next != "]":
-            if not self._next:
-                raise PatternError("a [ without its ]")
-            first = False
-            low = self._member(classes)
-            if low is None:
-                continue
-            high = low
-            if self._next == "-" and self._pattern[self._at + 1 : self._at + 2] not in ("", "]"):
-                self._at += 1
-                high = self._member(classes) or ""
-                if high < low:
-                    raise PatternError(f"the range {low}-{high} is backwards")
-            ranges.append((low, high))
-        self._at += 1
-        accept = _in_class(tuple(ranges), tuple(classes))
-        return _not(accept) if negated else accept
-
-    def _member(self, classes: list[Accept]) -> str | None:
-        r"""One character of a class; None when it was a class of its own, such as \d."""
-        character = self._next
-        self._at += 1
-        if character != "\\":
-            return character
-        escaped = self._next
-        self._at += 1
-        if not escaped:
-            raise PatternError("a [ without its ]")
-        if escaped in _CLASSES:
-            classes.append(_CLASSES[escaped])
-            return None
-        return self._escaped(escaped)
-
-
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= len(str(_MOST_REPEATS)) + 1
-
-
-def _literal(character: str) -> _Node:
-    folded = character.casefold()
-    return _Chain(tuple(_One(one.__eq__) for one in folded))
-
-
-def _in_class(ranges: tuple[tuple[str, str], ...], classes: tuple[Accept, ...]) -> Accept:
-    def accept(character: str) -> bool:
-        upper = character.upper()
-        return any(low <= character <= high or low <= upper <= high for low, high in ranges) or any(
-            one(character) for one in classes
-        )
-
-    return accept

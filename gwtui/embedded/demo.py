@@ -73,7 +73,9 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
             try:
                 async with host_on_socket(gateway, socket_path):
                     secret = lasting_secret(data_dir)
-                    site = DemoSite(BASE_URL, socket_path, token, secret, dialect.name)
+                    site = DemoSite(
+                        BASE_URL, socket_path, token, secret, dialect.name, gateway.past
+                    )
                     with announced(data_dir, site):
                         yield site
             finally:

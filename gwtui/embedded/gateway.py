@@ -16,7 +16,7 @@ from gwtui.embedded.issuing import ISSUED_KEY_NAME, issue
 from gwtui.embedded.openapi import describe
 from gwtui.embedded.operations import Site
 from gwtui.embedded.routes import OPERATIONS
-from gwtui.embedded.simulator import build_catalog
+from gwtui.embedded.simulator import UsageProfile, build_catalog
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.ledger import Ledger
@@ -25,6 +25,7 @@ from gwtui.embedded.store.vault import Vault
 
 if TYPE_CHECKING:
     from gwtui.embedded.faults import Switchboard
+    from gwtui.embedded.past import SimulatedPast
 
 
 class EmbeddedGateway:
@@ -41,6 +42,7 @@ class EmbeddedGateway:
             booked_until = account.get(db).accrued_until
         ledger = Ledger(database, site.profiles, booked_until)
         ledger.catch_up(site.clock.now())
+        self._ledger = ledger
         self._database = database
         self._site = site
         self.origin = origin
@@ -76,13 +78,14 @@ class EmbeddedGateway:
                 if account.setting(db, "dialect") != dialect.name:
                     origin.relabel(db, dialect)
                     account.change_setting(db, "dialect", dialect.name)
+                profiles = origin.profiles(db)
             site = Site(
                 dialect=dialect,
                 clock=clock,
                 catalog=build_catalog(origin.seed),
                 vault=Vault.of(opened.path),
                 description=partial(_description, dialect),
-                profiles=origin.profiles(),
+                profiles=profiles,
             )
             return cls(opened, site, origin, faults)
         except BaseException:
@@ -93,6 +96,21 @@ class EmbeddedGateway:
     def clock(self) -> Clock:
         """What the gateway takes the time from."""
         return self._site.clock
+
+    @property
+    def profiles(self) -> Mapping[str, UsageProfile]:
+        """What the clients of each simulated key ask for, by key hash."""
+        return self._site.profiles
+
+    def past(self) -> SimulatedPast | None:
+        """What it would have answered before now; None for an account that began empty."""
+        from gwtui.embedded.past import SimulatedPast  # noqa: PLC0415 - the demo only
+
+        if self.origin.content == "empty":
+            return None
+        self._ledger.catch_up(self._site.clock.now())
+        with self._database.read() as db:
+            return SimulatedPast.of(db, self.origin, self._site.catalog)
 
     def issue_key(
         self, *, management: bool, name: str = ISSUED_KEY_NAME, workspace_id: str | None = None

@@ -48,7 +48,7 @@ def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[R
                 raise DatabaseMissingError(f"{database} was never served, so it is still empty.")
             now = clock.now()
             until = min(now, found.accrued_until)
-            simulated = generations.latest(db, read_origin(db).profiles(), until)
+            simulated = generations.latest(db, read_origin(db).profiles(db), until)
             records = [
                 _Known(one.request.id, one.request.moment, one.request.stream.model, one.actor)
                 for one in simulated

@@ -1,14 +1,17 @@
 """Where the demo runs that is open already, so that other commands of the same user talk to it.
 
-The demo says so in a file beside its database: process, socket, dialect. Its key stands in the
-socket's own directory, which is removed with it. Nothing of that is believed unless it belongs to
-this user, nobody else can touch it, and the process that was named answers on the socket.
+The demo says so in a file beside its database: process, socket, dialect. Its key stands beside its
+socket, encrypted under the secret beside the database, and is removed with it. Nothing of that is
+believed unless it belongs to this user, nobody else can touch it, and the process that was named
+answers on the socket.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import secrets
@@ -17,15 +20,20 @@ import stat
 import struct
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from cryptography.fernet import Fernet
+from cryptography.fernet import InvalidToken as _Undecipherable
 from pydantic import SecretStr
 
 from gwtui.embedded.errors import DatabaseUnusableError
+
+if TYPE_CHECKING:
+    from gwtui.domain.past import Past
 
 SEALING_NAME = "demo.sealing"
 _SECRET_LENGTH = 64
@@ -50,21 +58,25 @@ class DemoSite:
     lasting_secret: SecretStr
     """The same in every run on this database, unlike the token."""
     dialect: str = "generic"
+    past: Callable[[], Past | None] | None = None
+    """Asks for what was before now; only in the process that runs the demo."""
 
 
 @contextmanager
 def announced(data_dir: Path, site: DemoSite) -> Iterator[None]:
     """Let other processes of this user find the demo for as long as this lasts."""
     path = data_dir / _ANNOUNCEMENT
-    token = site.token.get_secret_value().encode("ascii")
+    token = _cipher(site.lasting_secret).encrypt(site.token.get_secret_value().encode("ascii"))
     said = {
         "pid": os.getpid(),
         "socket": str(site.socket_path),
         "base_url": site.base_url,
         "dialect": site.dialect,
     }
-    _place(site.socket_path.with_name(_TOKEN), token)
-    _place(path, json.dumps(said).encode("ascii"))
+    # Without it the demo runs all the same, for its own process.
+    with contextlib.suppress(OSError):
+        _place(site.socket_path.with_name(_TOKEN), token)
+        _place(path, json.dumps(said).encode("ascii"))
     try:
         yield
     finally:
@@ -81,15 +93,16 @@ def running_demo(data_dir: Path) -> DemoSite | None:
             return None
         if not _answers(path, pid):
             return None
-        token = _content(path.with_name(_TOKEN)).decode("ascii")
+        secret = lasting_secret(data_dir)
+        token = _cipher(secret).decrypt(_content(path.with_name(_TOKEN))).decode("ascii")
         return DemoSite(
             base_url=_text(said, "base_url"),
             socket_path=path,
             token=SecretStr(token),
-            lasting_secret=lasting_secret(data_dir),
+            lasting_secret=secret,
             dialect=_text(said, "dialect"),
         )
-    except (OSError, ValueError, KeyError, TypeError, DatabaseUnusableError):
+    except (OSError, ValueError, KeyError, TypeError, DatabaseUnusableError, _Undecipherable):
         return None
 
 
@@ -112,6 +125,11 @@ def lasting_secret(data_dir: Path) -> SecretStr:
     except OSError as error:
         raise DatabaseUnusableError(f"Cannot use {path}: {error.strerror}.") from error
     return SecretStr(text)
+
+
+def _cipher(secret: SecretStr) -> Fernet:
+    digest = hashlib.sha256(b"gwtui demo key\0" + secret.get_secret_value().encode("ascii"))
+    return Fernet(base64.urlsafe_b64encode(digest.digest()))
 
 
 def _text(said: Any, key: str) -> str:

@@ -12,7 +12,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.jsonl import replace_file
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 
 MOST = 2000
@@ -48,6 +47,8 @@ def keep_names(path: Path, names: Mapping[str, Iterable[str | None]]) -> None:
 
     A name that a terminal could not show as it is, or that is far too long, is left out.
     """
+    from gwtui.local.jsonl import replace_file  # noqa: PLC0415 - who reads must be quick
+
     kept = {**read_names(path)}
     for kind, listed in names.items():
         plain = dict.fromkeys(one for one in listed if one and _is_plain(one))

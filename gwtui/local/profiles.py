@@ -121,6 +121,10 @@ class ProfileError(Exception):
     """A profile cannot be used; the message names the file, the line, the key and the fault."""
 
 
+class NoProfileError(ProfileError):
+    """No gateway is given, and there is no profile that could be chosen."""
+
+
 class Profile(BaseModel):
     """One gateway as a person configured it. Holds no token, only where to find one."""
 
@@ -250,7 +254,8 @@ def resolve(
     if dialect is not None and dialect not in DIALECTS:
         raise ProfileError(f"there is no dialect {dialect!r}{among(dialect, DIALECTS)}")
     if chosen is None:
-        raise ProfileError(
+        kind = ProfileError if book.profiles else NoProfileError
+        raise kind(
             "no gateway is given: run 'gwtui login' once, or look around with --demo; "
             "--profile NAME, --base-url URL, GWTUI_PROFILE and GWTUI_BASE_URL name one, too"
         )

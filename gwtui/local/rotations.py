@@ -39,7 +39,7 @@ class RotationLog:
         self._file = LineFile(path)
 
     def begin(self, rotation: KeyRotation) -> None:
-        """Remember one that is about to be sent."""
+        """Remember one that is about to be sent, and the figures of the old key by then."""
         self._file.append(
             {
                 "v": _VERSION,
@@ -55,6 +55,13 @@ class RotationLog:
                 "kept_for": int(rotation.kept_for.total_seconds()),
             }
         )
+        if rotation.figures is not None:
+            self.seen(rotation.id, rotation.began, rotation.figures)
+
+    def seen(self, identity: str, at: datetime, figures: KeyFigures) -> None:
+        """Remember other figures of the old key than those before."""
+        usage, byok, last = figures.usage, figures.byok_usage, figures.last_used
+        self.note(identity, "seen", at, usage=usage, byok_usage=byok, last_used=last)
 
     def note(self, identity: str, event: RotationEvent, at: datetime, **facts: JsonValue) -> None:
         """Remember what happened to one."""

@@ -23,8 +23,6 @@ from gwtui.client.connection import Connection
 from gwtui.local import private_file
 from gwtui.local.jsonl import sync_directory
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
-from gwtui.local.rotations import FILE_NAME as ROTATIONS
-from gwtui.local.rotations import RotationLog
 from gwtui.local.seal import (
     DamagedSealError,
     ForeignSealError,
@@ -198,7 +196,9 @@ class SealedKeys:
             if found == identifier:
                 _destroy(path)
         self.release(identifier)
-        log = RotationLog(self.directory.with_name(ROTATIONS))
+        from gwtui.local.rotations import FILE_NAME, RotationLog  # noqa: PLC0415 - seldom needed
+
+        log = RotationLog(self.directory.with_name(FILE_NAME))
         with contextlib.suppress(OSError):
             log.delivered(identifier, self._now())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, MutableMapping
+from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -81,6 +81,13 @@ class Targets:
                 )
             )
         return tuple(found)
+
+    def names(self) -> Sequence[str]:
+        """What they are called; nothing where the file cannot be read."""
+        try:
+            return [facts.name for facts in self.known()]
+        except ProfileError:
+            return ()
 
     async def find(self, name: str) -> Target:
         """The one of that name with its token. Raises ProfileError and TokenError.

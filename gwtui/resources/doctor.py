@@ -37,7 +37,7 @@ COLUMNS: tuple[Column[CheckupLine], ...] = (
         export=lambda line, _now: line.verdict,
         kind="number",
     ),
-    text_column("found", "Found", lambda line: line.found, 40, 2, help="what was found"),
+    text_column("found", "Found", lambda line: line.found, 34, 2, help="what was found"),
     text_column(
         "advice",
         "To do",
@@ -63,6 +63,7 @@ DOCTOR: ResourceSpec[CheckupLine] = ResourceSpec(
     id="doctor",
     title="Doctor",
     singular="check",
+    plural="checks",
     identity=lambda line: line.id,
     name=lambda line: cells.text(line.title).text,
     columns=COLUMNS,

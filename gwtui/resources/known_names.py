@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.local.name_cache import IDENTIFIERS, cache_file, keep_names
+from gwtui.local.name_cache import IDENTIFIERS, MOST, cache_file, keep_names
 from gwtui.local.paths import Paths
 from gwtui.resources.registry import ENTRIES, RESOURCES
 
@@ -27,7 +27,7 @@ def keep_of(connection: Connection, spec: ResourceSpec[Any], rows: Sequence[Any]
     if spec.id not in NAMED_LISTS or not connection.label:
         return
     called = spec.names(SYSTEM_CLOCK.now())
-    known = [called(row) for row in rows]
+    known = [called(row) for row in rows[:MOST]]
     names = [name for one in known for name in one[1:]]
     identifiers = [one[0] for one in known]
     path = cache_file(Paths.of_user().cache, connection.label)

@@ -115,7 +115,7 @@ class Session:
             to = self.connection
             path = history_path(self._files.data, to.label, to.base_url)
             self.history = await self._rest.enter_async_context(
-                recording(self.hub, path, self._clock)
+                recording(self.hub, path, self._clock, to.past)
             )
             self.hub.recording = self.history
             if self._files.config is not None:

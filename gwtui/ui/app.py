@@ -2,64 +2,53 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import tzinfo
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
-from textual.worker import Worker, WorkerState, get_current_worker
+from textual.worker import Worker, WorkerState
 
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.local.path_history import FILE_NAME as PATHS
-from gwtui.local.path_history import PathHistory
 from gwtui.resources.actions import by_id, remap
 from gwtui.resources.preferences import FILE_NAME as PREFERENCES
 from gwtui.resources.preferences import Preferences
-from gwtui.resources.session import Link, Session, SessionFiles, TryMemory
+from gwtui.resources.session import SessionFiles, TryMemory
 from gwtui.ui import in_doubt
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.actions.handlers import BACKGROUND, handler
 from gwtui.ui.commands import key_of, offered
-from gwtui.ui.connecting import Connecting
-from gwtui.ui.health import ConnectionHealth
+from gwtui.ui.connecting import SWEEPING, ConnectedApp
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.remembering import Remembering
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.shutdown import Shutdown
-from gwtui.ui.switching import Switching
 from gwtui.ui.terminal import TerminalTitle, give_back
 from gwtui.ui.textual_compat import bindings_of, driver_of, fail, let_be_switched, set_first_theme
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, frame_sheet, further_sheets, known_theme
-from gwtui.ui.typed_ahead import ACTIONS, TypedAheadApp
+from gwtui.ui.typed_ahead import ACTIONS
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
-    from gwtui.client.gateway import GatewayClient
-    from gwtui.crud.executor import WriteExecutor
-    from gwtui.crud.resource import Cell
     from gwtui.local.journal import Journal
+    from gwtui.local.path_history import PathHistory
     from gwtui.local.probe_key import Probing
-    from gwtui.local.targets import Target, TargetFacts, Targets
-    from gwtui.ui.alert_notices import AlertNotices
-    from gwtui.watch.hub import FeedHub
+    from gwtui.local.targets import Targets
 
 _BACKGROUND = "background"
 _ANYWHERE = frozenset({"app.quit", "app.redraw"})
 """Actions whose control keys work in forms, too."""
-_SEALED = "sealed-keys"
-_SWEEPING = 600.0
-"""Seconds between two looks for sealed keys whose time is over."""
 
 
-class GwtuiApp(TypedAheadApp, inherit_bindings=False):
+class GwtuiApp(ConnectedApp, inherit_bindings=False):
     """The dashboard.
 
     ``connect`` is entered after the first paint and left at the end; while it fails, the reason is
@@ -97,8 +86,8 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.clock = clock
         self.local_zone = local_zone
         self.navigation = Navigation(self)
-        self.paths = PathHistory(None if state is None else state / PATHS)
-        self.switching = None if targets is None else Switching(self, targets)
+        self._state = state
+        self.targets = targets
         self.remembering = Remembering(
             self, Preferences(None if config is None else config / PREFERENCES)
         )
@@ -106,7 +95,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self._start = start
         self._title = TerminalTitle()
         self._files = SessionFiles(journal, data, config)
-        self._adopt(connect, probing, tries or TryMemory())
+        self.adopt(connect, probing, tries or TryMemory())
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
             lambda: give_back(driver_of(self), self._title.last_words()),
@@ -121,27 +110,6 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
             self._bind(action)
         self.leaving_keys = frozenset(by_id("app.quit").keys)
 
-    def _adopt(
-        self,
-        connect: Callable[[], AbstractAsyncContextManager[Connection]],
-        probing: Probing | None,
-        tries: TryMemory,
-        to: TargetFacts | None = None,
-    ) -> None:
-        """Begin anew with everything that belongs to one gateway; nothing is opened yet."""
-        self.scope = Scope()
-        self.scope_name: str | None = None
-        """Name of the workspace that lists are narrowed to, None for all of them."""
-        self.health = ConnectionHealth()
-        self.tries = tries
-        self.notices: AlertNotices | None = None
-        self.bound_for = to
-        """The gateway that was switched to, known before it is open."""
-        self._offered = False
-        self._connecting = Connecting(
-            connect, self.clock, self._files, self._link_changed, self._session_complete, probing
-        )
-
     def _bind(self, action: Action) -> None:
         for key in action.keys:
             # Control keys work everywhere, forms included; plain ones only where nobody types.
@@ -149,57 +117,12 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
             binding = Binding(key, f"run({action.id!r})", show=False, priority=priority)
             bindings_of(self)[key] = [binding]
 
-    # What the connection gives ----------------------------------------------------------------
+    @cached_property
+    def paths(self) -> PathHistory:
+        """The paths that were gone to."""
+        from gwtui.local.path_history import FILE_NAME, PathHistory  # noqa: PLC0415 - later
 
-    @property
-    def session(self) -> Session | None:
-        """The open connection, None until there is one."""
-        return self._connecting.session
-
-    @property
-    def link(self) -> Link:
-        """How the attempt to connect stands."""
-        return self._connecting.link
-
-    def _open_session(self) -> Session:
-        if self.session is None:
-            raise RuntimeError("there is no connection yet")
-        return self.session
-
-    @property
-    def connection(self) -> Connection:
-        """RuntimeError while there is no connection."""
-        return self._open_session().connection
-
-    @property
-    def gateway(self) -> GatewayClient:
-        """RuntimeError while there is no connection."""
-        return self._open_session().gateway
-
-    @property
-    def hub(self) -> FeedHub:
-        """RuntimeError while there is no connection."""
-        return self._open_session().hub
-
-    @property
-    def executor(self) -> WriteExecutor:
-        """RuntimeError while there is no connection."""
-        return self._open_session().executor
-
-    @property
-    def alert_badge(self) -> Cell | None:
-        """How many alerts ask for somebody; None while none does."""
-        return None if self.notices is None else self.notices.badge
-
-    @property
-    def held(self) -> str | None:
-        """Why writes are held back, to end a sentence with; None while they are not."""
-        return None if self.session is None else self.session.gateway.gate.closed
-
-    @property
-    def read_only(self) -> bool:
-        """Whether writes are held back."""
-        return self.held is not None
+        return PathHistory(None if self._state is None else self._state / FILE_NAME)
 
     # Life -------------------------------------------------------------------------------------
 
@@ -214,7 +137,7 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
         self.shutdown.watch(terminal=not self.is_headless)
         self.screen_change_signal.subscribe(self, self._cover)
         self.set_interval(1.0, self._second)
-        self.set_interval(_SWEEPING, self._sweep)
+        self.set_interval(SWEEPING, self.sweep)
         # Not from the opening screen's own loop: it is removed there.
         self.call_after_refresh(self.call_later, self._begin)
 
@@ -233,90 +156,13 @@ class GwtuiApp(TypedAheadApp, inherit_bindings=False):
 
     async def on_unmount(self) -> None:
         """Close the connection before the program ends."""
-        await self._leave()
+        await self.leave()
         await self.remembering.end()
         self.shutdown.unwatch()
-
-    async def _leave(self) -> None:
-        """Close everything that belongs to the gateway: what is told of it, tries, the session."""
-        if self.notices is not None:
-            self.notices.close()
-        self.entitle("")
-        self.tries.forget()
-        await self._connecting.stop(lambda: self.shutdown.status is not None)
-
-    async def switch(self, target: Target) -> None:
-        """Close everything of the present gateway, then open another one. Call it in a worker."""
-        done = asyncio.Event()
-        # In the app's own loop: what is typed meanwhile waits for all of it.
-        self.call_later(self._switch, target, get_current_worker(), done)
-        await done.wait()
-
-    async def _switch(self, target: Target, asked_by: Worker[Any], done: asyncio.Event) -> None:
-        try:
-            for worker in self.workers:
-                if worker.node is self and worker is not asked_by:
-                    worker.cancel()
-            route = self.navigation.tab
-            self.bound_for = target.facts
-            await self.navigation.reset(OpeningScreen(route))
-            self.clear_notifications()
-            await self._leave()
-            self._adopt(target.connect, target.probing, TryMemory(), target.facts)
-            self._connecting.start()
-            await self.navigation.open_route(route)
-        finally:
-            done.set()
-
-    def reconnect(self) -> None:
-        """Try to connect now."""
-        self._connecting.retry()
-
-    def _link_changed(self) -> None:
-        if self.is_running and self.held is not None and not self.connection.read_only:
-            self.say(f"Nothing can be changed: {self.held}", severity="warning")
-        screen = self.navigation.screen
-        if screen is not None and self.is_running:
-            screen.refeed()
-
-    def first_shown(self) -> None:
-        """A screen shows what it read, or why it cannot: the rest may be loaded."""
-        self._connecting.shown()
-
-    def _session_complete(self) -> None:
-        if self.session is None or not self.is_running:
-            return
-        in_doubt.keep_count(self.session)
-        self._notice_alerts(self.session)
-        if not self._offered:
-            self._offered = True
-            self.run_worker(self._offer(), group=_SEALED)
-
-    def _notice_alerts(self, session: Session) -> None:
-        from gwtui.ui.alert_notices import AlertNotices  # noqa: PLC0415 - later
-
-        if self.notices is not None:
-            self.notices.close()
-        self.notices = AlertNotices(self, session)
-        self.notices.open()
-        if session.probes is not None:
-            session.probes.listen(lambda text: self.call_later(self.say, text))
 
     def entitle(self, text: str) -> None:
         """Say something in the terminal's title; an empty text gives it back."""
         self._title.show(driver_of(self), text)
-
-    async def _offer(self) -> None:
-        """At the first connect: what an earlier run left that a person should see."""
-        from gwtui.ui.actions.sealed_keys import offer_at_start  # noqa: PLC0415 - later
-
-        await offer_at_start(self)
-        await in_doubt.offer_at_start(self)
-
-    def _sweep(self) -> None:
-        from gwtui.ui.actions.sealed_keys import sweep  # noqa: PLC0415 - loaded by then
-
-        self.run_worker(sweep(self), group=_SEALED)
 
     def _second(self) -> None:
         self.garbage.tick(dialog=len(self.screen_stack) > 1)

@@ -1,4 +1,4 @@
-"""Keeps the dashboard connected: opens the session, tries again when that fails, closes it."""
+"""Keeps the dashboard connected: opens the session, tries again, closes it, switches to another."""
 
 from __future__ import annotations
 
@@ -7,18 +7,43 @@ import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
+
+from textual.worker import Worker, get_current_worker
 
 from gwtui.domain.clock import Clock
-from gwtui.resources.session import Link, Session, SessionFiles, open_session, reason
+from gwtui.resources.session import (
+    Link,
+    Session,
+    SessionFiles,
+    TryMemory,
+    open_session,
+    reason,
+)
+from gwtui.ui import in_doubt
+from gwtui.ui.health import ConnectionHealth
+from gwtui.ui.navigation import Navigation
+from gwtui.ui.screens.opening import OpeningScreen
+from gwtui.ui.shutdown import Shutdown
+from gwtui.ui.typed_ahead import TypedAheadApp
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
+    from gwtui.client.gateway import GatewayClient
+    from gwtui.crud.executor import WriteExecutor
+    from gwtui.crud.resource import Cell
     from gwtui.local.probe_key import Probing
+    from gwtui.local.targets import Target, TargetFacts
+    from gwtui.ui.actions.context import DashboardApp
+    from gwtui.ui.alert_notices import AlertNotices
+    from gwtui.watch.hub import FeedHub
 
 _log = logging.getLogger(__name__)
 
+SWEEPING = 600.0
+"""Seconds between two looks for sealed keys whose time is over."""
+_SEALED = "sealed-keys"
 _FIRST_WAIT = 2.0
 _LONGEST_WAIT = 60.0
 _CLOSING = 5.0
@@ -148,3 +173,171 @@ class Connecting:
             task.cancel()
         self.link = Link()
         self._changed()
+
+
+class ConnectedApp(TypedAheadApp, inherit_bindings=False):
+    """The part of the app that belongs to one gateway, and how it is exchanged for another's."""
+
+    clock: Clock
+    navigation: Navigation
+    shutdown: Shutdown
+    _files: SessionFiles
+
+    @property
+    def _whole(self) -> DashboardApp:
+        """The app that this is a part of."""
+        return cast("DashboardApp", self)
+
+    def entitle(self, text: str) -> None:
+        """Hook: say something in the terminal's title; an empty text gives it back."""
+
+    def adopt(
+        self,
+        connect: Callable[[], AbstractAsyncContextManager[Connection]],
+        probing: Probing | None,
+        tries: TryMemory,
+        to: TargetFacts | None = None,
+    ) -> None:
+        """Begin anew with everything that belongs to one gateway; nothing is opened yet."""
+        self.scope = Scope()
+        self.scope_name: str | None = None
+        """Name of the workspace that lists are narrowed to, None for all of them."""
+        self.health = ConnectionHealth()
+        self.tries = tries
+        self.notices: AlertNotices | None = None
+        self.bound_for = to
+        """The gateway that was switched to, known before it is open."""
+        self._offered = False
+        self._connecting = Connecting(
+            connect, self.clock, self._files, self._link_changed, self._session_complete, probing
+        )
+
+    @property
+    def session(self) -> Session | None:
+        """The open connection, None until there is one."""
+        return self._connecting.session
+
+    @property
+    def link(self) -> Link:
+        """How the attempt to connect stands."""
+        return self._connecting.link
+
+    def _open_session(self) -> Session:
+        if self.session is None:
+            raise RuntimeError("there is no connection yet")
+        return self.session
+
+    @property
+    def connection(self) -> Connection:
+        """RuntimeError while there is no connection."""
+        return self._open_session().connection
+
+    @property
+    def gateway(self) -> GatewayClient:
+        """RuntimeError while there is no connection."""
+        return self._open_session().gateway
+
+    @property
+    def hub(self) -> FeedHub:
+        """RuntimeError while there is no connection."""
+        return self._open_session().hub
+
+    @property
+    def executor(self) -> WriteExecutor:
+        """RuntimeError while there is no connection."""
+        return self._open_session().executor
+
+    @property
+    def alert_badge(self) -> Cell | None:
+        """How many alerts ask for somebody; None while none does."""
+        return None if self.notices is None else self.notices.badge
+
+    @property
+    def held(self) -> str | None:
+        """Why writes are held back, to end a sentence with; None while they are not."""
+        return None if self.session is None else self.session.gateway.gate.closed
+
+    @property
+    def read_only(self) -> bool:
+        """Whether writes are held back."""
+        return self.held is not None
+
+    async def leave(self) -> None:
+        """Close everything that belongs to the gateway: what is told of it, tries, the session."""
+        if self.notices is not None:
+            self.notices.close()
+        self.entitle("")
+        self.tries.forget()
+        await self._connecting.stop(lambda: self.shutdown.status is not None)
+
+    async def switch(self, target: Target) -> None:
+        """Close everything of the present gateway, then open another one. Call it in a worker."""
+        done = asyncio.Event()
+        # In the app's own loop: what is typed meanwhile waits for all of it.
+        self.call_later(self._switch, target, get_current_worker(), done)
+        await done.wait()
+
+    async def _switch(self, target: Target, asked_by: Worker[Any], done: asyncio.Event) -> None:
+        try:
+            for worker in self.workers:
+                if worker.node is self and worker is not asked_by:
+                    worker.cancel()
+            route = self.navigation.tab
+            self.bound_for = target.facts
+            await self.navigation.reset(OpeningScreen(route))
+            self.clear_notifications()
+            await self.leave()
+            self.adopt(target.connect, target.probing, TryMemory(), target.facts)
+            self._connecting.start()
+            await self.navigation.open_route(route)
+        finally:
+            done.set()
+
+    def reconnect(self) -> None:
+        """Try to connect now."""
+        self._connecting.retry()
+
+    def _link_changed(self) -> None:
+        if self.is_running and self.held is not None and not self.connection.read_only:
+            self.say(f"Nothing can be changed: {self.held}", severity="warning")
+        screen = self.navigation.screen
+        if screen is not None and self.is_running:
+            screen.refeed()
+
+    def first_shown(self) -> None:
+        """A screen shows what it read, or why it cannot: the rest may be loaded."""
+        self._connecting.shown()
+
+    def _session_complete(self) -> None:
+        if self.session is None or not self.is_running:
+            return
+        in_doubt.keep_count(self.session)
+        self._notice_alerts(self.session)
+        if len(self.screen_stack) == 1:
+            self.garbage.settle()
+        if not self._offered:
+            self._offered = True
+            self.run_worker(self._offer(), group=_SEALED)
+
+    def _notice_alerts(self, session: Session) -> None:
+        from gwtui.ui.alert_notices import AlertNotices  # noqa: PLC0415 - later
+
+        if self.notices is not None:
+            self.notices.close()
+        self.notices = AlertNotices(self._whole, session)
+        self.notices.open()
+        if session.probes is not None:
+            session.probes.listen(lambda text: self.call_later(self.say, text))
+
+    async def _offer(self) -> None:
+        """At the first connect: what an earlier run left that a person should see."""
+        from gwtui.ui.actions.sealed_keys import offer_at_start  # noqa: PLC0415 - later
+
+        await offer_at_start(self._whole)
+        await in_doubt.offer_at_start(self._whole)
+
+    def sweep(self) -> None:
+        """Wipe sealed keys whose time is over."""
+        from gwtui.ui.actions.sealed_keys import sweep  # noqa: PLC0415 - loaded by then
+
+        self.run_worker(sweep(self._whole), group=_SEALED)

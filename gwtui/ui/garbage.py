@@ -56,6 +56,17 @@ class Garbage:
         gc.enable()
         self._begun = True
 
+    def settle(self) -> None:
+        """What a session has loaded up to its first rows is not looked at either.
+
+        What a session before has left is collected. Not to be called while a dialog is open: what
+        is closed later must not be spared.
+        """
+        if self._begun:
+            gc.unfreeze()
+            self._collect()
+            gc.freeze()
+
     def touched(self) -> None:
         """Somebody pressed a key or moved the mouse."""
         self._touched_at = self._monotonic()

@@ -10,12 +10,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gwtui.crud.action import APP, Action
-from gwtui.domain.lookup import all_names, completed
+from gwtui.domain.lookup import all_names, completed, lookup_path
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import did_you_mean
 from gwtui.resources import actions as registry
 from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES
 from gwtui.ui.typed_ahead import ACTIONS
+from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.ui.actions.context import ActionContext, DashboardApp
@@ -79,6 +80,15 @@ def understand(text: str) -> Meant:
     return Meant(problem=f"No place or command is called “{called}”{near}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """One part of a path: the list whose rows it names, and what is typed of it."""
+
+    place: str
+    scope: Scope
+    typed: str
+
+
 class PathNames:
     """The names that may stand behind a place, as far as they were read, and how they are read."""
 
@@ -91,48 +101,66 @@ class PathNames:
         head, sign, rest = parted(text)
         if not sign:
             return completed(head, heads())
-        whole = completed(rest, self._names(head.lower()))
-        return None if whole is None else f"{head}{sign}{whole}"
+        command = commands().get(head.lower())
+        if command is not None:
+            whole = completed(rest, self._arguments(command))
+            return None if whole is None else f"{head}{sign}{whole}"
+        level = self._level(head, rest)
+        whole = None if level is None else completed(level.typed, self._names(level))
+        if level is None or whole is None:
+            return None
+        return f"{text[: len(text) - len(level.typed)]}{whole}"
 
     def lacks(self, text: str) -> bool:
         """Whether names that could complete a text were never read."""
-        head, sign, rest = parted(text)
-        feed = self._feed(head.lower()) if sign and rest else None
-        return feed is not None and feed.state.value is None
+        head, _, rest = parted(text)
+        level = self._level(head, rest)
+        return level is not None and bool(rest) and self._feed(level).state.value is None
 
     async def learn(self, text: str) -> None:
-        """Read the names that may stand in a text where that was not done."""
-        feed = self._feed(parted(text)[0].lower())
-        if feed is not None and feed.state.value is None:
-            await feed.refresh()
+        """Read the names that may stand in a text where that was not done, list by list."""
+        before: _Level | None = None
+        while self.lacks(text):
+            head, _, rest = parted(text)
+            level = self._level(head, rest)
+            if level is None or level == before:
+                return
+            before = level
+            await self._feed(level).refresh()
 
-    def _names(self, head: str) -> Sequence[str]:
-        command = commands().get(head)
-        if command is not None and command.id in VIEWS:
+    def _arguments(self, command: Action) -> Sequence[str]:
+        if command.id in VIEWS:
             return tuple(self._app.remembering.preferences.views)
-        if command is not None:
-            switching = self._app.switching
-            return switching.names() if command.id == PROFILE and switching is not None else ()
-        feed = self._feed(head)
-        rows = None if feed is None else feed.state.value
+        targets = self._app.targets
+        return targets.names() if command.id == PROFILE and targets is not None else ()
+
+    def _level(self, head: str, rest: str) -> _Level | None:
+        """The last part of a path: of the list, or of one that a named row of it opens."""
+        place = ALIASES.get(head.lower(), head.lower())
+        listed = PARENTS.get(place, place)
+        if self._app.session is None or listed not in RESOURCES or listed in PARENTS:
+            return None
+        level = _Level(listed, self._app.scope, rest)
+        spec, rows = RESOURCES[listed], self._feed(level).state.value
+        child = place if place in PARENTS else spec.opens
+        if "/" not in rest or not rows or child is None or child not in RESOURCES:
+            return level
+        found = lookup_path(rows, rest, spec.names(self._app.clock.now()))
+        if found.found is None or not found.rest:
+            return level
+        return _Level(child, Scope(parent=spec.identity(found.found)), found.rest)
+
+    def _names(self, level: _Level) -> Sequence[str]:
+        rows = self._feed(level).state.value
         if rows is None:
             return ()
         if self._made[0] is not rows:
-            spec = RESOURCES[_listing(head)]
+            spec = RESOURCES[level.place]
             self._made = rows, all_names(rows, spec.names(self._app.clock.now()))
         return self._made[1]
 
-    def _feed(self, head: str) -> Feed[Sequence[Any]] | None:
-        place = _listing(head)
-        if self._app.session is None or place not in RESOURCES or place in PARENTS:
-            return None
-        return RESOURCES[place].feed(self._app.hub, self._app.scope)
-
-
-def _listing(head: str) -> str:
-    """The list that holds what is named behind a place: of members it is the workspaces'."""
-    place = ALIASES.get(head, head)
-    return PARENTS.get(place, place)
+    def _feed(self, level: _Level) -> Feed[Sequence[Any]]:
+        return RESOURCES[level.place].feed(self._app.hub, level.scope)
 
 
 async def follow(context: ActionContext, text: str) -> None:
@@ -143,7 +171,8 @@ async def follow(context: ActionContext, text: str) -> None:
     if meant.problem:
         app.say(meant.problem, severity="warning")
     elif meant.command is not None:
-        app.paths.add(text)
+        if meant.argument:  # a word alone is as quickly typed as found again
+            app.paths.add(text)
         await app.perform(meant.command, replace(context, argument=meant.argument))
     else:
         names = PathNames(app)

@@ -6,17 +6,17 @@ The other gateway must have its token and answer before anything of the present 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gwtui.domain.safe_text import safe_line
+from gwtui.local.profiles import ProfileError
 from gwtui.ui.screens.ask import AskScreen, WaitScreen
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.client.errors import GatewayError
     from gwtui.local.targets import Target, TargetFacts, Targets
-    from gwtui.ui.actions.context import ActionContext, DashboardApp
+    from gwtui.ui.actions.context import DashboardApp
 
 _NAME = 60
 _QUICKLY = 0.4
@@ -41,15 +41,6 @@ class Switching:
         self._app = app
         self._targets = targets
 
-    def names(self) -> Sequence[str]:
-        """What can be switched to; nothing where the file of profiles is broken."""
-        from gwtui.local.profiles import ProfileError  # noqa: PLC0415 - at the first use
-
-        try:
-            return [facts.name for facts in self._targets.known()]
-        except ProfileError:
-            return ()
-
     async def run(self, name: str) -> None:
         """Switch to the profile of that name, or to one that a person chooses.
 
@@ -65,7 +56,6 @@ class Switching:
             await self._choose()
 
     async def _choose(self) -> None:
-        from gwtui.local.profiles import ProfileError  # noqa: PLC0415 - at the first use
         from gwtui.ui.screens.profiles import ProfileScreen  # noqa: PLC0415 - at the first use
 
         app, problem = self._app, ""
@@ -137,7 +127,6 @@ class Switching:
 
     async def _found(self, name: str) -> tuple[Target, str]:
         """The target, and what keeps its gateway from answering. Raises CannotSwitchError."""
-        from gwtui.local.profiles import ProfileError  # noqa: PLC0415 - at the first use
         from gwtui.local.tokens import TokenError  # noqa: PLC0415 - at the first use
 
         try:
@@ -232,12 +221,3 @@ def _refused(connection: Connection, error: GatewayError) -> str:
         f"{connection.where} does not accept the key of “{safe_line(connection.label, _NAME)}” "
         f"(from {connection.token_source}): {safe_line(error.message, 200)}"
     )
-
-
-async def switch_profile(context: ActionContext) -> None:
-    """``:ctx``: choose a profile; with a name behind it, go straight there."""
-    switching = context.app.switching
-    if switching is None:
-        context.app.say("There are no profiles to switch to here", severity="warning")
-    else:
-        await switching.run(context.argument)

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+import re
+
 from rich.cells import cell_len, set_cell_size
 
 ELLIPSIS = "…"
 
+_ID = re.compile(
+    r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+    r"|(?:[a-z]{2,6}[-_])?(?:\d{6,}-)?(?=[A-Za-z]*\d)[0-9A-Za-z]{12,}"
+)
+
+
+def is_id(text: str) -> bool:
+    """Whether a text is an identity that nobody reads as words: a UUID, a hash, ``user_2f…``."""
+    return _ID.fullmatch(text) is not None
+
+
+def shortened(identity: str, width: int) -> str:
+    """An identity in at most ``width`` cells, without its middle: both its ends tell it apart."""
+    if len(identity) <= width:
+        return identity
+    end = max(0, (width - 1) // 2)
+    return identity[: max(0, width - 1 - end)] + ELLIPSIS[:width] + identity[len(identity) - end :]
+
 
 def fit(text: str, width: int, *, right: bool = False) -> str:
-    """Text in exactly ``width`` cells: cut with an ellipsis, or padded."""
+    """Text in exactly ``width`` cells: padded, or cut at its end, identities in the middle."""
     length = len(text) if text.isascii() else cell_len(text)
     if length > width:
         if width <= 1:
             return ELLIPSIS[:width]
+        if is_id(text):
+            return shortened(text, width)
         # A wide character that would be halved at the cut is replaced by a space.
         return set_cell_size(text, width - 1) + ELLIPSIS
     padding = " " * (width - length)

@@ -6,7 +6,7 @@ version is held to the minor release that this file was tested with (``TESTED``)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from time import monotonic
 from typing import Any, NamedTuple, cast
 
@@ -302,6 +302,14 @@ def is_laid_out(screen: Screen[Any]) -> bool:
     return not (screen._layout_required or screen._callbacks)
 
 
+def painted_text(screen: Screen[Any]) -> Sequence[str]:
+    """The lines of a screen as it would be painted now, without colours; none before its layout.
+
+    Only the compositor puts the widgets of a screen together.
+    """
+    return [strip.text for strip in screen._compositor.render_strips()] if screen.size else ()
+
+
 def busy_pump(app: App[Any], likely: MessagePump | None = None) -> MessagePump | None:
     """A pump with a message queued or being handled: of the app, its screens or their widgets.
 
@@ -326,19 +334,38 @@ def _is_busy(pump: MessagePump) -> bool:
 # What is kept of painted screens --------------------------------------------------------------
 
 
+class KeepsLines:
+    """Stands before a widget among the bases of one that keeps rendered lines of its own."""
+
+    def forget_lines(self) -> None:
+        """Hook: keep none of them; each is rendered again when it is shown."""
+        raise NotImplementedError
+
+
 def release_painted(screen: Screen[Any]) -> None:
     """Forget every painted line of a screen; it is painted again when it is shown.
 
     A line is kept as a dozen pieces with seven caches each: a megabyte a screen. Textual keeps
     them for as long as the screen lives.
     """
-    # Scrollbars are no children: only the compositor knows them.
-    widgets: set[Widget] = {*screen._compositor.widgets, screen}
-    widgets.update(screen.walk_children(Widget))
-    for widget in widgets:
+    widgets = [screen, *screen.walk_children(Widget)]
+    # Scrollbars are no children, and a screen that is left has no place for them any more.
+    bars = (bar for widget in widgets for bar in _scrollbars(widget) if bar is not None)
+    for widget in (*widgets, *bars):
         widget._set_dirty()
         widget._render_cache = _RenderCache(NULL_SIZE, [])
         widget._layout_cache.clear()
+        if isinstance(widget, KeepsLines):
+            widget.forget_lines()
+
+
+def _scrollbars(widget: Widget) -> tuple[Widget | None, ...]:
+    """The bars of a widget and what is between them, None where it never had one."""
+    return (
+        widget._vertical_scrollbar,
+        widget._horizontal_scrollbar,
+        widget._scrollbar_corner,
+    )
 
 
 def release_closed() -> None:

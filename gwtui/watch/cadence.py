@@ -65,6 +65,8 @@ GUARDRAILS = Cadence(30, stale_after=120)
 MODELS = Cadence(300, stale_after=900)
 PROVIDERS = Cadence(300, stale_after=900)
 ACTIVITY = Cadence(300, stale_after=900)
+FINDINGS = Cadence(300, stale_after=900)
+"""Lists of every workspace; a write through this program reads them again at once."""
 AUDIT = Cadence(5, stale_after=30, local=True)
 """A file of this machine, read only when it grew."""
 ALERTS = Cadence(5, stale_after=30, local=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,21 @@ from gateway_bench import START, Bench, HandClock, bench
 from gateway_facts import feedback_on
 from gwtui.embedded.errors import DatabaseMissingError
 from gwtui.embedded.recent import recent_generations
-from gwtui.embedded.simulator import accrued, build_world
+from gwtui.embedded.simulator import UsageProfile, World, accrued, build_world
 from gwtui.embedded.simulator.generations import find_request, latest_requests
 from gwtui.embedded.store.table import from_pico
 
-WORLD = build_world(1, START)
-PROFILES = {key.hash: key.profile for key in WORLD.keys}
 NOBODY = f"gen-{int(START.timestamp()) - 60}-{'0' * 20}"
+
+
+@cache
+def world() -> World:
+    return build_world(1, START)
+
+
+@cache
+def profiles() -> dict[str, UsageProfile]:
+    return {key.hash: key.profile for key in world().keys}
 
 
 @pytest.fixture
@@ -29,7 +38,7 @@ async def gate() -> AsyncIterator[Bench]:
 
 
 def recent() -> list[Any]:
-    return latest_requests(PROFILES.values(), START - timedelta(days=2), START)
+    return latest_requests(profiles().values(), START - timedelta(days=2), START)
 
 
 async def test_the_newest_requests_of_every_key_are_found(gate: Bench):
@@ -102,7 +111,7 @@ async def test_what_was_refused_is_no_generation(gate: Bench):
     await gate.call("PATCH", f"/keys/{busy.key_hash}", json={"disabled": True}, expect=200)
     gate.clock.forward(hours=5)
     after = latest_requests(
-        [PROFILES[busy.key_hash]], START + timedelta(minutes=1), gate.clock.now()
+        [profiles()[busy.key_hash]], START + timedelta(minutes=1), gate.clock.now()
     )
     assert after
     for request in after:
@@ -111,7 +120,7 @@ async def test_what_was_refused_is_no_generation(gate: Bench):
 
 
 async def test_what_is_still_to_come_is_no_generation(gate: Bench):
-    later = latest_requests(PROFILES.values(), START, START + timedelta(hours=1))
+    later = latest_requests(profiles().values(), START, START + timedelta(hours=1))
     assert later
     await gate.refused(404, "GET", "/generation", params={"id": later[0].id})
     gate.clock.forward(hours=1)
@@ -157,7 +166,7 @@ async def test_a_person_finds_identifiers_beside_the_running_gateway(tmp_path: P
         assert [one.made_at for one in found] == sorted(
             (one.made_at for one in found), reverse=True
         )
-        names = {key.name for key in WORLD.keys}
+        names = {key.name for key in world().keys}
         assert len(found) > 40
         for one in found[:20]:
             data = await gate.data("GET", "/generation", params={"id": one.id})
@@ -166,8 +175,8 @@ async def test_a_person_finds_identifiers_beside_the_running_gateway(tmp_path: P
 
 
 def test_an_identifier_leads_back_to_its_request():
-    for request in latest_requests(PROFILES.values(), START - timedelta(days=30), START):
-        assert find_request(PROFILES.values(), request.id) == request
+    for request in latest_requests(profiles().values(), START - timedelta(days=30), START):
+        assert find_request(profiles().values(), request.id) == request
         second = int(request.id.split("-")[1])
         assert second <= request.moment.timestamp() < second + 1
 
@@ -175,7 +184,7 @@ def test_an_identifier_leads_back_to_its_request():
 def test_the_numbers_of_a_day_count_what_was_made_on_it():
     midnight = START.replace(hour=0)
     counted = 0
-    for key in WORLD.keys:
+    for key in world().keys:
         if len(key.profile.streams) != 1:
             continue
         for request in latest_requests([key.profile], midnight, START):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,17 @@ from gateway_bench import START, Bench, bench
 from gwtui.contract.byok import CreateByokRequest
 from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.guardrails import CreateGuardrailRequest, guardrail_problems
-from gwtui.embedded.simulator import build_catalog, build_world
+from gwtui.embedded.simulator import World, build_catalog, build_world
 
-WORLD = build_world(1, START)
-PROVIDERS = {str(provider["slug"]) for provider in build_catalog(1).providers}
+
+@cache
+def world() -> World:
+    return build_world(1, START)
+
+
+@cache
+def providers() -> set[str]:
+    return {str(provider["slug"]) for provider in build_catalog(1).providers}
 
 
 async def of_every_workspace(gate: Bench, path: str) -> list[dict[str, Any]]:
@@ -39,44 +47,44 @@ async def everything(gate: Bench) -> list[Any]:
 
 
 def test_the_seeds_keep_the_contract_in_either_dialect():
-    for seed in WORLD.guardrails:
+    for seed in world().guardrails:
         given = {name: list(v) if isinstance(v, tuple) else v for name, v in seed.settings.items()}
         body = {"name": seed.name, "workspace_id": seed.workspace_id, **given}
         request = CreateGuardrailRequest.model_validate(body, extra="ignore")
         for dialect in (GENERIC, OPENROUTER):
             assert guardrail_problems(request, dialect) == []
-    for credential in WORLD.credentials:
+    for credential in world().credentials:
         terms = credential.terms.items()
         given = {name: list(v) if isinstance(v, tuple) else v for name, v in terms}
         CreateByokRequest.model_validate({"provider": credential.provider, "key": "x", **given})
-        assert credential.provider in PROVIDERS
+        assert credential.provider in providers()
 
 
 def test_every_reference_leads_somewhere():
-    hashes = {key.hash for key in WORLD.keys}
-    users = {user.id for user in WORLD.users}
-    bound = [key_hash for seed in WORLD.guardrails for key_hash in seed.key_hashes]
-    people = [user for seed in WORLD.guardrails for user in seed.user_ids]
+    hashes = {key.hash for key in world().keys}
+    users = {user.id for user in world().users}
+    bound = [key_hash for seed in world().guardrails for key_hash in seed.key_hashes]
+    people = [user for seed in world().guardrails for user in seed.user_ids]
     assert set(bound) <= hashes
     assert set(people) <= users
     assert len(bound) == len(set(bound)) >= 12, "one guardrail each"
     assert len(people) == len(set(people)) >= 3
-    for credential in WORLD.credentials:
+    for credential in world().credentials:
         assert set(credential.terms["allowed_api_key_hashes"] or ()) <= hashes
         assert set(credential.terms["allowed_user_ids"] or ()) <= users
 
 
 def test_nothing_was_made_before_its_workspace_or_after_today():
-    born = {space.id: space.created_at for space in WORLD.workspaces}
-    for item in (*WORLD.guardrails, *WORLD.credentials):
+    born = {space.id: space.created_at for space in world().workspaces}
+    for item in (*world().guardrails, *world().credentials):
         assert born[item.workspace_id] < item.created_at < START
-    for guardrail in WORLD.guardrails:
+    for guardrail in world().guardrails:
         for moment in (guardrail.updated_at, guardrail.assigned_at):
             assert moment is None or guardrail.created_at < moment < START
 
 
 def test_every_kind_is_there():
-    kinds = {name for seed in WORLD.guardrails for name in seed.settings}
+    kinds = {name for seed in world().guardrails for name in seed.settings}
     assert kinds >= {
         "allowed_models",
         "ignored_models",
@@ -88,9 +96,9 @@ def test_every_kind_is_there():
         "content_filters",
         "content_filter_builtins",
     }
-    assert any(not seed.settings for seed in WORLD.guardrails)
-    assert any(not seed.key_hashes and not seed.user_ids for seed in WORLD.guardrails)
-    terms = [seed.terms for seed in WORLD.credentials]
+    assert any(not seed.settings for seed in world().guardrails)
+    assert any(not seed.key_hashes and not seed.user_ids for seed in world().guardrails)
+    terms = [seed.terms for seed in world().credentials]
     for wanted in (
         {"is_fallback": True},
         {"disabled": True},
@@ -107,10 +115,10 @@ def test_every_kind_is_there():
 async def test_the_gateway_answers_with_them(dialect: Any):
     async with bench(dialect=dialect) as gate:
         rails, credentials, by_key, by_member = await everything(gate)
-        assert {rail["id"] for rail in rails} == {seed.id for seed in WORLD.guardrails}
-        assert {one["id"] for one in credentials} == {seed.id for seed in WORLD.credentials}
-        assert len(by_key) == sum(len(seed.key_hashes) for seed in WORLD.guardrails)
-        assert len(by_member) == sum(len(seed.user_ids) for seed in WORLD.guardrails)
+        assert {rail["id"] for rail in rails} == {seed.id for seed in world().guardrails}
+        assert {one["id"] for one in credentials} == {seed.id for seed in world().credentials}
+        assert len(by_key) == sum(len(seed.key_hashes) for seed in world().guardrails)
+        assert len(by_member) == sum(len(seed.user_ids) for seed in world().guardrails)
         canonical = {
             model["canonical_slug"]
             for model in await gate.data("GET", "/models?output_modalities=all")

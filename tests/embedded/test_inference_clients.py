@@ -8,11 +8,11 @@ import json
 import struct
 from collections.abc import AsyncIterator, Iterator
 from decimal import Decimal
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
-import openai
 import pytest
 from httpx_sse import aconnect_sse
 from inference_bench import MINI, VECTORS, Caller, Room, caller, exact, list_price, moved, room
@@ -21,6 +21,9 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded.errors import FaultSyntaxError
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.hosting import host_on_socket
+
+if TYPE_CHECKING:
+    import openai
 
 BASE = "http://gateway.test/api/v1"
 ASKED: dict[str, Any] = {
@@ -57,17 +60,23 @@ async def me(place: Room) -> AsyncIterator[Caller]:
 
 
 @pytest.fixture
-async def client(me: Caller, socket: str) -> AsyncIterator[openai.AsyncOpenAI]:
-    transport = openai.DefaultAsyncHttpxClient(transport=_transport(socket))
-    async with openai.AsyncOpenAI(
+def library() -> Any:
+    """The client's package: hundreds of modules, which only who runs these tests loads."""
+    return import_module("openai")
+
+
+@pytest.fixture
+async def client(me: Caller, socket: str, library: Any) -> AsyncIterator[openai.AsyncOpenAI]:
+    transport = library.DefaultAsyncHttpxClient(transport=_transport(library, socket))
+    async with library.AsyncOpenAI(
         api_key=me.token, base_url=BASE, http_client=transport, max_retries=0
     ) as found:
         yield found
 
 
-def _transport(path: str) -> Any:
+def _transport(client: Any, path: str) -> Any:
     """Over a socket, of whichever HTTP library the client is built on."""
-    library = openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0]
+    library = client.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0]
     return __import__(library).AsyncHTTPTransport(uds=path)
 
 
@@ -151,15 +160,17 @@ async def test_floats_in_base64(me: Caller):
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_refusals_have_their_class(client: openai.AsyncOpenAI, me: Caller, stream: bool):
-    with pytest.raises(openai.BadRequestError, match="not a valid model ID"):
+async def test_refusals_have_their_class(
+    client: openai.AsyncOpenAI, me: Caller, library: Any, stream: bool
+):
+    with pytest.raises(library.BadRequestError, match="not a valid model ID"):
         await client.chat.completions.create(**{**ASKED, "model": "no/such"}, stream=stream)
     wrong = {"extra_body": {"provider": {"only": ["nobody"]}}}
-    with pytest.raises(openai.NotFoundError) as caught:
+    with pytest.raises(library.NotFoundError) as caught:
         await client.chat.completions.create(**{**ASKED, **wrong}, stream=stream)
     assert caught.value.body["metadata"]["failed_routing_step"] == "Filter by Allowed Providers"
     client.api_key = me.gate.token
-    with pytest.raises(openai.AuthenticationError, match="User not found"):
+    with pytest.raises(library.AuthenticationError, match="User not found"):
         await client.chat.completions.create(**ASKED, stream=stream)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from gwtui.embedded.simulator import (
     UsageProfile,
     UsageSlice,
     UsageTotals,
+    World,
     accrual,
     accrued,
     build_world,
@@ -22,9 +24,25 @@ from gwtui.embedded.simulator import (
 
 NOW = datetime(2026, 11, 21, 9, 0, 3, 250_000, tzinfo=UTC)
 WEEK = timedelta(days=7)
-WORLD = build_world(1, NOW)
-BUSY = [key.profile for key in WORLD.keys if key.profile.streams]
-OPEN = [profile for profile in BUSY if not (profile.stopped_at or profile.abandoned_at)]
+
+
+@cache
+def world() -> World:
+    return build_world(1, NOW)
+
+
+@cache
+def busy() -> list[UsageProfile]:
+    """Of the keys that somebody uses."""
+    return [key.profile for key in world().keys if key.profile.streams]
+
+
+def in_use() -> list[UsageProfile]:
+    """Of those that nobody stopped or left."""
+    return [profile for profile in busy() if not (profile.stopped_at or profile.abandoned_at)]
+
+
+profiles = st.deferred(lambda: st.sampled_from(busy()))
 
 offsets = st.integers(min_value=-40 * 86_400_000_000, max_value=40 * 86_400_000_000)
 
@@ -45,7 +63,7 @@ def sums(slices: list[UsageSlice]) -> tuple[Decimal, Decimal, int, int, int]:
 
 @settings(deadline=None)
 @given(
-    profile=st.sampled_from(BUSY),
+    profile=profiles,
     cuts=st.lists(offsets, min_size=3, max_size=3).map(sorted),
 )
 def test_adjoining_intervals_add_up_exactly(profile: UsageProfile, cuts: list[int]) -> None:
@@ -55,7 +73,7 @@ def test_adjoining_intervals_add_up_exactly(profile: UsageProfile, cuts: list[in
 
 
 @settings(deadline=None)
-@given(profile=st.sampled_from(BUSY), cuts=st.lists(offsets, min_size=2, max_size=2).map(sorted))
+@given(profile=profiles, cuts=st.lists(offsets, min_size=2, max_size=2).map(sorted))
 def test_totals_are_the_sums_of_the_slices(profile: UsageProfile, cuts: list[int]) -> None:
     first, last = map(moment, cuts)
     slices = accrual(profile, first, last)
@@ -65,7 +83,7 @@ def test_totals_are_the_sums_of_the_slices(profile: UsageProfile, cuts: list[int
 
 
 @settings(deadline=None)
-@given(profile=st.sampled_from(BUSY), cuts=st.lists(offsets, min_size=2, max_size=2).map(sorted))
+@given(profile=profiles, cuts=st.lists(offsets, min_size=2, max_size=2).map(sorted))
 def test_requests_are_made_within_the_interval_and_in_order(
     profile: UsageProfile, cuts: list[int]
 ) -> None:
@@ -77,8 +95,9 @@ def test_requests_are_made_within_the_interval_and_in_order(
     assert all(piece.requests > 0 for piece in slices)
 
 
-@pytest.mark.parametrize("profile", BUSY[:8])
-def test_the_moment_of_the_last_request_is_exact(profile: UsageProfile) -> None:
+@pytest.mark.parametrize("number", range(8))
+def test_the_moment_of_the_last_request_is_exact(number: int) -> None:
+    profile = busy()[number]
     since = profile.active_from
     totals = accrued(profile, since, since + WEEK)
     last = totals.last_request
@@ -89,7 +108,7 @@ def test_the_moment_of_the_last_request_is_exact(profile: UsageProfile) -> None:
 
 
 def test_an_empty_or_reversed_interval_is_empty() -> None:
-    for profile in BUSY:
+    for profile in busy():
         assert accrual(profile, NOW, NOW) == []
         assert accrual(profile, NOW, NOW - WEEK) == []
         assert accrued(profile, NOW, NOW - WEEK) == UsageTotals()
@@ -111,22 +130,22 @@ def test_a_missed_week_of_every_key_is_bounded_work(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(usage, "day_plan", counting_plan)
     monkeypatch.setattr(usage.DayPlan, "count", counting_count)
-    profiles = [key.profile for key in WORLD.keys]
-    slices = [piece for item in profiles for piece in accrual(item, NOW, NOW + WEEK)]
-    streams = sum(len(profile.streams) for profile in profiles)
+    everyone = [key.profile for key in world().keys]
+    slices = [piece for item in everyone for piece in accrual(item, NOW, NOW + WEEK)]
+    streams = sum(len(profile.streams) for profile in everyone)
     assert planned <= 8 * streams, "one plan per stream and touched day"
     assert counted <= (7 * 24 + 16) * streams, "one count per stream and clock hour"
     assert 0 < len(slices) <= (7 * 24 + 1) * streams
-    assert len(profiles) >= 40
+    assert len(everyone) >= 40
 
 
 def test_another_key_with_the_same_streams_differs() -> None:
-    other = replace(OPEN[0], identity="0" * 64)
-    assert accrual(OPEN[0], NOW, NOW + WEEK) != accrual(other, NOW, NOW + WEEK)
+    other = replace(in_use()[0], identity="0" * 64)
+    assert accrual(in_use()[0], NOW, NOW + WEEK) != accrual(other, NOW, NOW + WEEK)
 
 
 def test_usage_has_a_daily_rhythm() -> None:
-    profile = replace(next(item for item in OPEN if item.rhythm == "office"))
+    profile = replace(next(item for item in in_use() if item.rhythm == "office"))
     midnight = datetime(2026, 11, 17, tzinfo=UTC)
     by_hour = [0] * 24
     for piece in accrual(profile, midnight, midnight + timedelta(days=3)):
@@ -135,7 +154,7 @@ def test_usage_has_a_daily_rhythm() -> None:
 
 
 def test_weekends_are_quieter_in_the_office() -> None:
-    office = [item for item in OPEN if item.rhythm == "office"]
+    office = [item for item in in_use() if item.rhythm == "office"]
     monday = datetime(2026, 11, 16, tzinfo=UTC)
     saturday = monday + timedelta(days=5)
     weekdays = sum(accrued(item, monday, saturday).requests for item in office) / 5
@@ -144,7 +163,7 @@ def test_weekends_are_quieter_in_the_office() -> None:
 
 
 def test_nothing_before_the_key_nor_after_its_end() -> None:
-    for key in WORLD.keys:
+    for key in world().keys:
         profile = key.profile
         assert accrual(profile, profile.active_from - WEEK, profile.active_from) == []
         for end in (profile.stopped_at, profile.abandoned_at):
@@ -153,8 +172,8 @@ def test_nothing_before_the_key_nor_after_its_end() -> None:
 
 
 def test_without_end_the_clients_come_back_but_not_those_who_left() -> None:
-    stopped = [item for item in BUSY if item.stopped_at and not item.abandoned_at]
-    left = [item for item in BUSY if item.abandoned_at]
+    stopped = [item for item in busy() if item.stopped_at and not item.abandoned_at]
+    left = [item for item in busy() if item.abandoned_at]
     assert stopped
     assert left
     assert all(accrual(item.without_end(), NOW, NOW + WEEK) for item in stopped)
@@ -162,21 +181,21 @@ def test_without_end_the_clients_come_back_but_not_those_who_left() -> None:
 
 
 def test_byok_requests_cost_no_credits() -> None:
-    slices = [piece for item in OPEN for piece in accrual(item, NOW, NOW + WEEK)]
+    slices = [piece for item in in_use() for piece in accrual(item, NOW, NOW + WEEK)]
     assert any(piece.byok_usd for piece in slices)
     assert not any(piece.usd and piece.byok_usd for piece in slices)
 
 
 def test_slices_name_what_an_activity_report_needs() -> None:
-    pieces = [piece for item in OPEN for piece in accrual(item, NOW, NOW + WEEK)]
+    pieces = [piece for item in in_use() for piece in accrual(item, NOW, NOW + WEEK)]
     assert all("/" in piece.model and piece.provider and piece.endpoint_key for piece in pieces)
     assert all(piece.endpoint_key.startswith(f"{piece.model}|") for piece in pieces)
     assert len({piece.model for piece in pieces}) >= 15
 
 
 def test_a_rare_stream_keeps_its_average() -> None:
-    rare = replace(OPEN[0].streams[0], requests_per_day=0.4)
-    profile = replace(OPEN[0], rhythm="nightly", active_from=NOW, streams=(rare,))
+    rare = replace(in_use()[0].streams[0], requests_per_day=0.4)
+    profile = replace(in_use()[0], rhythm="nightly", active_from=NOW, streams=(rare,))
     days = 1000
     requests = accrued(profile, NOW, NOW + timedelta(days=days)).requests
     assert 0.3 * days < requests < 0.5 * days

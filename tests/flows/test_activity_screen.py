@@ -270,7 +270,7 @@ def _object(app: GwtuiApp) -> str:
 def _some_generation(place: Site) -> str:
     """A request that a key of the simulated world made yesterday."""
     yesterday = place.clock.now() - timedelta(days=1)
-    profiles = place.gateway.origin.profiles().values()
+    profiles = place.gateway.profiles.values()
     return latest_requests(profiles, yesterday - timedelta(days=1), yesterday)[0].id
 
 

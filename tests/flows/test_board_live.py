@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -17,11 +18,16 @@ from board_kit import MODELS, Filled, at_rest, board_of, fill
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.contract.credits import Credits
 from gwtui.domain.clock import Clock
+from gwtui.ui.board import readings
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import PlotView
+from gwtui.watch.board.snapshot import BoardSnapshot
 from gwtui.watch.history.file import open_writable
 from gwtui.watch.history.lease import Lease
+from gwtui.watch.history.model import RESOURCES, Resource
 from gwtui.watch.history.observations import ObservedReading, credits_seen
+from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.replay import Snapshot, snapshot_at
 from gwtui.watch.history.writer import HistoryWriter
 
 
@@ -165,13 +171,40 @@ async def test_without_a_history_the_gateway_is_still_shown(demo: Demo) -> None:
         assert "No model can be watched" in notices(app)
 
 
-async def test_who_cannot_read_credits_still_sees_endpoints(demo: Demo, data: Path) -> None:
+async def test_who_cannot_read_credits_still_sees_endpoints(
+    demo: Demo, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[set[Resource]] = []
+
+    def ask(
+        reader: HistoryReader, moment: datetime, resources: Collection[Resource] = RESOURCES
+    ) -> Snapshot:
+        asked.append(set(resources))
+        return snapshot_at(reader, moment, resources)
+
+    monkeypatch.setattr(readings, "snapshot_at", ask)
+    before = recorded_credits()
     demo.management = False
     demo.token = demo.gateway.issue_key(management=False, name="plain")
-    async with board(demo, data) as (_pilot, app):
+    async with board(demo, data) as opened:
+        _pilot, app = opened
         screen = board_of(app)
         assert not screen.query_one("#panel").display
         assert screen.endpoints.table.total_count == 10
+        shown = line(app, "board-summary")
+        assert " left" in shown, "as it was recorded"
+        assert asked[-1] == {"credits", "key", "workspace"}, "endpoints have been read"
+        await press(opened, "3")
+        assert recorded_credits() == before, "nobody looks at it"
+        await press(opened, "0")
+        assert line(app, "board-summary") == shown
+
+
+def recorded_credits() -> int:
+    """How many snapshots with credits are held by whatever runs in this process."""
+    gc.collect()
+    held = [one for one in gc.get_objects() if isinstance(one, BoardSnapshot)]
+    return sum(one.credits.value is not None for one in held)
 
 
 async def test_requests_are_counted_and_explained(demo: Demo, data: Path) -> None:

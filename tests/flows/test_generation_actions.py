@@ -17,7 +17,7 @@ from shell_kit import Site, dashboard, notices, shown, site, until
 async def _ids(place: Site) -> tuple[str, str]:
     """Two requests of yesterday: one whose workspace logs what is said, one whose does not."""
     yesterday = place.clock.now() - timedelta(days=1)
-    profiles = place.gateway.origin.profiles().values()
+    profiles = place.gateway.profiles.values()
     found: dict[bool, str] = {}
     async with place.connect() as connection, GatewayClient(connection) as client:
         logs = {

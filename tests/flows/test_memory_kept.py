@@ -15,6 +15,8 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.garbage import Garbage
 from shell_kit import dashboard, has_data, listing, shown, site, until
 
+pytestmark = pytest.mark.usefixtures("every_frame")
+
 
 def painted(screen: Screen[Any]) -> int:
     """Lines that are kept of a screen's widgets."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -167,6 +168,15 @@ async def test_what_the_prompt_ghosts_is_taken_by_tab_and_enter(tmp_path: Path) 
             pilot, lambda: listing(app).table.selected.workspace.slug == "production", "its row"
         )
         assert "There is no" not in notices(app)
+        # What a row opens has names, too.
+        terminal.write(":members/production/")
+        await until(pilot, lambda: typed() == "members/production/", "the prompt")
+        terminal.write("a")
+        await until(pilot, lambda: "members/production/a" in shown(app), "what is typed")
+        await until(pilot, lambda: re.search(r"members/production/a\S+", shown(app)), "the ghost")
+        terminal.write("\t")
+        await until(pilot, lambda: len(typed()) > len("members/production/a"), "the whole name")
+        terminal.write("\x1b[27u")
         # What was gone to comes back, filtered by what was typed; what is no place is not kept.
         terminal.write(":nowhere/x\r")
         await until(pilot, lambda: "No place or command is called “nowhere”" in notices(app), "it")

@@ -6,18 +6,27 @@ import gc
 import weakref
 from pathlib import Path
 
+import pytest
 from textual.screen import Screen
 
 from dashboard_kit import settled
-from shell_kit import dashboard, has_data, site, until
+from gwtui.ui.garbage import Garbage
+from gwtui.ui.textual_compat import release_painted
+from shell_kit import dashboard, has_data, site, strips, until
 
 TABS = "1234567890"
 DIALOGS = (("keys", "n"), ("keys", "e"), ("workspaces", "m"), ("models", "enter"), ("keys", "?"))
 
 
-async def test_what_was_left_or_closed_is_freed(tmp_path: Path) -> None:
+async def test_what_was_left_or_closed_is_freed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settlings: list[int] = []
+    monkeypatch.setattr(Garbage, "settle", lambda _garbage: settlings.append(len(settlings)))
+    before = strips()
     async with site() as place, dashboard(place, tmp_path, start="keys") as (app, pilot):
         await until(pilot, lambda: has_data(app), "the keys")
+        await until(pilot, lambda: bool(settlings), "the rest of the session")
         seen: dict[int, weakref.ref[Screen[object]]] = {}
 
         def look() -> None:
@@ -41,3 +50,6 @@ async def test_what_was_left_or_closed_is_freed(tmp_path: Path) -> None:
         kept = {*app.screen_stack, *app.navigation.screens}
         alive = [each() for each in seen.values()]
         assert [each for each in alive if each is not None and each not in kept] == []
+        del alive, kept
+        release_painted(app.screen)
+        assert strips() - before < 100, "painted lines of screens that were left"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from textual.content import Content
 from textual.theme import Theme
 
 from gwtui.crud.action import APP, LIST
+from gwtui.crud.resource import Cell
 from gwtui.domain.failures import crash_report
 from gwtui.resources.registry import RESOURCES, SHORT_TITLES, TITLES
 from gwtui.resources.registry import TABS as TABS_OF_THE_DASHBOARD
@@ -21,16 +23,9 @@ from gwtui.ui.commands import offered
 from gwtui.ui.line_filter import ControlCharacterFilter
 from gwtui.ui.screens.too_small import TooSmallScreen
 from gwtui.ui.themes import THEMES
+from gwtui.ui.widgets.badges import CRITICAL, FAULTS, READ_ONLY
 from gwtui.ui.widgets.footer import footer_parts
-from gwtui.ui.widgets.header import (
-    CRITICAL,
-    FAULTS,
-    READ_ONLY,
-    HeaderFacts,
-    HeaderTab,
-    header_parts,
-    left_out,
-)
+from gwtui.ui.widgets.header import HeaderFacts, HeaderTab, header_parts, left_out
 from gwtui.ui.widgets.status import status_content
 from shell_kit import dashboard, line, listing, notices, shown, site
 
@@ -70,6 +65,19 @@ REAL_TABS = tuple(
     for number, tab in enumerate(TABS_OF_THE_DASHBOARD, 1)
 )
 STATUS = Content(" 46 keys · by name ▲ · updated 11:33:31 UTC")
+
+
+@pytest.mark.parametrize("name", ["production", "production-readonly", "production-eu-watched-it"])
+def test_tabs_give_way_before_the_name_of_a_profile(name: str) -> None:
+    """Two profiles of one beginning are never taken for each other."""
+    facts = HeaderFacts(REAL_TABS, profile=name, read_only=True, critical=True)
+    if name == "production-readonly":
+        facts = replace(facts, alerts=Cell("17 ALERTS"))
+    parts = header_parts(facts, 80)
+    text = "".join(part.content.plain for part in parts)
+    assert width_of(parts) <= 80
+    assert f"{CRITICAL}  {name} " in text
+    assert READ_ONLY in text
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 130, 160, 200])

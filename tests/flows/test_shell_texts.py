@@ -15,6 +15,7 @@ from gwtui.crud.resource import Cell, DetailRow, DetailTable, ResourceSpec, Sect
 from gwtui.ui.raw_json import raw_lines
 from gwtui.ui.widgets.detail import detail_lines
 from gwtui.ui.widgets.lines import LinesView
+from shell_kit import strips
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 
@@ -134,3 +135,10 @@ async def test_only_lines_that_changed_are_repainted() -> None:
         view.scroll_to(y=35, animate=False)
         await pilot.pause()
         assert "out of sight" in "".join(s.text for s in view.render_line(5))
+
+        long = [Content(f"line {number}") for number in range(2_000)]
+        view.show(long)
+        before = strips()
+        for y in range(len(long) - 35):
+            assert view.render_line(y).text.startswith(f"line {y + 35}")
+        assert strips() - before < 500, "lines that were scrolled past are kept"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -110,10 +110,7 @@ async def test_nothing_of_the_first_profile_is_left(tmp_path: Path) -> None:
         _is_marked(one, "production", read_only=False)
         assert "This is “production” now: CRITICAL" in notices(app)
         del hub
-        for _ in range(3):
-            gc.collect()
-            await pilot.pause()
-        assert [ref() for ref in gone] == [None, None, None]
+        await until(pilot, lambda: _collected(gone), "the end of session, token and screen", 20)
         await _and_back(one)
 
 
@@ -128,6 +125,11 @@ async def _settled_in(one: Desk) -> list[weakref.ref[Any]]:
     await until(one.pilot, lambda: has_data(app), "the keys")
     app.tries.typed = SecretStr("gw-v1-typed-0123456789")
     return [weakref.ref(it) for it in (app.session, app.connection.token, listing(app))]
+
+
+def _collected(gone: Sequence[weakref.ref[Any]]) -> bool:
+    gc.collect()
+    return all(ref() is None for ref in gone)
 
 
 async def _and_back(one: Desk) -> None:

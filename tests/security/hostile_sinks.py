@@ -16,6 +16,7 @@ from gwtui.contract.dialects import GENERIC
 from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Scope, Section
 from gwtui.domain.guardrail_effect import effect_on_catalog, restrictions_of
 from gwtui.resources.activity import resource as activity
+from gwtui.resources.activity.breakdown import of_account, of_keys
 from gwtui.resources.credits import balance, spending
 from gwtui.resources.generations import resource as generation
 from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, model_identity
@@ -201,14 +202,14 @@ def _credits(values: Sequence[Any]) -> Iterator[Shown]:
 def _activity(values: Sequence[Any]) -> Iterator[Shown]:
     found, keys = values
     measures: tuple[Any, ...] = tuple(activity.MEASURE_WORDS)
-    groupings: tuple[Any, ...] = ("model", "provider", "workspace")
+    ways: list[tuple[Any, ...]] = [("model",), ("provider",), ("workspace",)]
     for measure in measures:
-        ranked = {
-            grouping: activity.ranking(found, found.rows, grouping, measure)
-            for grouping in groupings
-        }
+        uses = of_account(found)
+        ranked = {by: activity.ranked(uses, found.rows, by, measure) for by in ways}
         if keys is not None:
-            ranked["key"] = activity.key_ranking(keys, found.rows, measure)
+            of_each = of_keys(keys, found)
+            for by in (("key",), ("user", "key")):
+                ranked[by] = activity.ranked(of_each, found.rows, by, measure)
         for grouping, items in ranked.items():
             for shown in table(activity.COLUMNS, lambda one: one.identity, items):
                 yield Shown(shown.sink, f"{measure} {grouping} {shown.place}", shown.text)
@@ -260,7 +261,7 @@ def subjects(parents: Mapping[str, str]) -> Iterator[Subject]:
         "activity",
         lambda hub, _: [
             activity_feed(hub, scope),
-            key_activity_feed(hub, scope),
+            key_activity_feed(hub, scope, people=True),
         ],
         _activity,
     )

@@ -9,7 +9,7 @@ import json
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -173,9 +173,20 @@ def _said(one: Any) -> Iterator[str]:
     # The embedded gateway is the other side: an answer that it is about to give holds a new key.
     if is_dataclass(one) and not type(one).__module__.startswith("gwtui.embedded"):
         try:
-            yield repr(asdict(one))
+            yield repr(_whole(one))
         except Exception as error:
             yield told(error)
+
+
+def _whole(one: Any) -> Any:
+    """As ``dataclasses.asdict``, which copies what it finds: half a copy of an event loop fails."""
+    if is_dataclass(one) and not isinstance(one, type):
+        return {field.name: _whole(getattr(one, field.name)) for field in fields(one)}
+    if isinstance(one, dict):
+        return {repr(_whole(name)): _whole(value) for name, value in one.items()}
+    if isinstance(one, list | tuple):
+        return [_whole(item) for item in one]
+    return one
 
 
 def processes(pid: int) -> dict[str, bytes]:

@@ -25,7 +25,7 @@ from gwtui.local.paths import Paths
 from gwtui.ui.app import GwtuiApp
 from shell_kit import has_data, quick_clock, shown, until
 
-EVENTS = int(os.environ.get("GWTUI_WALK", "150"))
+EVENTS = int(os.environ.get("GWTUI_WALK", "100"))
 SEED = int(os.environ.get("GWTUI_WALK_SEED", "7"))
 pytestmark = pytest.mark.timeout(120 + EVENTS)
 MODES = ("flag", "profile", "plain key")

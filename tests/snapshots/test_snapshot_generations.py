@@ -25,7 +25,7 @@ SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def _logged_generation(demo: Demo) -> str:
     """A request of a chat model in a workspace that logs what is said."""
-    profiles = demo.gateway.origin.profiles()
+    profiles = demo.gateway.profiles
     with demo.gateway._database.read() as db:
         for request in latest_requests(profiles.values(), MOMENT - timedelta(days=1), MOMENT):
             found = generations.find(db, profiles, request.id, MOMENT)

@@ -84,6 +84,7 @@ def test_the_terminal_shows_what_a_whole_repaint_shows(demo: PtyTerminal) -> Non
         before = screen_cells(demo)
         sent = len(demo.raw)
         demo.send("\x0c")  # ctrl+l
+        demo.wait_for_output()
         demo.settle(0.3)
         assert len(demo.raw) - sent > demo.columns * demo.rows
         assert screen_cells(demo) == before, step

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gwtui.domain.money import usd
 from gwtui.local.ascii_terminal import ascii_only
-from gwtui.ui.widgets.bars import Bar, Chart, chart_lines, nice_top
+from gwtui.ui.widgets.bars import Bar, Chart, bar_at, chart_lines, nice_top
 
 
 def drawn(chart: Chart, width: int = 40, height: int = 6) -> list[str]:
@@ -105,3 +105,18 @@ def test_every_line_fits(
 )
 def test_when_the_terminal_can_only_do_ascii(environ: dict[str, str], only: bool) -> None:
     assert ascii_only(environ) is only
+
+
+def test_chosen_bars_have_the_labels_and_are_found_by_their_cells() -> None:
+    bars = [Bar(f"11-{day:02}", Decimal(day)) for day in range(1, 31)]
+    chart = Chart(bars, lambda amount: f"${amount}", chosen=(3, 9))
+    *drawn, labels = [one.plain for one in chart_lines(chart, 80, 9)]
+    assert labels.split() == ["11-04", "11-10"]
+    for place in (0, 3, 9, 29):
+        x = next(x for x in range(80) if bar_at(chart, 80, 9, x) == place)
+        assert drawn[-1][x] != " "
+        assert bar_at(chart, 80, 9, x - 1) == (place - 1 if place else None)
+    assert bar_at(chart, 80, 9, 0) is None
+    assert bar_at(chart, 80, 9, 79) in (None, 29)
+    one = Chart(bars, lambda amount: f"${amount}", chosen=(29, 29))
+    assert chart_lines(one, 80, 9)[-1].plain.split() == ["11-30"]

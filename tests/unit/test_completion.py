@@ -7,10 +7,14 @@ import shutil
 import stat
 import subprocess
 import sys
+from functools import cache as cache_once
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from gwtui.cli import command_tree
 from gwtui.cli.commands import COMMANDS
 from gwtui.cli.completion import known
 from gwtui.cli.completion.answer import answer, candidates, quoted, split
@@ -18,16 +22,28 @@ from gwtui.cli.completion.scripts import SCRIPTS
 from gwtui.cli.main import main
 from gwtui.cli.resources import RESOURCES
 from gwtui.cli.verbs import verbs_of
+from gwtui.client.connection import Connection
 from gwtui.local.name_cache import cache_file, keep_names, read_names
-from resource_samples import HOSTILE
+from gwtui.resources.keys.resource import KEYS as KEYS  # noqa: PLC0414 - a list that was read
+from gwtui.resources.known_names import keep_read
+from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.shared import FeedKey
+from resource_samples import HOSTILE, key
+
+if TYPE_CHECKING:
+    from gwtui.watch.hub import FeedHub
 
 NAMES = ("ci", "film storyboard test", "partner:birch", "o'neill $HOME `x`")
+
+BUILT = cache_once(command_tree.command_tree)
+"""Built once for all tests: it takes a second."""
 
 
 @pytest.fixture
 def cache(private_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Names of a profile called work, which is the default one."""
     known._paths.cache_clear()
+    monkeypatch.setattr(command_tree, "command_tree", BUILT)
     config = private_home / "config" / "gwtui"
     config.mkdir(parents=True, mode=0o700)
     text = 'default = "work"\n[profiles.work]\nbase_url = "https://a.example"\n[profiles.lab]\n'
@@ -102,13 +118,13 @@ def test_the_command_line_is_built_once_and_again_when_the_program_changed(
     first = offered("keys", "li")
     file = cache / "commands.json"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    monkeypatch.setattr("gwtui.cli.command_tree.command_tree", None)
-    assert offered("keys", "li") == first  # not built again
-    kept = json.loads(file.read_text())
-    file.write_text(json.dumps({**kept, "stamp": "older"}))
-    with pytest.raises(TypeError):
-        offered("keys", "li")
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(command_tree, "command_tree", None)
+        assert offered("keys", "li") == first  # not built again
+        kept = json.loads(file.read_text())
+        file.write_text(json.dumps({**kept, "stamp": "older"}))
+        with pytest.raises(TypeError):
+            offered("keys", "li")
     for damaged in ("", "[]", "{", '{"stamp": 1}'):
         file.write_text(damaged)
         assert offered("keys", "li") == first
@@ -128,6 +144,39 @@ def test_names_are_kept_without_what_a_terminal_could_not_show(tmp_path: Path) -
     assert read_names(path) == {"keys": ["ok"]}
     (tmp_path / "file").touch()
     keep_names(tmp_path / "file" / "names.json", {"keys": ["x"]})  # never raises
+
+
+def test_what_a_dashboard_read_in_full_is_kept_at_its_end(private_home: Path) -> None:
+    rows = (KeyRow(key(name="ci", label="gw-...1")), KeyRow(key(name=HOSTILE, hash="b" * 64)))
+    read = {"keys": rows, "workspaces": None}
+
+    def feed(of: FeedKey[Any], *_: Any, **__: Any) -> Any:
+        return SimpleNamespace(state=SimpleNamespace(value=read.get(of.name)))
+
+    there = Connection("https://a.example", label="work")
+    keep_read(cast("FeedHub", SimpleNamespace(connection=there, derive=feed, feed=feed)))
+    found = read_names(cache_file(private_home / "cache" / "gwtui", "work"))
+    assert found["keys"][:2] == ["ci", "gw-...1"]
+    assert all(name.isprintable() for name in found["keys"])
+    assert found["keys by id"] == ["a" * 64, "b" * 64]
+    # Nothing is kept for a gateway without a name.
+    nameless = SimpleNamespace(connection=Connection("https://a.example"), derive=feed, feed=feed)
+    keep_read(cast("FeedHub", nameless))
+    assert len([*(private_home / "cache" / "gwtui").iterdir()]) == 1
+
+
+def test_an_answer_loads_little(cache: Path) -> None:
+    offered("keys", "")  # the command line is built before
+    program = (
+        "import sys\n"
+        "from gwtui.cli.main import main\n"
+        "main(['complete', 'zsh', 'keys', 'get', 'c'])\n"
+        "print(sorted({'textual', 'httpx', 'pydantic', 'asyncio', 'logging'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "ci\n[]\n"
 
 
 def test_an_answer_is_words_alone_whatever_goes_wrong(

@@ -157,6 +157,14 @@ def test_an_unread_part_says_what_was_not_looked_for() -> None:
     assert "no budget" not in finding.advice
 
 
+def test_no_two_findings_have_the_same_identity() -> None:
+    nameless = [key(**{**WELL, "limit": None}, hash=...) for _ in range(3)]
+    unread = tuple(UnreadPart("assignments", why) for why in ("keys", "members"))
+    spent = find(RULES, account(*nameless, unread=unread), USUAL, NOW)
+    assert len([one for one in spent if one.rule == "no-limit"]) == 3
+    assert len({one.identity for one in spent}) == len(spent)
+
+
 def test_the_gravest_comes_first_and_many_unknown_ones_are_one_line() -> None:
     many = [key(**{**WELL, "name": f"k{n}"}, hash=f"{n:064x}", last_used_at=...) for n in range(5)]
     late = key(**{**WELL, "name": "late"}, expires_at=days(1))

@@ -66,6 +66,25 @@ def test_nothing_is_collected_before_it_begins(collector: Collector) -> None:
     assert collector.done == 0
 
 
+def test_what_a_session_has_loaded_is_not_looked_at_again(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def collect(generation: int = 2) -> int:
+        seen.append(collector.frozen)
+        return generation
+
+    monkeypatch.setattr(gc, "collect", collect)
+    Garbage(lambda: collector.now).settle()
+    assert (seen, collector.frozen) == ([], 0), "it has not begun"
+    garbage = garbage_of(collector)
+    garbage.settle()
+    assert (seen, collector.frozen) == ([0], 1), "garbage is not spared with the rest"
+    garbage.settle()
+    assert (seen, collector.frozen) == ([0, 0], 1), "nor what is left of another session"
+
+
 def test_a_few_new_objects_wait_for_a_rest_many_do_not(collector: Collector) -> None:
     garbage = garbage_of(collector)
     collector.rounds = 1

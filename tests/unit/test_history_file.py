@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import _sqlite3
+import ctypes
 import os
 import signal
 import sqlite3
@@ -9,13 +11,15 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.file import history_path, open_readable, open_writable
+from gwtui.watch.history.file import history_path, open_readable, open_writable, transaction
 from gwtui.watch.history.model import HistoryDamagedError, HistoryMissingError, HistoryUnusableError
 from gwtui.watch.history.reader import HistoryReader
 from history_kit import START, USED, desk, minutes
@@ -23,6 +27,7 @@ from history_kit import START, USED, desk, minutes
 WRITER = """
 import sys
 from pathlib import Path
+from typing import cast
 from history_kit import START, USED, desk, minutes
 with desk(Path(sys.argv[1])) as history:
     for number in range(100_000):
@@ -231,6 +236,36 @@ async def test_damage_while_it_is_open_is_told_apart_and_mended(path: Path) -> N
         assert await archive.hold()
     finally:
         await archive.close()
+
+
+def test_it_keeps_few_of_its_pages_in_memory(path: Path) -> None:
+    """Both connections of a dashboard live as long as it does, and the file grows all the time."""
+    used = _sqlite_memory()
+    insert = (
+        "INSERT INTO changes (at, kind, resource, identity, name, field, before) "
+        "VALUES (0, 'key.new', 'key', 'one', 'one', '', ?)"
+    )
+    with (
+        closing(open_writable(path, START).connection) as writing,
+        closing(open_readable(path)) as reading,
+    ):
+        before = used()
+        with transaction(writing):
+            writing.executemany(insert, [("text" * 250,)] * 5_000)
+        for connection in (writing, reading):
+            connection.execute("SELECT sum(length(before)) FROM changes").fetchone()
+            connection.execute("SELECT sum(length(before)) FROM changes").fetchone()
+        assert path.with_name(path.name + "-wal").stat().st_size > 4_000_000
+        assert used() - before < 3_000_000
+
+
+def _sqlite_memory() -> Callable[[], int]:
+    """The bytes that SQLite holds in this process."""
+    used = getattr(ctypes.CDLL(_sqlite3.__file__), "sqlite3_memory_used", None)
+    if used is None:
+        pytest.skip("its SQLite does not tell")
+    used.restype = ctypes.c_int64
+    return cast("Callable[[], int]", used)
 
 
 def test_the_database_is_not_loaded_before_it_is_needed() -> None:

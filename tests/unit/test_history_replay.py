@@ -54,6 +54,16 @@ def test_a_snapshot_holds_all_that_was_known_then(history: Desk) -> None:
     assert before.reading(ENDPOINT, "uptime_last_5m").state == "gap"
 
 
+def test_a_snapshot_of_some_resources_holds_nothing_else(history: Desk) -> None:
+    facts = {ENDPOINT: {"name": "Lab"}, Subject("key", "k1"): {"name": "prod"}}
+    history.see(START, {UPTIME: 99, BALANCE: 10}, facts=facts)
+    found = snapshot_at(history.reader, START, {"endpoint"})
+    assert set(found.facts) == set(found.figures) == {ENDPOINT}
+    whole = snapshot_at(history.reader, START)
+    assert set(whole.facts) == set(facts)
+    assert set(whole.figures) == {ENDPOINT, Subject(*BALANCE[:2])}
+
+
 def test_a_moment_long_ago_is_known_to_the_hour(history: Desk) -> None:
     for minute in range(0, 60 * 24, 10):
         history.see(START + minutes(minute), {UPTIME: minute % 97}, every=600)

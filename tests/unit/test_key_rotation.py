@@ -22,6 +22,7 @@ from gwtui.domain.key_rotation import (
     status_of,
 )
 from gwtui.local import rotations
+from gwtui.local.journal import DID_NOT_HAPPEN, Journal, JournalEntry, this_process
 from gwtui.local.rotations import RotationLog
 from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.rotations.plans import (
@@ -31,6 +32,7 @@ from gwtui.resources.rotations.plans import (
     plan_rotation,
     successor_name,
 )
+from gwtui.watch.feeds.rotations import makings
 from resource_samples import NOW, WORKSPACE_ID, key, wire_time
 
 OLD, NEW = (
@@ -82,6 +84,8 @@ def read(**changes: Any) -> RotationFacts:
         (read(new=None, why="500"), {}, "unknown", ""),
         (read(making="in doubt"), {}, "in doubt", "settle"),
         (read(making="not made"), {}, "not made", ""),
+        (read(making="under way"), {}, "begun", ""),
+        (read(making="nameless"), {}, "in doubt", ""),
         (read(new=None, new_gone=True), {}, "successor gone", ""),
         (read(new=key(disabled=True)), {}, "successor gone", ""),
         (read(new=None, new_gone=True, old=None, old_gone=True), {}, "successor gone", ""),
@@ -140,6 +144,7 @@ def test_what_happened_is_remembered_between_runs_and_only_its_owner_reads_it(
     log.delivered("nobody", NOW)
     again = log_at(tmp_path).rotations("https://gateway.example/api/v1")
     (one,) = again
+    assert log_at(tmp_path).rotations()[1].figures == FIGURES  # as it was when it began
     assert (one.new_hash, one.guardrail, one.delivered_at, one.disabled_at) == (
         NEW.hash,
         "g",
@@ -158,7 +163,7 @@ def test_what_happened_is_remembered_between_runs_and_only_its_owner_reads_it(
 
 def test_a_damaged_file_costs_its_damaged_lines_alone(tmp_path: Path) -> None:
     log = log_at(tmp_path)
-    log.begin(rotation())
+    log.begin(rotation(figures=None))
     with log.path.open("ab") as file:
         file.write(b'{"v":1,"id":"p1","event":"made"\n\xff\xfe\n[]\nnull\n{}\n')
         file.write(b'{"v":9,"id":"p1","event":"ended","at":"2026-11-21T12:00:00Z"}\n')
@@ -185,6 +190,38 @@ def test_a_large_file_keeps_what_goes_on(tmp_path: Path, monkeypatch: pytest.Mon
     assert log.compact(NOW)
     assert log.rotations() == (before,)
     assert len(log.path.read_bytes().splitlines()) == 2
+
+
+def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "state" / "journal.jsonl")
+    here = {"action": "keys.create", "process": this_process()}
+    died = {"action": "keys.create", "process": {**this_process(), "began": "another boot"}}
+    events: dict[str, list[tuple[Any, dict[str, Any]]]] = {
+        "running": [("intent", here)],
+        "died": [("intent", died)],
+        "lost": [("intent", here), ("unknown", {})],
+        "applied": [("intent", here), ("applied", {"identity": "h"})],
+        "silent": [("intent", here), ("applied", {"identity": None})],
+        "refused": [("intent", here), ("refused", {})],
+        "found": [("unknown", {}), ("resolved", {"message": "it happened", "identity": "h"})],
+        "some": [("unknown", {}), ("resolved", {"message": "it happened"})],
+        "none": [("unknown", {}), ("resolved", {"message": DID_NOT_HAPPEN})],
+        "other": [("applied", {"identity": "x"})],
+    }
+    for plan, told in events.items():
+        for event, facts in told:
+            journal.record(JournalEntry(plan, event, NOW, facts))
+    assert makings(journal, set(events) - {"other"} | {"absent"}, NOW) == {
+        "running": ("under way", None),
+        "died": ("in doubt", None),
+        "lost": ("in doubt", None),
+        "applied": ("made", "h"),
+        "silent": ("made", None),
+        "refused": ("not made", None),
+        "found": ("made", "h"),
+        "some": ("made", None),
+        "none": ("not made", None),
+    }
 
 
 # The plan ---------------------------------------------------------------------------------------
@@ -230,7 +267,9 @@ def test_what_cannot_be_copied_is_said_before_and_what_is_not_known_stands_in_th
         (key(limit="?"), {}, "did not give its limit"),
         (key(), {"guardrail_known": False}, "Which guardrail it holds"),
         (key(), {"under_way": frozenset({"a" * 64})}, "being rotated already"),
-        (key(created_at=...), {}, "how long it was made for"),
+        (key(limit_reset="yearly"), {}, "No request may set its limit_reset"),
+        (key(created_at=...), {}, "for how long it was made"),
+        (key(expires_at="9999-12-31T00:00:00Z"), {}, "for how long it was made"),
     ):
         (obstacle,) = planned(tmp_path, old, **source).obstacles
         assert why in obstacle

@@ -134,7 +134,7 @@ def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> No
     set_default(link, "lab")
     assert link.is_symlink()
     assert load_profiles(path, keep_unknown=True).default == "lab"
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["config", "home", "profiles.toml"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["config", "profiles.toml"]
 
 
 @pytest.mark.parametrize(
@@ -160,6 +160,14 @@ def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> No
         (
             "[profiles.a]\nbase_url='https://x'\ntoken_command=['a',\n3]\n",
             r":3: .*\.1: must be text",
+        ),
+        (
+            "[profiles.a]\nbase_url='https://x'\n[profiles.a.findings]\nunused_day = 3\n",
+            r":4: profiles\.a\.findings\.unused_day: .* did you mean 'unused_days'\?",
+        ),
+        (
+            "[profiles.a]\nbase_url='https://x'\n[profiles.a.findings]\nused_percent = 0\n",
+            r":3: profiles\.a\.findings: used_percent must be a whole number",
         ),
         ("default = 'b'\n", r":1: default: there is no profile 'b'"),
         ("default = ['b']\n", r":1: default: there is no profile"),

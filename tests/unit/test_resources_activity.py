@@ -109,14 +109,14 @@ def test_two_things_at_once_tell_the_lines_apart() -> None:
     )
     assert [(one.name, one.parts, one.tally.spend) for one in found] == [
         ("ci · acme/m1", ("h1", "acme/m1"), 4),
-        ("deleted keys", (), 2),
+        ("deleted keys · acme/m1", (OTHERS, "acme/m1"), 2),
         ("laptop · acme/m1", ("h2", "acme/m1"), 2),
         ("ci · acme/m2", ("h1", "acme/m2"), 1),
     ]
     assert len({one.identity for one in found}) == len(found)
     uses = of_keys(TWO_KEYS, Activity(tuple(rows), {"w2": "Lab"}))
     users = ranked(uses, rows, ("user", "workspace"), "spend")
-    assert [one.name for one in users] == ["Ana · w1", "deleted keys", "not said · Lab"]
+    assert [one.name for one in users] == ["Ana · w1", "deleted keys · w1", "not said · Lab"]
 
 
 def test_only_the_days_of_what_was_done_count() -> None:

@@ -120,3 +120,14 @@ def test_columns_never_overlap_nor_leave_the_width_they_can_fit(
 @given(columns_of, st.integers(1, 249))
 def test_a_wider_terminal_never_hides_more(columns: list[Column[str]], width: int) -> None:
     assert len(arrange(columns, width + 1).slots) >= len(arrange(columns, width).slots)
+
+
+def test_long_names_take_up_to_a_quarter_of_the_room_before_other_columns() -> None:
+    assert arrange(FOUR, 42).slots[0].width == 10
+    assert arrange(FOUR, 42, names=9) == arrange(FOUR, 42), "short names take nothing away"
+    wide = arrange(FOUR, 62, names=14)
+    assert shown(wide) == [0, 1, 2, 3]
+    assert arrange((FOUR[0], *FOUR[1:] * 3), 82, names=30).slots[0].width >= 20
+    assert arrange((FOUR[0], *FOUR[1:] * 3), 82, names=14).slots[0].width >= 14
+    fixed = (column("name", 10, 0), *FOUR[1:])
+    assert arrange(fixed, 62, names=14).slots[0].width == 10, "it does not grow"

@@ -189,6 +189,17 @@ def test_text_that_depends_on_the_time_is_read_anew_after_a_while() -> None:
     assert len(table.order) == 3
 
 
+def test_texts_that_were_forgotten_are_read_again() -> None:
+    table = model(things(50))
+    while table.work(1.0):
+        pass
+    table.forget_texts()
+    assert table.work(1.0), "there is something to read again"
+    table.forget_texts()
+    table.filter_by("row-02")
+    assert len(table.order) == 10
+
+
 def test_warming_stops_when_all_is_known() -> None:
     table = model(things(100))
     slices = 0
@@ -256,6 +267,8 @@ def test_cells_are_read_for_the_rows_in_view_only() -> None:
     table.sort_by("name", True)
     from gwtui.ui.widgets.table.layout import arrange  # noqa: PLC0415
 
+    assert len(read) <= 200, "a part of the names tells how wide they are"
+    read.clear()
     table.frame(100, 20, arrange([column], 40))
     assert len(read) == 20
 

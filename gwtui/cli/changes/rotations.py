@@ -35,7 +35,8 @@ from gwtui.resources.rotations.steps import binding_plan, retiring_plan
 _CALLED = "name or hash of the old key, or the rotation's id"
 
 
-async def _rotate(context: ChangeContext) -> Plan[Any]:
+async def rotate(context: ChangeContext) -> Plan[Any]:
+    """The plan that begins a rotation. Raises CommandError and GatewayError."""
     session, now = context.session, context.now
     row = await context.row(KEYS, context.arguments.id)
     fresh = await context.gateway.keys.get(row.identity)
@@ -44,10 +45,7 @@ async def _rotate(context: ChangeContext) -> Plan[Any]:
     workspace = None if row.workspace is None else row.workspace.id
     source = await read_source(session, fresh, workspace)
     at = plan_context(context, await context.workspace_names(default=True))
-    try:
-        return plan_rotation(source, asked, at, await keeping(session))
-    except ValidationError as error:
-        raise complaint(problems(error)) from None
+    return plan_rotation(source, asked, at, await keeping(session))
 
 
 def _asked(context: ChangeContext, name: str) -> RotateRequest:
@@ -71,25 +69,6 @@ def _span(option: str, text: str) -> timedelta:
 
 def _last(given: Sequence[str]) -> str | None:
     return given[-1] if given else None
-
-
-ROTATE = ChangeCommand(
-    "rotate",
-    "make a successor with the same limits and guardrail; 'gwtui rotations' follows both",
-    _rotate,
-    (
-        Operand("id", "its hash, how that begins, or its name"),
-        Operand("name", "name of the successor (the old one with the day)", option=True),
-        Operand("silent-for", "how long the old key must stand still (24h)", option=True),
-        Operand("kept-for", "how long it stays disabled before it is deleted (7d)", option=True),
-    ),
-    makes=True,
-    notes=(
-        "The value of the successor alone goes to stdout, once its guardrail was assigned; where",
-        "that fails, 'gwtui recover-key' prints it. Nothing happens to the old key: 'gwtui",
-        "rotations list' tells when it is silent, 'gwtui rotations next' disables it then.",
-    ),
-)
 
 
 # What follows -------------------------------------------------------------------------------------

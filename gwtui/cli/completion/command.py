@@ -36,8 +36,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the script, or read the names; returns an exit code."""
     if arguments.shell == _REFRESH:
         return _refresh(arguments)
+    script = SCRIPTS[arguments.shell]
     with data_on_stdout():
-        print(SCRIPTS[arguments.shell], end="")
+        print(script, end="")
     return exits.OK
 
 

@@ -95,8 +95,10 @@ def _profile(given: Sequence[str]) -> str:
 
 def _profiles() -> tuple[str, tuple[str, ...]]:
     """The default profile, and every profile, of the person's file."""
+    path = _paths().config / "profiles.toml"
     try:
-        found = tomllib.loads((_paths().config / "profiles.toml").read_text(encoding="utf-8"))
+        # Nobody waits for what is no file.
+        found = tomllib.loads(path.read_text(encoding="utf-8") if path.is_file() else "")
         default, profiles = found.get("default"), found.get("profiles")
     except (OSError, ValueError):
         return "", ()

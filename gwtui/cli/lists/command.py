@@ -124,7 +124,7 @@ class ListVerb:
     async def _rows(
         self, readings: CommandReadings, asked: ListQuery, arguments: argparse.Namespace
     ) -> Sequence[Any]:
-        scope = await _scope(readings, self.resource, arguments)
+        scope = await read_scope(readings, self.resource, arguments)
         rows = await readings.value(asked.spec.feed(readings.hub, scope))
         completion = asked.spec.completion
         every = arguments.output not in _MACHINE
@@ -185,7 +185,7 @@ class GetVerb:
 
     async def _row(self, readings: CommandReadings, arguments: argparse.Namespace) -> Any:
         spec = declaration(self.resource)
-        scope = await _scope(readings, self.resource, arguments)
+        scope = await read_scope(readings, self.resource, arguments)
         rows = await readings.value(spec.feed(readings.hub, scope))
         is_one = self.resource.single or self.resource.by_id
         row = rows[0] if is_one else find_row(spec, rows, arguments.id)
@@ -213,7 +213,7 @@ class GetVerb:
             print_ndjson([raw_object(spec, row)])
 
 
-async def _scope(
+async def read_scope(
     readings: CommandReadings, resource: Resource, arguments: argparse.Namespace
 ) -> Scope:
     """What part of the account is meant. Raises CommandError and GatewayError."""

@@ -6,6 +6,7 @@ Unlike a random generator there is no state, so asking in another order changes 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from math import floor
 from typing import TypeVar
@@ -48,10 +49,16 @@ def uuid_text(seed: int, *parts: object) -> str:
     return str(UUID(hex=hex_text(32, seed, *parts), version=4))
 
 
+@lru_cache(maxsize=1024)
+def _corner(seed: int, name: str, position: int) -> float:
+    """Kept for a moment: figures of neighbouring moments lie between the same ones."""
+    return fraction(seed, name, position)
+
+
 def smooth(seed: int, name: str, position: float) -> float:
     """A wandering value in [0, 1]: hashed at whole positions, eased in between."""
     left = floor(position)
     part = position - left
     ease = part * part * (3.0 - 2.0 * part)
-    here, there = fraction(seed, name, left), fraction(seed, name, left + 1)
+    here, there = _corner(seed, name, left), _corner(seed, name, left + 1)
     return here + (there - here) * ease

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -89,12 +90,16 @@ class EndpointHealth:
     def good_minutes(self, at: float) -> float:
         """Percentage of the last day's minutes in which at least 80 % of attempts succeeded."""
         last = int(at // MINUTE)
-        minutes = range(last - DAY // MINUTE, last)
-        if _HABITS[self.condition].base[0] >= BAD_MINUTE:
+        first = last - DAY // MINUTE
+        habit = _HABITS[self.condition]
+        if habit.base[0] >= BAD_MINUTE:
             return 0.0
-        doubtful = (minute for minute in minutes if self._incident_at(minute * MINUTE))
-        bad = sum(self.failures(minute * MINUTE) > BAD_MINUTE for minute in doubtful)
-        return round(100 * (1 - bad / len(minutes)), 3)
+        slots = range(first * MINUTE // habit.slot, (last - 1) * MINUTE // habit.slot + 1)
+        bad = sum(
+            bisect_left(minutes, last) - bisect_left(minutes, first)
+            for minutes in (_bad_minutes(self, slot) for slot in slots)
+        )
+        return round(100 * (1 - bad / (last - first)), 3)
 
     def _trouble(self, at: float) -> float:
         incident = self._incident_at(at)
@@ -115,6 +120,21 @@ def _incident(seed: int, key: str, condition: Condition, slot: int) -> _Incident
     length = between(*habit.minutes, seed, *name, "length") * MINUTE
     start = slot * habit.slot + (habit.slot - length) * fraction(seed, *name, "start")
     return _Incident(start, start + length, between(*habit.depth, seed, *name, "depth"))
+
+
+@lru_cache(maxsize=4096)
+def _bad_minutes(health: EndpointHealth, slot: int) -> tuple[int, ...]:
+    """The bad minutes of the incident in a slot, counted from the epoch: there are none without."""
+    incident = _incident(health.seed, health.key, health.condition, slot)
+    if incident is None:
+        return ()
+    minutes = range(int(incident.start // MINUTE), int(incident.end // MINUTE) + 1)
+    return tuple(
+        minute
+        for minute in minutes
+        if incident.start < minute * MINUTE < incident.end
+        and health.failures(minute * MINUTE) > BAD_MINUTE
+    )
 
 
 STEP = 15

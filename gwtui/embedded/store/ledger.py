@@ -140,8 +140,8 @@ def _cap(guardrail: GuardrailRecord, booked: Booked) -> Iterator[Allowance]:
 _INTERVAL = timedelta(seconds=1)
 """Reads that follow each other faster than this share one booking."""
 
-_TOP_UP_BELOW = Decimal(25)
-_TOP_UP = Decimal(500)
+TOP_UP_BELOW = Decimal(25)
+TOP_UP = Decimal(500)
 """The simulated account buys credits in USD when few are left, so that an old database lives on."""
 
 
@@ -177,7 +177,7 @@ class Ledger:
             account.book(db, sum(day.usage_pico for day in usage), now)
             activity.delete_old(db, to_day(now))
             if usage:
-                account.top_up(db, below=_TOP_UP_BELOW, by=_TOP_UP)
+                account.top_up(db, below=TOP_UP_BELOW, by=TOP_UP)
         self._booked_until = now
 
     def _used(self, db: sqlite3.Connection, since: datetime, now: datetime) -> list[DayUsage]:

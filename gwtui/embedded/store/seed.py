@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from gwtui.contract.dialects import Dialect
 from gwtui.embedded.simulator import SeedKey, SeedWorkspace, UsageProfile, World, build_world
 from gwtui.embedded.simulator import accrued as usage_between
+from gwtui.embedded.simulator.usage import UsageStream
 from gwtui.embedded.store import (
     account,
     activity,
@@ -39,16 +41,17 @@ from gwtui.embedded.store.usage import (
 Step = Callable[[sqlite3.Connection, World], None]
 
 
-def _add_missing(db: sqlite3.Connection, world: World, *, simulated: bool) -> None:
+def _add_missing(db: sqlite3.Connection, origin: Origin) -> None:
     """Take the steps that this database has not seen yet.
 
     An account without a simulated past has its people all the same: they come from the outside,
     no operation makes one.
     """
+    simulated = origin.content == "simulated"
     for name, step in _STEPS.items():
         if account.setting(db, _DONE.format(name)) is None:
             if simulated or name in _ALWAYS:
-                step(db, world)
+                step(db, origin.world())
             account.change_setting(db, _DONE.format(name), "yes")
 
 
@@ -136,7 +139,7 @@ class Origin:
     moment: datetime
     content: Content
 
-    def profiles(self) -> dict[str, UsageProfile]:
+    def profiles(self, db: sqlite3.Connection) -> dict[str, UsageProfile]:
         """What the clients of each simulated key ask for, by key hash, without end.
 
         Whether a key may still spend is for the ledger to say: a key that someone enables again
@@ -144,14 +147,51 @@ class Origin:
         """
         if self.content == "empty":
             return {}
-        world = _world(self.seed, self.moment)
-        return {key.hash: key.profile.without_end() for key in world.keys if not key.profile.quiet}
+        kept = account.setting(db, _PROFILES)
+        if kept is not None:
+            return {profile.identity: profile for profile in map(_profile, json.loads(kept))}
+        return {profile.identity: profile for profile in self._made_profiles()}
+
+    def keep_profiles(self, db: sqlite3.Connection) -> None:
+        """Write the profiles down, so that the world need not be built again to run it."""
+        if self.content == "simulated" and account.setting(db, _PROFILES) is None:
+            made = [asdict(profile) for profile in self._made_profiles()]
+            account.change_setting(db, _PROFILES, json.dumps(made, default=_instant))
+
+    def _made_profiles(self) -> list[UsageProfile]:
+        keys = self.world().keys
+        return [key.profile.without_end() for key in keys if not key.profile.quiet]
+
+    def world(self) -> World:
+        """The simulated world as it stood on its first moment."""
+        return _world(self.seed, self.moment)
 
     def relabel(self, db: sqlite3.Connection, dialect: Dialect) -> None:
         """Give the simulated keys the labels of a dialect: their texts never were."""
         if self.content == "simulated":
             hashes = [key.hash for key in _world(self.seed, self.moment).keys]
             keys.relabel(db, hashes, dialect.key_prefix)
+
+
+_PROFILES = "profiles 1"
+"""The setting that holds the profiles; its number is another one when they are made otherwise."""
+
+
+def _instant(moment: datetime) -> str:
+    return moment.isoformat()
+
+
+def _profile(kept: dict[str, Any]) -> UsageProfile:
+    """A profile as ``Origin.keep_profiles`` wrote it."""
+    abandoned = kept["abandoned_at"]
+    return UsageProfile(
+        **{
+            **kept,
+            "active_from": datetime.fromisoformat(kept["active_from"]),
+            "abandoned_at": None if abandoned is None else datetime.fromisoformat(abandoned),
+            "streams": tuple(UsageStream(**stream) for stream in kept["streams"]),
+        }
+    )
 
 
 @lru_cache(maxsize=2)
@@ -166,7 +206,8 @@ def seed_database(db: sqlite3.Connection, seed: int, now: datetime, content: Con
     One that an earlier version seeded gains what the world has had since.
     """
     origin = read_origin(db) if account.find(db) is not None else _seed(db, seed, now, content)
-    _add_missing(db, _world(origin.seed, origin.moment), simulated=origin.content == "simulated")
+    _add_missing(db, origin)
+    origin.keep_profiles(db)
     return origin
 
 

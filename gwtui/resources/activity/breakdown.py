@@ -8,7 +8,7 @@ is the one who made it. What none of them did is a rest that cannot be told furt
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -22,8 +22,12 @@ Part = Grouping | Literal["day"]
 """What rows can be told apart by."""
 PARTS: tuple[Part, ...] = ("day", *activity.GROUPINGS)
 
-_NAME = 80
+OTHERS = "\0others"
+"""In place of a key or user: what no listed one did."""
 NOT_SAID = "not said"
+_NAME = 80
+_ASKED_FOR = frozenset({"key", "user"})
+"""What is only told when each is asked for by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,8 @@ class Use:
         row = self.row
         match part:
             case "day":
-                found = row.date
+                day = activity.day_of(row)
+                found = row.date if day is None else day.isoformat()
             case "model":
                 found = row.model or row.model_permaslug
             case "provider":
@@ -63,13 +68,15 @@ class Uses:
 
     def name(self, part: Part, identity: str) -> str:
         """What one is called, fit to be shown."""
+        if identity == OTHERS:
+            return self.rest
         known = self.names.get(part, {}).get(identity)
         return known or safe_line(identity, _NAME) or NOT_SAID
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows that have the same parts, and their sums. No parts: what could not be told further."""
+    """Rows that have the same parts, and their sums."""
 
     parts: tuple[str, ...]
     tally: ActivitySummary
@@ -109,15 +116,35 @@ def of_users(users: UserActivity, found: Activity) -> Uses:
 
 
 def grouped(uses: Uses, whole: Sequence[ActivityRow], by: Sequence[Part]) -> tuple[Group, ...]:
-    """The groups on the days of ``whole``, which is all that was done, and the rest of it."""
+    """The groups on the days of ``whole``, which is all that was done, and the rest of it.
+
+    The rest is what no listed key or person did, told apart by the other parts.
+    """
     days = {activity.day_of(row) for row in whole}
-    found: dict[tuple[str, ...], list[ActivityRow]] = defaultdict(list)
-    for use in uses.uses:
-        if activity.day_of(use.row) in days:
-            found[tuple(use.part(part) for part in by)].append(use.row)
+    found = _by_parts((use for use in uses.uses if activity.day_of(use.row) in days), by)
     groups = [Group(parts, activity.tally(rows), tuple(rows)) for parts, rows in found.items()]
     if uses.rest:
-        others = activity.rest(activity.tally(whole), [one.tally for one in groups])
-        if others.requests or others.spend or others.byok:
-            groups.append(Group((), others))
+        told: dict[tuple[str, ...], list[ActivitySummary]] = defaultdict(list)
+        for group in groups:
+            told[_rest_of(group.parts, by)].append(group.tally)
+        for parts, rows in _by_parts(map(Use, whole), by).items():
+            rest = _rest_of(parts, by)
+            others = activity.rest(activity.tally(rows), told[rest])
+            if others.requests or others.spend or others.byok:
+                groups.append(Group(rest, others))
     return tuple(groups)
+
+
+def _by_parts(
+    uses: Iterable[Use], by: Sequence[Part]
+) -> Mapping[tuple[str, ...], list[ActivityRow]]:
+    found: dict[tuple[str, ...], list[ActivityRow]] = defaultdict(list)
+    for use in uses:
+        found[tuple(use.part(part) for part in by)].append(use.row)
+    return found
+
+
+def _rest_of(parts: Sequence[str], by: Sequence[Part]) -> tuple[str, ...]:
+    """The same parts without the key and the user."""
+    pairs = zip(parts, by, strict=True)
+    return tuple(OTHERS if part in _ASKED_FOR else identity for identity, part in pairs)

@@ -12,6 +12,7 @@ from gwtui.crud.columns import count_column, figure_column, text_column, usd_col
 from gwtui.crud.resource import Cell, Column
 from gwtui.domain import activity, money
 from gwtui.domain.activity import ActivitySummary, Measure
+from gwtui.resources.activity.breakdown import OTHERS as OTHERS  # noqa: PLC0414 - of a ranking, too
 from gwtui.resources.activity.breakdown import Group, Part, Uses, grouped
 
 MEASURE_WORDS: Mapping[Measure, str] = {
@@ -20,9 +21,7 @@ MEASURE_WORDS: Mapping[Measure, str] = {
     "requests": "requests",
     "tokens": "tokens",
 }
-OTHERS = "\0others"
-"""Identity of what no listed key did."""
-_SEPARATOR = "\0"
+_SEPARATOR = "\1"
 _BAR = 8
 
 
@@ -36,7 +35,7 @@ class Ranked:
     share: Decimal | None
     rows: tuple[ActivityRow, ...] = field(default=(), compare=False, repr=False)
     parts: tuple[str, ...] = ()
-    """The identity of each group that it is in; none for what cannot be told further."""
+    """The identity of each group that it is in."""
 
 
 def ranked(
@@ -47,12 +46,11 @@ def ranked(
     return _by_size(
         [
             _ranked(
-                _SEPARATOR.join(group.parts) if group.parts else OTHERS,
+                _SEPARATOR.join(group.parts),
                 " · ".join(
                     uses.name(part, identity)
-                    for part, identity in zip(by, group.parts, strict=False)
-                )
-                or uses.rest,
+                    for part, identity in zip(by, group.parts, strict=True)
+                ),
                 group.tally,
                 whole,
                 measure,

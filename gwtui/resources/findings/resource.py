@@ -88,7 +88,7 @@ def _what(finding: AccountFinding, _now: datetime) -> Sequence[DetailRow]:
 def _fix(finding: AccountFinding, _now: datetime) -> Sequence[DetailRow]:
     way, command = remedy_of(finding), command_of(finding)
     if way is None:
-        return [DetailRow("fix", Cell("nothing to send", "muted"))]
+        return [DetailRow("fix", Cell("nothing can be sent for it now", "muted"))]
     rows = [
         DetailRow("fix", Cell(way.title), "planned first, sent once you agree"),
         cells.hint("{findings.fix} plans it, {findings.go} goes there"),

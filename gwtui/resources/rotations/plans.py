@@ -9,23 +9,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, ValidationError
 
 from gwtui.client.errors import NotSentError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, Guardrail
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, KeyName
-from gwtui.contract.request import RequestModel
+from gwtui.contract.request import RequestModel, problems
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormField, FormSpec
 from gwtui.crud.plan import Change, Plan, bundle
 from gwtui.crud.text import quoted
-from gwtui.domain.key_rotation import KEPT_FOR, SILENT_FOR, KeyRotation
+from gwtui.domain.key_rotation import KEPT_FOR, SILENT_FOR, KeyFigures, KeyRotation
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age
 from gwtui.local.rotations import RotationLog
@@ -113,10 +113,10 @@ def plan_rotation(
     """One POST for the successor, then one for its guardrail where the old key holds one.
 
     The rotation is written down right before the first of them goes out: what cannot be written
-    down is not sent. Raises ValueError for a key without a hash, and for what a request refuses.
+    down is not sent. Raises ValueError for a key without a hash.
     """
     old = source.old
-    request = _successor(source, asked, at)
+    request, wrong = _successor(source, asked, at)
     plan = plan_sealed_create(request, at, keeping.sealed, keeping.trouble)
     rotation = KeyRotation(
         id=plan.id,
@@ -128,13 +128,15 @@ def plan_rotation(
         silent_for=asked.silent_for,
         kept_for=asked.kept_for,
         guardrail=None if source.guardrail is None else source.guardrail.id,
+        figures=KeyFigures.of(old),
+        figures_at=at.now,
     )
-    made: dict[str, JsonValue] = {"key_hashes": []}
+    made = _MadeSuccessor()
     create = replace(
         _remembered(plan, rotation, keeping.log, made),
         title=f"Make a successor of key {KEYS.name(old)}",
         effects=(*_effects(source, request, asked), *plan.effects),
-        obstacles=(*plan.obstacles, *_obstacles(source)),
+        obstacles=(*plan.obstacles, *_obstacles(source, request, wrong)),
         undo=None,
     )
     if source.guardrail is None:
@@ -154,7 +156,10 @@ def _hash(old: ApiKey) -> str:
     return old.hash
 
 
-def _successor(source: RotationSource, asked: RotateRequest, at: PlanContext) -> CreateKeyRequest:
+def _successor(
+    source: RotationSource, asked: RotateRequest, at: PlanContext
+) -> tuple[CreateKeyRequest, tuple[str, ...]]:
+    """The request for a key like the old one, and the fields of it that no request may set."""
     old = source.old
     given: dict[str, Any] = {"name": asked.name}
     given |= {name: value for name in _COPIED if (value := getattr(old, name)) is not None}
@@ -167,14 +172,22 @@ def _successor(source: RotationSource, asked: RotateRequest, at: PlanContext) ->
         given["creator_user_id"] = old.creator_user_id
     if old.external_user:
         given["external"] = {"user": old.external_user}
-    return CreateKeyRequest.model_validate(given)
+    try:
+        return CreateKeyRequest.model_validate(given), ()
+    except ValidationError as error:
+        wrong = tuple({one.field.partition(".")[0]: None for one in problems(error)})
+    kept = {name: value for name, value in given.items() if name not in wrong}
+    return CreateKeyRequest.model_validate(kept), wrong
 
 
 def _expiry(old: ApiKey, now: datetime) -> datetime | None:
-    """As long a life as the old key's from now on; None where it never expires."""
+    """As long a life as the old key's from now on; None where it never expires, or nobody knows."""
     if old.expires_at is None or old.created_at is None:
         return None
-    return (now + (old.expires_at - old.created_at)).replace(microsecond=0)
+    try:
+        return (now + (old.expires_at - old.created_at)).replace(microsecond=0)
+    except OverflowError:
+        return None
 
 
 def _is_there(source: RotationSource) -> bool:
@@ -182,13 +195,17 @@ def _is_there(source: RotationSource) -> bool:
     return owner is not None and source.people is not None and owner in source.people
 
 
-def _obstacles(source: RotationSource) -> Iterator[str]:
+def _obstacles(
+    source: RotationSource, request: CreateKeyRequest, wrong: tuple[str, ...]
+) -> Iterator[str]:
     old = source.old
     garbled = [name for name in (*_COPIED, "expires_at") if name in old.gaps]
     if garbled:
         yield f"The gateway did not give its {', '.join(garbled)}: no successor can be like it."
-    if old.expires_at is not None and old.created_at is None:
-        yield "It expires, but not how long it was made for is known."
+    if wrong:
+        yield f"No request may set its {', '.join(wrong)} as it is: no successor can be like it."
+    elif old.expires_at is not None and request.expires_at is None:
+        yield "It expires, but for how long it was made is not known."
     if not source.guardrail_known:
         yield (
             "Which guardrail it holds could not be read: "
@@ -228,7 +245,7 @@ def _effects(
 
 
 def _remembered(
-    plan: Plan[CreatedKey], rotation: KeyRotation, log: RotationLog, made: dict[str, JsonValue]
+    plan: Plan[CreatedKey], rotation: KeyRotation, log: RotationLog, made: _MadeSuccessor
 ) -> Plan[CreatedKey]:
     """The plan that writes the rotation down before it sends, and what was made afterwards."""
     send, keep = plan.send, plan.keep
@@ -244,7 +261,7 @@ def _remembered(
     def keep_and_note(created: CreatedKey) -> None:
         new_hash = None if created.data is None else created.data.hash
         if new_hash:
-            made["key_hashes"] = [new_hash]
+            made.known(new_hash)
             # The journal says so, too: what cannot be written down here is found there.
             with contextlib.suppress(OSError):
                 log.note(rotation.id, "made", rotation.began, new_hash=new_hash)
@@ -254,7 +271,20 @@ def _remembered(
     return replace(plan, send=begin_and_send, keep=keep_and_note)
 
 
-def _assign(guardrail: Guardrail, name: str, made: Mapping[str, JsonValue]) -> Plan[int]:
+class _MadeSuccessor:
+    """The body of the assignment, and what the successor held before: filled in once it is made."""
+
+    def __init__(self) -> None:
+        self.body: dict[str, JsonValue] = {"key_hashes": []}
+        self.before: dict[str, JsonValue] = {}
+
+    def known(self, new_hash: str) -> None:
+        """The gateway said the successor's hash."""
+        self.body["key_hashes"] = [new_hash]
+        self.before[new_hash] = None
+
+
+def _assign(guardrail: Guardrail, name: str, made: _MadeSuccessor) -> Plan[int]:
     """One POST for the successor, whose hash is in ``made`` once it is known.
 
     The journal's intent is written after that, so that it says which key it was.
@@ -262,9 +292,9 @@ def _assign(guardrail: Guardrail, name: str, made: Mapping[str, JsonValue]) -> P
     identity = guardrail.id or ""
 
     async def send(client: GatewayClient) -> int:
-        if not made["key_hashes"]:
+        if not made.before:
             raise NotSentError("Nothing was sent: the gateway did not say the successor's hash.")
-        request = AssignKeysRequest.model_validate(dict(made))
+        request = AssignKeysRequest.model_validate(made.body)
         return await client.guardrails.assign_keys(identity, request)
 
     return Plan(
@@ -275,5 +305,6 @@ def _assign(guardrail: Guardrail, name: str, made: Mapping[str, JsonValue]) -> P
         send=send,
         changes=(Change("Guardrail", None, GUARDRAILS.name(guardrail)),),
         effects=(f"Guardrail {GUARDRAILS.name(guardrail)} binds {quoted(name)}, too.",),
-        summary=made,
+        summary=made.body,
+        before=made.before,
     )

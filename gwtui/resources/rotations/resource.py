@@ -16,6 +16,7 @@ from gwtui.domain.times import age
 from gwtui.watch.feeds.rotations import RotationRow, rotations_feed
 
 _TONES: Mapping[RotationStage, Tone] = {
+    "begun": "accent",
     "in doubt": "bad",
     "successor gone": "bad",
     "unbound": "bad",
@@ -26,6 +27,7 @@ _TONES: Mapping[RotationStage, Tone] = {
     "disabled": "good",
 }
 _ORDER: tuple[RotationStage, ...] = (
+    "begun",
     "in doubt",
     "successor gone",
     "unbound",
@@ -59,7 +61,7 @@ COLUMNS: tuple[Column[RotationRow], ...] = (
         export=lambda row, _now: row.status.stage,
         kind="number",
     ),
-    text_column("next", "Next", lambda row: row.status.next, 36, 2, help="what to do next"),
+    text_column("next", "Next", lambda row: row.status.next, 32, 2, help="what to do next"),
     text_column(
         "successor", "Successor", lambda row: row.rotation.new_name, 20, 3, help="key taking over"
     ),

@@ -71,7 +71,7 @@ async def open_ranked(context: ActionContext) -> None:
     screen, one = _activity(context), context.target
     if screen is None or not isinstance(one, Ranked):
         return
-    if one.identity == OTHERS or not one.parts or not one.parts[0]:
+    if one.parts[0] in {"", OTHERS}:
         context.app.say("There is nothing to open behind this line")
         return
     match screen.grouping:

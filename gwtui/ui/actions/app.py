@@ -16,7 +16,6 @@ from gwtui.ui.palette import PaletteScreen
 from gwtui.ui.screens.ask import AskScreen, WaitScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.screens.reading import ReadingScreen
-from gwtui.ui.switching import switch_profile
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES
 from gwtui.ui.widgets.prompt import GotoPrompt
 
@@ -101,6 +100,17 @@ async def refresh(context: ActionContext) -> None:
         context.app.reconnect()
     else:
         await context.screen.reread()
+
+
+async def switch_profile(context: ActionContext) -> None:
+    """Choose a profile; with a name typed behind the command, go straight there."""
+    from gwtui.ui.switching import Switching  # noqa: PLC0415 - at the first use
+
+    app = context.app
+    if app.targets is None:
+        app.say("There are no profiles to switch to here", severity="warning")
+    else:
+        await Switching(app, app.targets).run(context.argument)
 
 
 async def choose_theme(context: ActionContext) -> None:

@@ -27,11 +27,10 @@ if TYPE_CHECKING:
     from gwtui.crud.resource import Cell, ResourceSpec
     from gwtui.domain.clock import Clock
     from gwtui.local.path_history import PathHistory
-    from gwtui.local.targets import Target, TargetFacts
+    from gwtui.local.targets import Target, TargetFacts, Targets
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.health import ConnectionHealth
     from gwtui.ui.remembering import Remembering
-    from gwtui.ui.switching import Switching
     from gwtui.watch.hub import FeedHub, Scope
 
     Part = TypeVar("Part", bound=Widget)
@@ -121,8 +120,7 @@ class DashboardApp(Protocol):
     scope_name: str | None
     health: ConnectionHealth
     tries: TryMemory
-    paths: PathHistory
-    switching: Switching | None
+    targets: Targets | None
     remembering: Remembering
     bound_for: TargetFacts | None
 
@@ -131,6 +129,10 @@ class DashboardApp(Protocol):
     @property
     def session(self) -> Session | None:
         """The open connection, None until there is one."""
+
+    @property
+    def paths(self) -> PathHistory:
+        """The paths that were gone to."""
 
     @property
     def link(self) -> Link:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +30,7 @@ from gwtui.watch.board.questions import RecordingState
 from gwtui.watch.board.snapshot import BoardSnapshot, newest
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.alerts import alerts_feed
+from gwtui.watch.history.model import RESOURCES, Resource
 
 if TYPE_CHECKING:
     from gwtui.watch.history.recorder import Recorder
@@ -274,11 +275,12 @@ class BoardBody(GatewayScreen):
             line.show(toned(f" ! {when}{cell.text}", cell.tone))
 
     def _snapshot(self) -> BoardSnapshot:
-        past = self._past
         if not self.replay.live:
-            return past or BoardSnapshot()
+            return self._past or BoardSnapshot()
+        if not self._needed:
+            self.forget_past()
         live = self._live.snapshot()
-        return live if past is None else newest(live, past)
+        return live if self._past is None else newest(live, self._past)
 
     @property
     def _is_reading(self) -> bool:
@@ -286,8 +288,25 @@ class BoardBody(GatewayScreen):
         return not self.replay.live and self._past is None and not self.problem
 
     def forget_past(self) -> None:
-        """Another moment is shown: nothing that was recorded as of the last one holds."""
+        """Keep nothing of what was recorded as of a moment; of a large account it is megabytes."""
         self._past = None
+
+    def on_screen_resume(self) -> None:
+        """Ask for what was forgotten while it was not shown."""
+        if self._past is None and self._needed:
+            self.ask()
+
+    def on_screen_suspend(self) -> None:
+        """Forget what is asked for again when it is shown: what was recorded up to the present."""
+        if self.replay.live and self._past is not None and not self._is_here:
+            self.forget_past()
+            for panel in self._panels if self._is_ready else ():
+                panel.show_snapshot(self._live.snapshot(), self.view)
+
+    @property
+    def _is_here(self) -> bool:
+        """Whether it is shown, perhaps beneath a dialog."""
+        return self in self.app.screen_stack
 
     # The history ------------------------------------------------------------------------------
 
@@ -304,7 +323,7 @@ class BoardBody(GatewayScreen):
         self._written_at = recorder.status.written_at
         view = self.view
         questions = [panel.question(view) for panel in self._panels]
-        return HistoryQuery(recorder.archive, view, questions, self._needs_past)
+        return HistoryQuery(recorder.archive, view, questions, self._needed)
 
     def _take(self, answers: Answers) -> None:
         if not self._is_ready:
@@ -312,7 +331,7 @@ class BoardBody(GatewayScreen):
         before, self.known = self.known, answers.known
         view = answers.view
         if self.replay.moment == (view.now if view.past else None):  # else another round follows
-            self._past = answers.past
+            self._past = answers.past if view.past or self._is_here else None
             for panel, found in zip(self._panels, answers.found, strict=True):
                 panel.answer(found, view)
         if before is None or before.models != answers.known.models:
@@ -320,13 +339,14 @@ class BoardBody(GatewayScreen):
         self.look()
 
     @property
-    def _needs_past(self) -> bool:
-        """Whether what is recorded says more than the feeds of this instance."""
+    def _needed(self) -> Collection[Resource]:
+        """Of what the history says more than the feeds of this instance."""
         session, recorder = self.gwtui.session, self.recorder
         if not self.replay.live or session is None or recorder is None:
-            return True
-        unread = any(state.value is None for state in self.states)
-        return unread or (session.hub.paused and not recorder.status.recording)
+            return RESOURCES
+        if session.hub.paused and not recorder.status.recording:
+            return RESOURCES
+        return self._live.unread
 
     @property
     def _patience(self) -> float:

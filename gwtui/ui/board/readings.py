@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from gwtui.watch.feeds.credits import credits_feed, measured_rate
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed
 from gwtui.watch.feeds.workspaces import Figures, figures_feed
-from gwtui.watch.history.model import HistoryError
+from gwtui.watch.history.model import HistoryError, Resource
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import snapshot_at
 from gwtui.watch.history.sources import DEFAULT_PACES
@@ -52,6 +52,22 @@ class LiveReadings:
             (self._budgets(hub), self._deliver, BUDGETS_EVERY),
         ]
 
+    @property
+    def unread(self) -> frozenset[Resource]:
+        """Of what no feed has a value yet."""
+        if self._hub is None:
+            return frozenset()
+        known = self.snapshot()
+        parts: dict[Resource, Sequence[BoardReadings[Any]]] = {
+            "credits": [known.credits],
+            "key": [known.keys],
+            "workspace": [known.workspaces],
+            "endpoint": [*known.endpoints.values()],
+        }
+        return frozenset(
+            part for part, found in parts.items() if any(one.value is None for one in found)
+        )
+
     def snapshot(self) -> BoardSnapshot:
         """What is known now; while the terminal has no focus only the recorder reads."""
         hub = self._hub
@@ -84,12 +100,15 @@ class LiveReadings:
 
 @dataclass(frozen=True, slots=True)
 class HistoryQuery:
-    """A round: a question for each panel, and ``past``: whether all that was known is needed."""
+    """A round: a question for each panel, and ``past``: of what all that was known is needed.
+
+    A snapshot of a large account takes megabytes: it is made of nothing that need not be in it.
+    """
 
     archive: Archive
     view: View
     questions: Sequence[Question | None]
-    past: bool
+    past: Collection[Resource]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +173,17 @@ class HistoryQueries:
             self._take(answers)
 
 
+def _with_names(parts: Collection[Resource]) -> Collection[Resource]:
+    """A key is shown with its workspace."""
+    return {*parts, "workspace"} if "key" in parts else parts
+
+
 def _answered(query: HistoryQuery, reader: HistoryReader) -> Answers:
     return Answers(
         query.view,
         recording(reader),
-        recorded(snapshot_at(reader, query.view.now)) if query.past else None,
+        recorded(snapshot_at(reader, query.view.now, _with_names(query.past)))
+        if query.past
+        else None,
         [None if ask is None else ask(reader) for ask in query.questions],
     )

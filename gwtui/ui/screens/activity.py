@@ -16,11 +16,11 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from gwtui.contract.activity import ActivityRow
-from gwtui.crud import cells
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import GROUPINGS, MEASURES, Grouping, Measure
 from gwtui.domain.activity_days import DayRange, parse_days
+from gwtui.domain.cells import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.ascii_terminal import ascii_only
 from gwtui.resources.actions import by_id
@@ -31,13 +31,18 @@ from gwtui.resources.activity.resource import (
     Ranked,
     in_words,
     ranked,
-    totals,
 )
 from gwtui.ui.board.prompts import BoardPrompt, DaysPrompt
 from gwtui.ui.commands import key_of
+from gwtui.ui.screens.activity_lines import (
+    choice_line,
+    legend_line,
+    read_of_each,
+    totals_line,
+)
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import cell_content, toned
+from gwtui.ui.tones import toned
 from gwtui.ui.widgets.bars import Bar, BarChart, Chart
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import Opened, ResourceTable
@@ -159,25 +164,13 @@ class ActivityScreen(GatewayScreen):
             lost = len(self._found.rows) - len(self._every)
             if lost:
                 parts.append(toned(f"{lost} rows of other or unreadable days left out", "warn"))
-        first, last = self._parts_read()
+        if "key" in self._by:
+            first, last = read_of_each(self._keys, "key", failed=self._parts_failed)
+        elif "user" in self._by:
+            first, last = read_of_each(self._users, "user", failed=self._parts_failed)
+        else:
+            return parts
         return [*first, *parts, *last]
-
-    def _parts_read(self) -> tuple[list[Content], list[Content]]:
-        """What was left out of single keys or people, and how far the others are read."""
-        key = "key" in self._by
-        if not key and "user" not in self._by:
-            return [], []
-        read = self._keys if key else self._users
-        noun, plural = ("key", "keys") if key else ("person", "people")
-        if read is None:
-            words = f"{plural} unreadable" if self._parts_failed else f"reading {noun} by {noun}…"
-            return [], [toned(words, "warn" if self._parts_failed else "muted")]
-        if not read.left_out:
-            return [], []
-        count = len(read.rows)
-        which = "busiest" if key else "first"
-        words = f"the {count:,} {which} of {count + read.left_out:,} {plural}"
-        return [toned(f"{words}: {key_of('app.workspace')} narrows to a workspace", "warn")], []
 
     def crumbs(self) -> Sequence[str]:
         """The key beneath the keys, the person beneath the people."""
@@ -329,27 +322,17 @@ class ActivityScreen(GatewayScreen):
         if self._to_top and self._table.total_count:
             self._to_top = False
             self._table.to_first()
-        self.query_one("#activity-totals", OneLine).show(self._totals())
+        self.query_one("#activity-totals", OneLine).show(
+            totals_line(self._rows, self.app.size.width - _MARGINS)
+        )
         self.query_one("#activity-grouping", OneLine).show(
-            _choice("Ranked by", self._offered(), self._grouping, "b", self._second, "B")
+            choice_line("Ranked by", self._offered(), self._grouping, "b", self._second, "B")
         )
         words = [MEASURE_WORDS[measure] for measure in MEASURES]
         self.query_one("#activity-measure", OneLine).show(
-            _choice("Each day's", words, MEASURE_WORDS[self._measure], "m")
+            choice_line("Each day's", words, MEASURE_WORDS[self._measure], "m")
         )
         self._draw()
-
-    def _totals(self) -> Content:
-        """As many of the sums as there is room for."""
-        line = Content("")
-        for cell in totals(activity.tally(self._rows)):
-            longer = Content(" · ").join(
-                [line, cell_content(cell)] if line else [cell_content(cell)]
-            )
-            if longer.cell_length > self.app.size.width - _MARGINS:
-                break
-            line = longer
-        return line
 
     def on_resize(self) -> None:
         """Taller bars where there is room; other widths have room for other sums."""
@@ -380,25 +363,19 @@ class ActivityScreen(GatewayScreen):
             for day, whole, part in zip(self._days, wholes, parts, strict=True)
         ]
         chosen = self._chosen
+        rest: Tone = "muted" if chosen is None else "plain"
         ends = None
         if chosen is not None:
             ends = self._days.index(chosen.first), self._days.index(chosen.last)
         chart = Chart(bars, lambda amount: in_words(measure, amount), self._ascii, ends)
         self.query_one(BarChart).draw(chart)
-        self.query_one("#activity-legend", OneLine).show(self._legend(one))
-
-    def _legend(self, one: Ranked | None) -> Content:
-        """Which days these are, and what is set off."""
-        days = self._chosen or (DayRange(self._days[0], self._days[-1]) if self._days else None)
-        span = "" if days is None else f"{days} UTC"
-        part, whole = ("#", ":") if self._ascii else ("█", "█")
-        line = toned(span, "plain")
-        if one is None or not one.rows:
-            return line
-        name = cells.text(one.name).text
-        return Content.assemble(
-            line, "   ", toned(part, "accent"), f" {name}   ", toned(whole, "muted"), " the rest"
+        self.query_one("#activity-legend", OneLine).show(
+            legend_line(f"{self._shown_days} UTC", one, rest, ascii=self._ascii)
         )
+
+    @property
+    def _shown_days(self) -> DayRange:
+        return self._chosen or DayRange(self._days[0], self._days[-1])
 
     @on(ResourceTable.Highlighted)
     def _highlighted(self) -> None:
@@ -411,24 +388,3 @@ class ActivityScreen(GatewayScreen):
         context = self.capture()
         if context.identity == event.identity:
             await self.gwtui.perform(by_id("activity.open"), context)
-
-
-def _choice(
-    title: str,
-    words: Sequence[str],
-    chosen: str,
-    key: str,
-    second: str | None = None,
-    second_key: str = "",
-) -> Content:
-    """What can be chosen with a key, the present choice marked by its brackets.
-
-    ``second`` is what is chosen besides with another key, marked by a plus.
-    """
-    marked = {second: f"+{second}", chosen: f"[{chosen}]"}
-    shown = Content("  ").join(
-        toned(marked[word], "accent", bold=True) if word in marked else toned(word, "muted")
-        for word in words
-    )
-    keys = f"   {key} switches" + (f", {second_key} adds" if second_key else "")
-    return Content.assemble(toned(f"{title}  ", "plain", bold=True), shown, toned(keys, "muted"))

@@ -21,7 +21,6 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
 from gwtui.ui.commands import offered, with_keys
-from gwtui.ui.goto import PathNames, follow
 from gwtui.ui.health import freshness, say_unconnected, say_without_value, skewed
 from gwtui.ui.in_doubt import reminder
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
@@ -38,6 +37,7 @@ from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
     from gwtui.resources.preferences import View
+    from gwtui.ui.goto import PathNames
     from gwtui.ui.widgets.table.widget import TableSnapshot
     from gwtui.watch.hub import FeedHub
 
@@ -297,11 +297,15 @@ class GatewayScreen(TerminalSized[None]):
 
     async def on_goto_prompt_entered(self, message: GotoPrompt.Entered) -> None:
         """Open the route that was typed."""
+        from gwtui.ui.goto import follow  # noqa: PLC0415 - at the first use
+
         self.focus_body()
         await follow(self.capture(), message.route)
 
     def on_goto_prompt_typed(self, message: GotoPrompt.Typed) -> None:
         """Read the names that may complete what is typed."""
+        from gwtui.ui.goto import PathNames  # noqa: PLC0415 - at the first use
+
         names = PathNames(self.gwtui)
         if names.lacks(message.text):
             self.run_worker(self._learn_names(names, message.text), group="names", exclusive=True)

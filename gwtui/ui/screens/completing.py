@@ -119,6 +119,7 @@ class Preparing(Generic[T]):
         self._completing = completing
         self._shown = shown
         self._next: Sequence[T] | None = None
+        self._growing = False
         self._working = False
 
     @property
@@ -126,9 +127,13 @@ class Preparing(Generic[T]):
         """Whether rows are being prepared while none were ever shown."""
         return self._working and not self._table.total_count
 
-    def show(self, rows: Sequence[T]) -> None:
-        """Show these rows as soon as they are prepared."""
+    def show(self, rows: Sequence[T], *, growing: bool = False) -> None:
+        """Show these rows as soon as they are prepared.
+
+        While they are ``growing`` a cursor on the first row stays on the first row.
+        """
         self._next = rows
+        self._growing |= growing
         if self._working:
             return
         if len(rows) > AT_ONCE:
@@ -136,19 +141,25 @@ class Preparing(Generic[T]):
             self._screen.run_worker(self._show_all(), group="rows")
         else:
             self._next = None
-            self._table.adopt(self._prepared(rows, self._completing.known))
-            self._shown()
+            self._adopt(self._prepared(rows, self._completing.known))
 
     async def _show_all(self) -> None:
         try:
             while self._next is not None:
                 rows, self._next = self._next, None
                 work = partial(self._prepared, rows, self._completing.known)
-                self._table.adopt(await beside(len(rows), work))
-                self._shown()
+                self._adopt(await beside(len(rows), work))
         finally:
             self._working = False
         self._screen.refresh_frame()
+
+    def _adopt(self, prepared: Prepared[T]) -> None:
+        at_top = self._growing and self._table.model.cursor in (None, 0)
+        self._growing = self._growing and self._next is not None
+        self._table.adopt(prepared)
+        if at_top:
+            self._table.to_first()
+        self._shown()
 
     def _prepared(self, rows: Sequence[T], known: Any | None) -> Prepared[T]:
         return self._table.prepare(self._completing.complete(rows, known))

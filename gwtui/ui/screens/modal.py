@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
+from rich.segment import Segment
 from textual import on
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -12,12 +13,13 @@ from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.screen import ModalScreen
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
 from gwtui.ui.guarded import clear_notices
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
-from gwtui.ui.textual_compat import TerminalSized
+from gwtui.ui.textual_compat import TerminalSized, painted_text
 from gwtui.ui.tones import toned
 
 Result = TypeVar("Result")
@@ -32,9 +34,35 @@ class Answered(ModalScreen[Result], TerminalSized[Result]):
     Textual takes the topmost screen away for each ``dismiss``, whichever screen asked for it: a
     second answer would close what is beneath, and one that comes while another screen stands above
     would close that one.
+
+    What was on the terminal when it opened stays around it, as text in one faint colour. It is a
+    picture: what changes beneath repaints nothing here, and what stood in another dialog is not in
+    it, which might be a secret.
     """
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"modal--beneath"}
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(30, "-roomy")]
+
     _waiting: tuple[Result | None] | None = None
+    _beneath: Sequence[str] | None = None
+    """Lines of the screen beneath, None before the first paint."""
+
+    def render_line(self, y: int) -> Strip:
+        """A line of what is around the dialog."""
+        if self._beneath is None:
+            self._beneath = self._picture()
+        style = self.get_component_rich_style("modal--beneath")
+        text = self._beneath[y] if y < len(self._beneath) else ""
+        return Strip([Segment(text, style)]).adjust_cell_length(self.size.width, style)
+
+    def _picture(self) -> Sequence[str]:
+        stack = self.app.screen_stack
+        if self not in stack or not (at := stack.index(self)):
+            return ()
+        beneath = stack[at - 1]
+        if isinstance(beneath, Answered):
+            return beneath._beneath or ()
+        return painted_text(beneath)
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         """Close with this result: now, or once it is open and nothing stands above.
@@ -129,7 +157,7 @@ class LongDialog(FittedDialog[Result]):
 
 
 class Modal(Answered[Result]):
-    """Opaque, and not repainted as a whole when the focus moves."""
+    """Not repainted as a whole when the focus moves."""
 
     AUTO_FOCUS = ""
     focused = Reactive[Widget | None](None, repaint=False)

@@ -14,15 +14,14 @@ from textual.content import Content
 from textual.timer import Timer
 
 from gwtui.crud.action import LIST
-from gwtui.crud.filter_fields import suggested
 from gwtui.crud.resource import ResourceSpec
-from gwtui.domain.filter_completion import Suggestions
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import Marks
 from gwtui.ui.commands import offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 from gwtui.ui.screens.completing import Completing, Preparing
+from gwtui.ui.screens.filtering import Filtering
 from gwtui.ui.screens.list_memory import ListMemory
 from gwtui.ui.screens.seeking import Seeking
 from gwtui.ui.screens.viewing import Viewing
@@ -74,15 +73,14 @@ class ResourceScreen(GatewayScreen):
         self._parent_name = parent_name or safe_text(parent or "", 60)
         self.opener = opener
         self._rows: Sequence[Any] | None = None
-        self._from_top = False
-        """Whether the first row was selected when the filter was opened."""
-        self._partial = self._at_top = False
-        """Whether the rows are the first of a longer reading; whether the first one is selected."""
         self._completing = Completing(spec.completion)
         self._followed: Sequence[str] = ()
         """The rows that are completed one by one."""
         self._wanted: str | None = None
         self._seeking = Seeking(self)
+        self._filtering = Filtering(self)
+        self._partial = False
+        """Whether the rows are the first of a longer reading."""
         self._ticked: datetime | None = None
         self._resting: Timer | None = None
         """Runs since the cursor moved."""
@@ -274,12 +272,7 @@ class ResourceScreen(GatewayScreen):
 
     def open_filter(self) -> None:
         """Let the person type a filter."""
-        prompt = self.query_one(FilterPrompt)
-        self._from_top = self.table.model.cursor in (None, 0)
-        prompt.filter_input.suggest = self._suggestions
-        prompt.open()
-        self.query_one(FilterHelp).display = True
-        self._show_suggestions()
+        self._filtering.open()
 
     def want(self, identity: str, *, detail: bool = True) -> None:
         """Select this row as soon as it is there; with its detail unless it opens a list."""
@@ -325,22 +318,16 @@ class ResourceScreen(GatewayScreen):
     def _show(self, state: FeedState[Any]) -> None:
         if state.value is not None:
             first, self._rows = self._rows is None, state.value
-            growing = bool(state.progress) or self._partial
-            self._partial = bool(state.progress)
-            # While rows come the cursor stays on the first one, until somebody moves it.
-            self._at_top = growing and self.table.model.cursor in (None, 0)
-            self._show_rows()
+            growing, self._partial = self._partial or bool(state.progress), bool(state.progress)
+            self._show_rows(growing=growing)
             self._follow_view(again=first)
         self._seeking.look_in(state)
 
-    def _show_rows(self) -> None:
+    def _show_rows(self, *, growing: bool = False) -> None:
         if self._rows is not None:
-            self._preparing.show(self._rows)
+            self._preparing.show(self._rows, growing=growing)
 
     def _shown(self) -> None:
-        if self._at_top:
-            self._at_top = False
-            self.table.to_first()
         self._select_wanted()
         self._refresh_detail(self.now)
 
@@ -406,10 +393,7 @@ class ResourceScreen(GatewayScreen):
 
     def on_filter_prompt_changed(self, message: FilterPrompt.Changed) -> None:
         """Narrow the list while typing."""
-        self.table.filter_by(message.text)
-        if self._from_top and message.text and isinstance(self.focused, FilterInput):
-            self.table.to_first()  # not the row that a half typed word happened to let through
-        self._show_suggestions()
+        self._filtering.typed(message.text)
         self.refresh_frame()
 
     def on_filter_prompt_closed(self) -> None:
@@ -420,8 +404,7 @@ class ResourceScreen(GatewayScreen):
 
     def on_filter_input_help_asked(self, _message: FilterInput.HelpAsked) -> None:
         """Explain the language above the filter."""
-        if not self.query_one(FilterHelp).explain():
-            self._show_suggestions()
+        self._filtering.explain()
 
     # Inside -----------------------------------------------------------------------------------
 
@@ -438,17 +421,6 @@ class ResourceScreen(GatewayScreen):
         if had_focus and self.is_current:
             self.focus_body()
         self.call_after_refresh(lambda: self._show_detail(self.now))
-
-    def _suggestions(self, before: str) -> Suggestions:
-        """What can stand in the filter behind ``before``."""
-        return suggested(self.declared, self.table.items, before, self.now)
-
-    def _show_suggestions(self) -> None:
-        """What can be typed next, or what is wrong with what was typed to its end."""
-        table, typing = self.table, self.query_one(FilterPrompt).filter_input
-        error = None if table.filter_unfinished else table.filter_error
-        offered, taken = typing.offered
-        self.query_one(FilterHelp).suggest(error or "", offered, taken)
 
     def _show_detail(self, now: datetime) -> None:
         pane = self.query_one(DetailPane)
@@ -469,8 +441,8 @@ def _standing(
     if table.filter_error is not None:
         unfinished = table.filter_unfinished and typing
         parts.append(toned(table.filter_error, "muted" if unfinished else "bad"))
-    elif table.filter_note:
-        parts.append(toned(table.filter_note, "warn"))
+    elif table.model.filter_note:
+        parts.append(toned(table.model.filter_note, "warn"))
     elif table.unknown_columns:
         names = ", ".join(safe_text(name, 20) for name in table.unknown_columns)
         parts.append(toned(f"no column {names}: searched as text", "warn"))

@@ -86,13 +86,17 @@ def chart_lines(chart: Chart, width: int, height: int) -> list[Content]:
     rows, top, figures = _axis(chart, height)
     axis, room, pitch = _places(chart, width, figures.values())
     bars = chart.bars[-room:]
+    left = len(chart.bars) - len(bars)
+    rests = [_rest(chart, place) for place in range(left, len(chart.bars))]
     lines = []
     for row in range(rows):
         name = toned(figures.get(row, "").rjust(axis), "muted")
         wall = toned("|" if chart.ascii else "┤" if row in figures else "│", "muted")
-        cells = [_cell(chart, bar, top, rows, rows - 1 - row, pitch) for bar in bars]
+        cells = [
+            _cell(chart, bar, (top, rows), rows - 1 - row, pitch, rest)
+            for bar, rest in zip(bars, rests, strict=True)
+        ]
         lines.append(Content.assemble(name, " ", wall, *cells))
-    left = len(chart.bars) - len(bars)
     places = range(len(bars) - 1, -1, -_LABEL_EVERY)
     wanted = places if chart.chosen is None else [max(0, one - left) for one in chart.chosen]
     labels = _labels(bars, wanted, pitch, room)
@@ -101,8 +105,20 @@ def chart_lines(chart: Chart, width: int, height: int) -> list[Content]:
     return lines
 
 
-def _cell(chart: Chart, bar: Bar, top: Decimal, rows: int, level: int, pitch: int) -> Content:
-    """One bar on one line, with the gap behind it; level 0 is the lowest line."""
+def _rest(chart: Chart, place: int) -> Tone:
+    """The tone of what is not set off of a bar: that of chosen ones stands out from the others."""
+    chosen = chart.chosen
+    return "plain" if chosen is not None and chosen[0] <= place <= chosen[1] else "muted"
+
+
+def _cell(
+    chart: Chart, bar: Bar, scale: tuple[Decimal, int], level: int, pitch: int, rest: Tone
+) -> Content:
+    """One bar on one line, with the gap behind it; level 0 is the lowest line.
+
+    ``scale`` is the upper end of the axis and how many lines lead there.
+    """
+    top, rows = scale
     wide = max(1, pitch - 1)
     gap = " " * (pitch - wide)
     if bar.value is None:
@@ -112,13 +128,13 @@ def _cell(chart: Chart, bar: Bar, top: Decimal, rows: int, level: int, pitch: in
     part = _steps(bar.part or Decimal(0), top, rows) - level * _STEPS
     if whole <= 0:
         return Content(" " * pitch)
-    sign, style = _block(min(whole, _STEPS), part, ascii=chart.ascii)
+    sign, style = _block(min(whole, _STEPS), part, rest, ascii=chart.ascii)
     return Content.assemble(Content.styled(sign * wide, style), gap)
 
 
-def _block(whole: int, part: int, *, ascii: bool) -> tuple[str, str]:
+def _block(whole: int, part: int, rest: Tone, *, ascii: bool) -> tuple[str, str]:
     """The sign and the style of one cell: the set-off part below, the rest above it."""
-    accent, muted = STYLES["accent"], STYLES["muted"]
+    accent, muted = STYLES["accent"], STYLES[rest]
     if ascii:
         return ("#", accent) if part > 0 else (":", muted)
     if part >= whole or (whole < _STEPS and 2 * part > whole):

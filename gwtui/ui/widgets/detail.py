@@ -12,7 +12,7 @@ from textual.content import Content
 
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, ResourceSpec, Section
 from gwtui.ui.commands import with_keys
-from gwtui.ui.text import fit
+from gwtui.ui.text import fit, is_id, shortened
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.lines import LinesView
 
@@ -86,6 +86,10 @@ def _row(row: DetailRow, label: int, width: int) -> list[Content]:
 def _wrap(content: Content, width: int) -> list[Content]:
     if content.cell_length <= width and "\n" not in content.plain:
         return [content]
+    if is_id(content.plain):
+        # Whole in a wider pane, in the raw JSON and for the clipboard.
+        style = content.spans[0].style if content.spans else ""
+        return [Content.styled(shortened(content.plain, width), style)]
     return list(content.wrap(width)) or [content]
 
 

@@ -126,8 +126,10 @@ def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, TabStyle]]:
         # That lists are not narrowed goes without saying.
         yield replace(facts, workspace=_cut(workspace, 8)), "short"
         yield facts, "number"
-        yield replace(facts, workspace=_cut(workspace or "all", 8)), "number"
-    yield replace(facts, workspace=_cut(workspace or "all", 8)), "current"
+        facts = replace(facts, workspace=_cut(workspace or "all", 8))
+        yield facts, "number"
+        yield replace(facts, workspace=_cut(workspace, 8)), "number"
+        yield facts, "current"
 
 
 def _cut(text: str, cells: int) -> str:

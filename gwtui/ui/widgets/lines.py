@@ -14,10 +14,13 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 
-from gwtui.ui.textual_compat import fit_scrollbars
+from gwtui.ui.textual_compat import KeepsLines, fit_scrollbars
+
+_SCREENFULS = 3
+"""Rendered lines that are kept at most: a line takes kilobytes, and a text may have thousands."""
 
 
-class LinesView(ScrollView, can_focus=True):
+class LinesView(KeepsLines, ScrollView, can_focus=True):
     """Lines of content, none of them wrapped. Text from data must have passed ``safe_text``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -75,8 +78,12 @@ class LinesView(ScrollView, can_focus=True):
 
     def notify_style_update(self) -> None:
         """Colours changed: nothing rendered before is right any more."""
-        self._strips.clear()
+        self.forget_lines()
         super().notify_style_update()
+
+    def forget_lines(self) -> None:
+        """Render each line again when it is shown."""
+        self._strips.clear()
 
     def render_line(self, y: int) -> Strip:
         """One line of the visible part."""
@@ -87,6 +94,8 @@ class LinesView(ScrollView, can_focus=True):
             return Strip.blank(width, self.rich_style)
         strip = self._strips.get(number)
         if strip is None:
+            if len(self._strips) >= _SCREENFULS * self.size.height:
+                self.forget_lines()
             strip = self._strips[number] = self._strip(self._lines[number])
         return strip.crop_extend(scroll_x, scroll_x + width, self.rich_style)
 

@@ -45,6 +45,8 @@ class Sweep:
     _read: dict[str, tuple[EndpointRow, ...]] = field(default_factory=dict)
     _left: dict[str, None] = field(default_factory=dict)
     """The models that the present reading has still to ask, in the order of the catalog."""
+    _whole: bool = False
+    """Whether every model was read once: then a list that is whole stays in sight."""
     _told: float = -math.inf
 
     async def rows(self, reader: PoolReader, feed: Feed[Rows]) -> Rows:
@@ -77,6 +79,8 @@ class Sweep:
             raise faults[0]
         if self._left:
             feed.invalidate()
+        else:
+            self._whole = True
         if refused:
             list_read(len(refused), complete=True)
         return self._in_order(models)
@@ -105,9 +109,8 @@ class Sweep:
         self._left.pop(name, None)
 
     def _tell(self, feed: Feed[Rows], models: dict[str, Model]) -> None:
-        whole = feed.state.fetched_at is not None and not feed.state.progress
         now = self.clock.monotonic()
-        if not whole and self._left and now - self._told >= _EVERY:
+        if not self._whole and self._left and now - self._told >= _EVERY:
             self._told = now
             done = len(models) - len(self._left)
             feed.show_part(self._in_order(models), f"{done} of {len(models)} models read")

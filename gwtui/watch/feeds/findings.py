@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.domain.clock import Clock
 from gwtui.domain.finding_rules import RULES
+from gwtui.domain.finding_thresholds import DEFAULT_THRESHOLDS
 from gwtui.domain.findings import (
     AccountFacts,
     AccountFinding,
@@ -174,7 +175,8 @@ def findings_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[AccountFinding]]:
 
     async def read(reader: PoolReader) -> Sequence[AccountFinding]:
         facts = await account.read(reader)
-        found = find(RULES, facts, reader.client.connection.findings, hub.clock.now())
+        thresholds = reader.client.connection.findings or DEFAULT_THRESHOLDS
+        found = find(RULES, facts, thresholds, hub.clock.now())
         shown = [one for one in found if _is_of(one, workspace)]
         if reader.client.gate.closed:
             # Nothing can be changed: a way to mend it would only be refused.
@@ -184,4 +186,4 @@ def findings_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[AccountFinding]]:
     key: FeedKey[Sequence[AccountFinding]] = FeedKey(
         OF_ACCOUNT, () if workspace is None else (workspace,)
     )
-    return hub.derive(key, read, cadence.WORKSPACES, passing=workspace is not None)
+    return hub.derive(key, read, cadence.FINDINGS, passing=workspace is not None)

@@ -72,7 +72,7 @@ class RotationsReader:
             known = await asyncio.to_thread(_listed, log, client.connection.base_url, now)
             if not known:
                 return ()
-            made = await asyncio.to_thread(_making, journal, {one.id for one in known})
+            made = await asyncio.to_thread(makings, journal, {one.id for one in known}, now)
         except OSError as error:
             why = error.strerror or "it cannot be read"
             raise GatewayError(f"The rotations in {log.path}: {why}") from None
@@ -135,7 +135,7 @@ class _RotationLook:
         if waiting is not None and waiting.label.key_hash:
             making, identity = "made", waiting.label.key_hash
         if making == "made" and identity is None:
-            return rotation, "in doubt"
+            return rotation, "nameless"
         if making == "made" and identity is not None:
             await self._note(rotation, "made", new_hash=identity)
             rotation = replace(rotation, new_hash=identity, made_at=self.now)
@@ -149,13 +149,8 @@ class _RotationLook:
         if figures is not None and figures != rotation.figures:
             last = rotation.figures_at
             if last is None or self.now - last >= _SEEN_EVERY:
-                await self._note(
-                    rotation,
-                    "seen",
-                    usage=figures.usage,
-                    byok_usage=figures.byok_usage,
-                    last_used=figures.last_used,
-                )
+                with contextlib.suppress(OSError):
+                    await asyncio.to_thread(self.log.seen, rotation.id, self.now, figures)
             rotation = replace(rotation, figures=figures, figures_at=self.now)
         if old.disabled and rotation.disabled_at is None:
             await self._note(rotation, "disabled")
@@ -185,7 +180,9 @@ def _listed(log: RotationLog, gateway: str, now: datetime) -> list[KeyRotation]:
     ]
 
 
-def _making(journal: Journal, plans: set[str]) -> Mapping[str, tuple[Making, str | None]]:
+def makings(
+    journal: Journal, plans: set[str], now: datetime
+) -> Mapping[str, tuple[Making, str | None]]:
     """What became of each creation, as far as the journal tells, and the identity of what it made.
 
     A person who settled one said so: with the identity it happened, else it did not, or nobody
@@ -195,6 +192,10 @@ def _making(journal: Journal, plans: set[str]) -> Mapping[str, tuple[Making, str
     for entry in journal.entries():
         if entry.id in plans:
             found[entry.id] = _outcome(entry)
+    doubtful = {plan for plan, (making, _) in found.items() if making == "in doubt"}
+    for intent in journal.open_intents(now) if doubtful else ():
+        if intent.id in doubtful and intent.running:
+            found[intent.id] = "under way", None
     return found
 
 
@@ -210,6 +211,8 @@ def _outcome(entry: JournalEntry) -> tuple[Making, str | None]:
             return "made", made
         case "resolved" if entry.details.get("message") == DID_NOT_HAPPEN:
             return "not made", None
+        case "resolved":
+            return "made", None
     return "in doubt", None
 
 

@@ -184,7 +184,8 @@ CHECKED_WHOLE = 64 * 1024 * 1024
 
 _PRIVATE = 0o600
 _LONGEST_LOG = 4 * 1024 * 1024
-_CACHE_KIB = 4096
+_CACHE_KIB = 1024
+"""Of pages that a connection keeps in memory: it never gives them back, and two are open."""
 _SIDE_FILES = ("", "-wal", "-shm")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from pydantic import JsonValue
 
@@ -19,6 +19,7 @@ from gwtui.contract.pricing import PER_TOKEN_KEYS, PRICE_KEYS
 
 Resource = Literal["credits", "endpoint", "key", "workspace", "guardrail"]
 """What figures and facts belong to."""
+RESOURCES: tuple[Resource, ...] = get_args(Resource)
 
 State = Literal["value", "null", "gap"]
 """A figure; the gateway had none (no traffic, unknown); nobody asked the gateway."""

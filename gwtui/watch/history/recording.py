@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from gwtui.domain.past import Past
+    from gwtui.watch.history.archive import Archive
+    from gwtui.watch.history.backfill import Backfill
     from gwtui.watch.history.recorder import Recorder
     from gwtui.watch.hub import FeedHub
+
+AskPast: TypeAlias = "Callable[[], Past | None]"
 
 _log = logging.getLogger(__name__)
 
@@ -29,18 +34,23 @@ class Recording:
     def __init__(self) -> None:
         self.recorder: Recorder | None = None
         self.problem = ""
+        self.filled = asyncio.Event()
+        """Set once nothing is left to fill in of the past."""
 
 
 @asynccontextmanager
 async def recording(
-    hub: FeedHub, path: Path | None, clock: Clock = SYSTEM_CLOCK
+    hub: FeedHub, path: Path | None, clock: Clock = SYSTEM_CLOCK, past: AskPast | None = None
 ) -> AsyncIterator[Recording]:
-    """Record into the file at ``path``, opened in the background; None records nothing."""
+    """Record into the file at ``path``, opened in the background; None records nothing.
+
+    With ``past``, what was not recorded of the last days is filled in from it.
+    """
     held = Recording()
     if path is None:
         yield held
         return
-    task = asyncio.create_task(_record(held, hub, path, clock), name="history")
+    task = asyncio.create_task(_record(held, hub, path, clock, past), name="history")
     try:
         yield held
     finally:
@@ -49,7 +59,9 @@ async def recording(
             await task
 
 
-async def _record(held: Recording, hub: FeedHub, path: Path, clock: Clock) -> None:
+async def _record(
+    held: Recording, hub: FeedHub, path: Path, clock: Clock, past: AskPast | None
+) -> None:
     """Until it is cancelled."""
     from gwtui.watch.history.archive import Archive  # noqa: PLC0415 - loads SQLite
     from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
@@ -63,10 +75,40 @@ async def _record(held: Recording, hub: FeedHub, path: Path, clock: Clock) -> No
         return
     recorder = Recorder(hub, archive, clock)
     try:
+        fill = None if past is None else await _begin_backfill(hub, archive, past)
         await recorder.start()
         held.recorder = recorder
+        if fill is not None:
+            await _finish_backfill(fill)
+        held.filled.set()
         await asyncio.Event().wait()
     finally:
         held.recorder = None
         await recorder.stop()
         await archive.close()
+
+
+async def _begin_backfill(hub: FeedHub, archive: Archive, ask: AskPast) -> Backfill | None:
+    """Fill in the past of the account. None where nothing is missing, or another one records."""
+    from gwtui.watch.history.backfill import Backfill  # noqa: PLC0415 - the demo only
+    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
+
+    try:
+        past = ask() if await archive.hold() else None
+        fill = None if past is None else await Backfill.begin(hub, archive, past)
+        if fill is not None:
+            await fill.fill_account()
+    except HistoryError as error:
+        _log.warning("history: the past cannot be filled in: %s", error)
+        return None
+    return fill
+
+
+async def _finish_backfill(fill: Backfill) -> None:
+    """Fill in the past of the endpoints, while it is recorded already."""
+    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - the demo only
+
+    try:
+        await fill.fill_endpoints()
+    except HistoryError as error:
+        _log.warning("history: the past cannot be filled in: %s", error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,15 @@ from pydantic import JsonValue
 
 from gwtui.domain.diffs import ABSENT, changed_fields
 from gwtui.watch.history.facts import NAME
-from gwtui.watch.history.model import Fields, Reading, Resource, Series, Subject, seconds_of
+from gwtui.watch.history.model import (
+    RESOURCES,
+    Fields,
+    Reading,
+    Resource,
+    Series,
+    Subject,
+    seconds_of,
+)
 from gwtui.watch.history.reader import HistoryReader
 
 _NOTHING: Fields = {}
@@ -84,17 +92,24 @@ class Differences:
         )
 
 
-def snapshot_at(reader: HistoryReader, moment: datetime) -> Snapshot:
-    """Everything as of a moment. Raises sqlite3.Error."""
+def snapshot_at(
+    reader: HistoryReader, moment: datetime, resources: Collection[Resource] = RESOURCES
+) -> Snapshot:
+    """Everything as of a moment, or only what belongs to these resources. Raises sqlite3.Error."""
     at = seconds_of(moment)
     figures: dict[Subject, dict[str, Reading]] = {}
     units: dict[str, str] = {}
     for number, series in reader.numbered():
+        if series.key.resource not in resources:
+            continue
         subject = Subject(series.key.resource, series.key.identity)
         found = reader.reading(number, series.every, at)
         figures.setdefault(subject, {})[series.key.figure] = found
         units[series.key.figure] = series.unit
-    return Snapshot(moment, figures, reader.facts_at(moment), units)
+    facts: dict[Subject, Fields] = {}
+    for resource in resources:
+        facts |= reader.facts_at(moment, resource)
+    return Snapshot(moment, figures, facts, units)
 
 
 def differences(reader: HistoryReader, since: datetime, until: datetime) -> Differences:

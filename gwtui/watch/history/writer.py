@@ -159,7 +159,7 @@ class HistoryWriter:
             "SELECT coalesce(max(rolled_until), 0) FROM tiers WHERE width = ?", (FIVE_MINUTES,)
         ).fetchone()
         for sample in samples:
-            identity = self._series(sample.series)
+            identity = self.number_of(sample.series)
             if identity is None:
                 refused += 1
             elif at < rolled or not self._append(identity, sample, at):
@@ -198,7 +198,7 @@ class HistoryWriter:
         )
         return True
 
-    def _series(self, series: Series) -> int | None:
+    def number_of(self, series: Series) -> int | None:
         """The number of a series, given on first sight; None when there are too many."""
         known = self._ids.get(series.key)
         if known is None:

@@ -116,6 +116,9 @@ async def test_nothing_is_read_while_nobody_looks_and_the_rest_once_somebody_doe
     before = len(catalog.asked)
     assert before == CONCURRENCY  # what was under way
     viewer = Viewer(feed)
+    await time.advance(1.5)
+    assert viewer.last.progress
+    assert len(viewer.models) < MODELS
     await time.advance(10)
     assert sorted(catalog.asked) == catalog.names
     assert viewer.models == catalog.names

@@ -238,7 +238,11 @@ def test_the_settings_of_the_organization(gwtui: Gwtui) -> None:
 
 
 def test_every_verb_that_changes_something_is_called_here() -> None:
-    names = ("test_headless_generations.py", "test_guardrail_samples.py")
+    names = (
+        "test_headless_generations.py",
+        "test_guardrail_samples.py",
+        "test_headless_rotations.py",
+    )
     others = [Path(__file__).with_name(name).read_text() for name in names]
     source = "".join([Path(__file__).read_text(), *others])
     for resource in RESOURCES.values():

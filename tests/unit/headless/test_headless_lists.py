@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -341,3 +342,16 @@ def test_no_headless_command_loads_textual_and_help_no_http(place: Site) -> None
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_a_whole_list_leaves_its_names_for_completion(gwtui: Gwtui, private_home: Path) -> None:
+    folder = private_home / "cache" / "gwtui"
+    gwtui.json("members", "list", "production")
+    gwtui.json("keys", "list", "--workspace", "production")
+    assert not folder.exists()
+    rows = gwtui.json("keys", "list", "--filter", "name:airflow-staging")
+    (file,) = folder.iterdir()
+    kept = json.loads(file.read_text())["names"]
+    assert len(rows) == 1
+    assert {"airflow-staging", "backfill-2025"} <= set(kept["keys"])
+    assert rows[0]["hash"] in kept["keys by id"]

@@ -48,7 +48,7 @@ EXACT = {
 def verbs() -> Iterator[ChangeVerb]:
     for resource in RESOURCES.values():
         for verb in verbs_of(resource).values():
-            if isinstance(verb, ChangeVerb) and verb._typed_fields():
+            if isinstance(verb, ChangeVerb) and verb.typed_fields():
                 yield verb
 
 
@@ -57,7 +57,7 @@ def fields_of(verb: ChangeVerb) -> Iterator[str]:
     assert verb.change.model is not None
     schemas = field_schemas(verb.change.model)
     for name, schema in schemas.items():
-        if name.partition(".")[0] in verb._typed_fields() and schema.get("type") != "object":
+        if name.partition(".")[0] in verb.typed_fields() and schema.get("type") != "object":
             yield name
 
 

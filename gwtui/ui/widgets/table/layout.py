@@ -15,6 +15,8 @@ GUTTER = 2
 """Cells before the first column: the cursor's shape and the mark."""
 GAP = 2
 """Cells between two columns."""
+_NAMES = 4
+"""The part of the room that long names may take from other columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +85,35 @@ class Layout:
 
 
 def arrange(
-    columns: Sequence[Column[Any]], width: int, page: int = 0, choice: ColumnChoice = AS_DECLARED
+    columns: Sequence[Column[Any]],
+    width: int,
+    page: int = 0,
+    choice: ColumnChoice = AS_DECLARED,
+    names: int = 0,
 ) -> Layout:
-    """Lay the columns of one page into ``width`` cells; a page out of range is the nearest one."""
+    """Lay the columns of one page into ``width`` cells; a page out of range is the nearest one.
+
+    ``names`` is the width of the longest text in the frozen column. Where that one can grow it is
+    given so much, up to a quarter of the room, before less important columns are shown.
+    """
     room = max(width - GUTTER, 1)
-    columns = _widened(columns, choice.widths)
     wanted = range(len(columns)) if choice.shown is None else choice.shown
+    columns = _named(_widened(columns, choice.widths), wanted[0], min(names, room // _NAMES))
     first = _most_important(columns, room) if choice.shown is None else ()
     pages = _pages(columns, wanted, first, room)
     page = min(max(page, 0), len(pages) - 1)
     shown = pages[page]
     hidden = tuple(index for index in wanted if index not in shown)
     return Layout(_place(columns, shown, room), hidden, page, len(pages), width)
+
+
+def _named(columns: Sequence[Column[Any]], frozen: int, width: int) -> Sequence[Column[Any]]:
+    """Columns of which the frozen one has this width at least, where it can grow."""
+    if not columns[frozen].grow or width <= columns[frozen].width:
+        return columns
+    found = list(columns)
+    found[frozen] = replace(found[frozen], width=width)
+    return found
 
 
 def _widened(columns: Sequence[Column[Any]], widths: Mapping[int, int]) -> Sequence[Column[Any]]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+
+from rich.cells import cell_len
 
 from gwtui.crud.resource import Facets, filter_headings, filter_kinds
 from gwtui.domain.cells import ordered
@@ -129,6 +132,8 @@ class TableModel(Generic[T]):
         self.order: Sequence[str] = ()
         """Identities of the visible rows from top to bottom."""
         self.marks: set[str] = set()
+        self.longest_name = 0
+        """Cells of the longest text that the first column had, as far as it matters to columns."""
         self._identity = identity
         self._facets = facets
         self._source: Sequence[T] = ()
@@ -235,6 +240,7 @@ class TableModel(Generic[T]):
         if prepared.same and prepared.before is self._items:
             return None
         self._items = prepared.items
+        self._measure_names()
         self._haystacks.keep_only(prepared.items)
         self.marks &= prepared.items.keys()
         self._sorted = prepared.order
@@ -327,6 +333,10 @@ class TableModel(Generic[T]):
             return None
         return self._arrange()
 
+    def forget_texts(self) -> None:
+        """Keep no texts of rows: the filter reads them again when it searches them."""
+        self._haystacks.keep_only({})
+
     # What is seen -----------------------------------------------------------------------------
 
     def frame(
@@ -374,6 +384,15 @@ class TableModel(Generic[T]):
             keyed[identity] = item
         return keyed
 
+    def _measure_names(self) -> None:
+        """Look at the first names of a list. Names that went leave the columns where they are."""
+        if self.longest_name >= _LONGEST:
+            return
+        now, cell = self.now(), self.columns[0].cell
+        names = (cell(item, now).text for item in islice(self._items.values(), _MEASURED))
+        longest = max(map(cell_len, names), default=0)
+        self.longest_name = min(max(self.longest_name, longest), _LONGEST)
+
     def _sort(self) -> None:
         self._sorted = self._in_order(self._items, self.sorting)
 
@@ -401,3 +420,7 @@ class TableModel(Generic[T]):
 
 
 _ABSENT = object()
+_MEASURED = 200
+"""Names that are measured: some of a long list tell how long names are there."""
+_LONGEST = 40
+"""Cells beyond which a name is cut all the same."""

@@ -74,8 +74,8 @@ def _highlighted(
 ) -> Iterator[tuple[str, Style]]:
     """A drawn cell in parts; ``found`` are places in its ``whole`` text, where those are seen."""
     pushed = len(text) - len(whole) if text.endswith(whole) else 0
-    cut = not pushed and not text.startswith(whole)
-    end_of_text = len(text) - 1 if cut else len(text)
+    cut = next((at for at, sign in enumerate(text) if sign != whole[at : at + 1]), len(text))
+    end_of_text = len(text) if pushed else cut
     behind = 0
     for start, end in found:
         begin, stop = start + pushed, min(end + pushed, end_of_text)
@@ -193,6 +193,8 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         self._drawn: Frame = ()
         self._palette: Palette | None = None
         self._only_layout = False
+        self._names = 0
+        """The longest name that the columns were laid out for, in cells."""
 
     def render_line(self, y: int) -> Strip:
         """The header or one row, from what was last compared."""
@@ -237,9 +239,16 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         """Choose the columns of a page for the present width, and repaint everything."""
         # The scrollbar's column is kept free, so that rows do not move when it comes and goes.
         width = self.scrollable_content_region.width
-        self.shape = arrange(self.model.columns, width, page, self.choice)
+        self._names = self.model.longest_name
+        self.shape = arrange(self.model.columns, width, page, self.choice, self._names)
         self._drawn = self._frame({})
         self.refresh()
+
+    @property
+    def laid_out(self) -> bool:
+        """Whether the columns stand as the present width and the present names want it."""
+        width = self.scrollable_content_region.width
+        return self.shape.width == width and self._names == self.model.longest_name
 
     def fit_height(self) -> None:
         """Let the scrollbar know how many rows there are."""

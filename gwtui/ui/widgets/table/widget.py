@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
@@ -96,11 +96,6 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         return self.model.order
 
     @property
-    def items(self) -> Iterator[T]:
-        """Every row that there is, in the order of the list, visible or not."""
-        return self.model.items
-
-    @property
     def visible_count(self) -> int:
         """Rows that the filter lets through."""
         return len(self.model.order)
@@ -131,11 +126,6 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         return self.model.filter_unfinished
 
     @property
-    def filter_note(self) -> str:
-        """What of the filter is perhaps not meant as it is understood; "" when nothing is."""
-        return self.model.filter_note
-
-    @property
     def is_filtering(self) -> bool:
         """Whether the filter has not looked at every row yet."""
         return self.model.provisional
@@ -148,7 +138,8 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
     # What others do ---------------------------------------------------------------------------
 
     def snapshot(self) -> TableSnapshot[T]:
-        """The table as it is now, for another one that takes its place."""
+        """The table as it is now, for another one that takes its place later, if ever."""
+        self.model.forget_texts()
         return TableSnapshot(self.model, self._page, self.top)
 
     def restore(self, snapshot: TableSnapshot[T]) -> None:
@@ -332,8 +323,9 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         anchor = self._anchor()
         line = 0 if anchor is None else (self.model.index_of(anchor) or 0) - self.top
         lost = change()
-        if self.size and self.shape.width != self.scrollable_content_region.width:
-            # What is shown first while something scrolls may never be told its size.
+        if self.size and not self.laid_out:
+            # Longer names came; and what is shown first while something scrolls may never be told
+            # its size.
             self.lay_out(self._page)
         self.fit_height()
         if lost is not None and lost.identity == anchor:

@@ -1,0 +1,223 @@
+"""``gwtui activity list``: rows of some days, or their sums by day, model, key and others."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from gwtui.cli import exits
+from gwtui.cli.exits import CommandError
+from gwtui.cli.lists.command import ListVerb, read_scope
+from gwtui.cli.lists.lookup import CommandReadings
+from gwtui.cli.lists.query import ListQuery
+from gwtui.cli.output import narrate, print_csv, print_json, print_ndjson, print_table
+from gwtui.cli.resources import RESOURCES
+from gwtui.cli.running import reading_hub, run_async
+from gwtui.cli.target import reach
+from gwtui.crud import cells
+from gwtui.crud.resource import Scope
+from gwtui.domain import activity
+from gwtui.domain.activity_days import DayRange, days_between
+from gwtui.domain.suggestions import among
+from gwtui.local.paths import Paths
+from gwtui.resources.activity.breakdown import (
+    OTHERS,
+    PARTS,
+    Group,
+    Part,
+    Uses,
+    grouped,
+    of_account,
+    of_keys,
+    of_users,
+)
+from gwtui.watch.feeds.activity import (
+    activity_feed,
+    every_user_activity_feed,
+    key_activity_feed,
+)
+
+_WITH_ID = frozenset({"workspace", "key", "user"})
+"""Parts whose name is not what identifies them."""
+_FIGURES = ("spend", "byok", "requests", "prompt", "completion", "reasoning", "cached")
+_ROWS_ONLY = ("filter", "sort", "columns")
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityListVerb(ListVerb):
+    """Rows of some days, as the gateway tells them, or their sums."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """The options of every list; the days; what is summed up."""
+        # A dataclass with slots is another class than the one that super() would look for.
+        ListVerb.configure(self, parser)
+        parser.add_argument(
+            "--since",
+            metavar="DAY",
+            default="",
+            help="first completed UTC day: 2026-11-01, yesterday, or how many there are (7d)",
+        )
+        parser.add_argument(
+            "--until", metavar="DAY", default="", help="last completed UTC day, included"
+        )
+        parser.add_argument(
+            "--group-by",
+            metavar="A,B",
+            help=f"sums instead of rows, by one or more of {', '.join(PARTS)}; key and user take "
+            "a request for each",
+        )
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Print rows or sums; returns an exit code."""
+        if arguments.group_by is None:
+            return ListVerb.run(self, arguments)
+        by = _parts(arguments)
+        connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+
+        async def work() -> int:
+            async with reading_hub(connect) as hub:
+                readings = CommandReadings(hub)
+                scope = await read_scope(readings, self.resource, arguments)
+                days = _days(arguments, readings)
+                whole = await readings.value(activity_feed(hub, scope))
+                rows = activity.within(whole.rows, _each(days, readings))
+                uses = await _uses(readings, scope, by, whole)
+                groups = _in_order(grouped(_on(uses, days), rows, by), by)
+                if arguments.output == "table":
+                    narrate(f"{days} UTC: {len(groups)} sums of {len(rows)} rows")
+                _print(groups, uses, by, arguments.output)
+                return readings.exit_code
+
+        return run_async(work)
+
+    async def _rows(
+        self, readings: CommandReadings, asked: ListQuery, arguments: argparse.Namespace
+    ) -> Sequence[Any]:
+        """Those of the days that are asked for. Raises CommandError and GatewayError."""
+        rows = await ListVerb._rows(self, readings, asked, arguments)
+        if not (arguments.since or arguments.until):
+            return rows
+        days = _days(arguments, readings)
+        return [row for row in rows if activity.day_of(row.row) in days]
+
+
+def _parts(arguments: argparse.Namespace) -> tuple[Part, ...]:
+    """What is grouped by. Raises CommandError."""
+    given = [name for name in _ROWS_ONLY if getattr(arguments, name) is not None]
+    if given:
+        raise CommandError(f"--{given[0]} goes with rows, not with --group-by", exits.USAGE)
+    names = [name.strip() for name in arguments.group_by.split(",")]
+    known: Mapping[str, Part] = {part: part for part in PARTS}
+    for name in names:
+        if name not in known:
+            raise CommandError(f"--group-by: there is no {name!r}{among(name, PARTS)}", exits.USAGE)
+        if names.count(name) > 1:
+            raise CommandError(f"--group-by: {name} is named twice", exits.USAGE)
+        if arguments.parent is not None and name in {"key", "user"}:
+            raise CommandError(f"--group-by {name}: --key means one key only", exits.USAGE)
+    return tuple(known[name] for name in names)
+
+
+def _days(arguments: argparse.Namespace, readings: CommandReadings) -> DayRange:
+    """The days that are asked for. Raises CommandError."""
+    completed = activity.completed_days(readings.hub.clock.now())
+    try:
+        return days_between(arguments.since, arguments.until, completed)
+    except ValueError as error:
+        option = (
+            "--since and --until"
+            if arguments.since and arguments.until
+            else ("--since" if arguments.since else "--until")
+        )
+        raise CommandError(f"{option}: {error}", exits.USAGE) from None
+
+
+def _each(days: DayRange, readings: CommandReadings) -> tuple[date, ...]:
+    completed = activity.completed_days(readings.hub.clock.now())
+    return tuple(day for day in completed if day in days)
+
+
+async def _uses(readings: CommandReadings, scope: Scope, by: Sequence[Part], whole: Any) -> Uses:
+    """What is to be grouped: key by key or person by person where that is asked for."""
+    hub = readings.hub
+    if "key" in by:
+        feed = key_activity_feed(hub, scope, people="user" in by)
+        keys = await readings.value(feed)
+        if keys.left_out:
+            readings.lacks(f"{keys.left_out} keys were not read: they are in the rest")
+        return of_keys(keys, whole)
+    if "user" in by:
+        users = await readings.value(every_user_activity_feed(hub, scope))
+        if users.left_out:
+            readings.lacks(f"{users.left_out} people were not read: they are in the rest")
+        return of_users(users, whole)
+    return of_account(whole)
+
+
+def _on(uses: Uses, days: DayRange) -> Uses:
+    """The same, of these days."""
+    chosen = tuple(use for use in uses.uses if activity.day_of(use.row) in days)
+    return Uses(chosen, uses.names, uses.rest)
+
+
+def _in_order(groups: Sequence[Group], by: Sequence[Part]) -> list[Group]:
+    """By day where days are told apart, then the dearest first."""
+    place = by.index("day") if "day" in by else None
+
+    def order(group: Group) -> tuple[Any, ...]:
+        spend = group.tally.spend
+        day = "" if place is None else group.parts[place]
+        return day, spend is None, -(spend or 0), group.parts
+
+    return sorted(groups, key=order)
+
+
+def _print(groups: Sequence[Group], uses: Uses, by: Sequence[Part], form: str) -> None:
+    """Raises OutputLostError."""
+    if form == "table":
+        figures = [[_shown(group, name) for name in _FIGURES] for group in groups]
+        names = [[uses.name(part, of) for part, of in _pairs(group, by)] for group in groups]
+        lines = [[*by, *_FIGURES], *([*a, *b] for a, b in zip(names, figures, strict=True))]
+        print_table(lines, [False] * len(by) + [True] * len(_FIGURES))
+        return
+    objects = [_object(group, uses, by) for group in groups]
+    if form == "csv":
+        titles = [*_titles(by), *_FIGURES]
+        print_csv(titles, [[one[title] for title in titles] for one in objects])
+    else:
+        (print_json if form == "json" else print_ndjson)(objects)
+
+
+def _pairs(group: Group, by: Sequence[Part]) -> list[tuple[Part, str]]:
+    return list(zip(by, group.parts, strict=True))
+
+
+def _titles(by: Sequence[Part]) -> list[str]:
+    titles: list[str] = []
+    for part in by:
+        titles += (part, f"{part}_id") if part in _WITH_ID else (part,)
+    return titles
+
+
+def _object(group: Group, uses: Uses, by: Sequence[Part]) -> dict[str, Any]:
+    """A sum for another program; null is what is not said."""
+    found: dict[str, Any] = {}
+    for part, identity in _pairs(group, by):
+        known = bool(identity) and identity != OTHERS
+        found[part] = uses.name(part, identity) if identity else None
+        if part in _WITH_ID:
+            found[f"{part}_id"] = identity if known else None
+    return {**found, **{name: getattr(group.tally, name) for name in _FIGURES}}
+
+
+def _shown(group: Group, name: str) -> str:
+    value = getattr(group.tally, name)
+    cell = cells.usd(value) if name in {"spend", "byok"} else cells.count(value)
+    return cell.text
+
+
+VERBS = (ActivityListVerb(RESOURCES["activity"]),)

@@ -1,0 +1,196 @@
+"""Requests that Schemathesis derives from the served description, from a fixed seed.
+
+It is large, and loaded by whoever runs these tests alone. ``GWTUI_REQUESTS=14`` derives that many
+right requests to each operation, and more than half as many wrong ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import httpx
+import schemathesis
+from gateway_bench import HandClock
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.config import GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
+from schemathesis.python import asgi
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from founded import open_gateway
+from gwtui.contract.dialects import DIALECTS, Dialect
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.openapi import describe
+from gwtui.embedded.operations import Access, Operation
+from gwtui.embedded.routes import OPERATIONS
+
+BASE = "http://testserver/api/v1"
+SEED = 20261121
+RIGHT = int(os.environ.get("GWTUI_REQUESTS", "10"))
+EXAMPLES = {GenerationMode.POSITIVE: RIGHT, GenerationMode.NEGATIVE: RIGHT * 4 // 7 or 1}
+NEEDS_KNOWN = frozenset(
+    {
+        "getGeneration",
+        "getGenerationContent",
+        "giveFeedback",
+        "createByok",
+        "getWorkspaceBudget",
+        "addWorkspaceMembers",
+        "assignGuardrailKeys",
+        "unassignGuardrailKeys",
+        "assignGuardrailMembers",
+        "unassignGuardrailMembers",
+    }
+)
+"""Operations about things that the request must name, which chance never does."""
+NAMED: Mapping[str, Mapping[str, Any]] = {
+    "createChatCompletion": {
+        "model": "northwind/atlas-mini",
+        "models": None,
+        "messages": [{"role": "user", "content": "Where is the report?"}],
+        **dict.fromkeys(("provider", "tools", "response_format", "reasoning_effort")),
+    },
+    "createEmbeddings": {"model": "tessera/vector-3"},
+}
+"""What requests to models name, and what has rules that a schema cannot tell."""
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+"""Not among them: that right data is taken. A schema cannot say that a slug is taken already, that
+budgets must grow with their interval or that a workspace has to exist, and those are 400s."""
+
+
+CONFIG = SchemathesisConfig(
+    projects=ProjectsConfig(
+        default=ProjectConfig(
+            # Unknown parameters are ignored by contract, and test_contract_operations tries keys.
+            generation=GenerationConfig(
+                allow_extra_parameters=False, with_security_parameters=False
+            )
+        )
+    )
+)
+
+
+@dataclass
+class Site:
+    """A gateway with one of everything, and where each thing is."""
+
+    gateway: EmbeddedGateway
+    token: str
+    ordinary: str
+    """A key that uses models, of an account with credits."""
+    ids: Mapping[str, Mapping[str, str]]
+    """First part of a path -> values of its parameters that name something."""
+
+
+@cache
+def schema(dialect: str) -> Any:
+    document = dict(describe(OPERATIONS, DIALECTS[dialect]))
+    return schemathesis.openapi.from_dict(document, config=CONFIG)
+
+
+@contextmanager
+def site(dialect: Dialect) -> Iterator[Site]:
+    gateway = open_gateway(dialect=dialect, content="empty", clock=HandClock().clock)
+    try:
+        yield asyncio.run(_furnished(gateway))
+    finally:
+        gateway.close()
+
+
+async def _furnished(gateway: EmbeddedGateway) -> Site:
+    token = gateway.issue_key(management=True)
+    with gateway._database.write() as db:
+        db.execute("UPDATE account SET credits_usd = '100'")
+    headers = {"Authorization": f"Bearer {token}"}
+    transport = httpx.ASGITransport(app=gateway.asgi)
+    async with httpx.AsyncClient(transport=transport, base_url=BASE, headers=headers) as client:
+
+        async def make(path: str, **body: Any) -> dict[str, Any]:
+            response = await client.post(path, json=body)
+            assert response.status_code == 201, response.text
+            data: dict[str, Any] = response.json()["data"]
+            return data
+
+        workspace = await make("/workspaces", name="Some", slug="some")
+        key = await make("/keys", name="some")
+        guardrail = await make("/guardrails", name="some")
+        credential = await make("/byok", provider="northwind", key="nw-0123456789abcdef")
+    model = {"author": "northwind", "slug": "atlas-large"}
+    ids = {
+        "keys": {"hash": key["hash"]},
+        "workspaces": {"id": workspace["id"], "interval": "weekly"},
+        "guardrails": {"id": guardrail["id"]},
+        "byok": {"id": credential["id"]},
+        "model": model,
+        "models": model,
+    }
+    return Site(gateway, token, gateway.issue_key(management=False), ids)
+
+
+def drive(dialect: str, operation: Operation, kind: str) -> None:
+    """Send an operation right requests ("positive") or wrong ones ("negative").
+
+    AssertionError or a failure of Schemathesis when an answer is not as described.
+    """
+    mode = GenerationMode(kind)
+    described = schema(dialect)[operation.path][operation.method]
+    with site(DIALECTS[dialect]) as place, asgi.get_client(place.gateway.asgi) as client:
+        _send(place, client, operation, mode, described)
+
+
+def _send(
+    place: Site, client: Any, operation: Operation, mode: GenerationMode, described: Any
+) -> None:
+    known = place.ids.get(operation.path.split("/")[1], {})
+    fixed = {name: known[name] for name in operation.path_parameters if name in known}
+    cases = described.as_strategy(generation_mode=mode, path_parameters=fixed or None)
+    if mode is GenerationMode.POSITIVE and fixed:
+        cases = st.one_of(cases, described.as_strategy(generation_mode=mode))
+
+    statuses: set[int] = set()
+
+    @seed(SEED)
+    @settings(
+        max_examples=EXAMPLES[mode],
+        deadline=None,
+        database=None,
+        phases=(Phase.explicit, Phase.generate),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=cases)
+    def send(case: Case) -> None:
+        token = place.token
+        if operation.access is Access.INFERENCE:
+            token = place.ordinary
+            if mode is GenerationMode.POSITIVE:
+                case.body = {**case.body, **NAMED[operation.operation_id]}
+        headers = {"Authorization": f"Bearer {token}"}
+        response = case.call(session=client, base_url=BASE, headers=headers)
+        statuses.add(response.status_code)
+        case.validate_response(response, checks=CHECKS)
+        if mode is GenerationMode.NEGATIVE:
+            case.validate_response(response, checks=[negative_data_rejection])
+
+    send()
+    if mode is GenerationMode.POSITIVE and operation.operation_id not in NEEDS_KNOWN:
+        assert statuses & {200, 201}, "nothing that it sent was taken"

@@ -1,0 +1,71 @@
+"""Lists that no declaration describes: forms and columns as every other list has them."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwtui.cli import exits
+from gwtui.cli.main import main
+from gwtui.cli.rows import print_rows
+
+KNOWN = ("name", "at", "on", "tags")
+USUAL = {"name": "what", "at": "when (UTC)"}
+AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+ROWS: tuple[dict[str, Any], ...] = (
+    {"name": "=1+1\x1b[2J", "at": AT, "on": True, "tags": ["a"]},
+    {"name": "b", "at": None, "on": False, "tags": []},
+)
+
+
+def printed(
+    capsys: pytest.CaptureFixture[str], form: str, columns: str | None = None, rows: Any = ROWS
+) -> str:
+    print_rows(rows, form, known=KNOWN, usual=USUAL, columns=columns)
+    return capsys.readouterr().out
+
+
+def test_forms_and_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(capsys, "table").splitlines()[0].split() == ["what", "when", "(UTC)"]
+    assert printed(capsys, "table", "on,name").split()[:4] == ["on", "what", "yes", "=1+1␛[2J"]
+    assert printed(capsys, "csv").splitlines() == [
+        "name,at,on,tags",
+        '\'=1+1␛[2J,2026-11-21T09:30:00Z,true,"[""a""]"',
+        "b,,false,[]",
+    ]
+    assert printed(capsys, "csv", "at").splitlines() == ["at", "2026-11-21T09:30:00Z", '""']
+    assert printed(capsys, "csv", "at", ()) == "at\n"
+    assert printed(capsys, "csv", None, ()) == printed(capsys, "table", None, ()) == ""
+    assert printed(capsys, "csv", "all").startswith("name,at,on,tags\n")
+    found = json.loads(printed(capsys, "json"))
+    assert found[0]["at"] == "2026-11-21T09:30:00Z"
+    assert [json.loads(line) for line in printed(capsys, "ndjson").splitlines()] == found
+
+
+def test_a_column_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(exits.CommandError, match="did you mean 'name'") as refused:
+        printed(capsys, "table", "nmae")
+    assert refused.value.code == exits.USAGE
+    with pytest.raises(exits.CommandError, match="goes with table and csv"):
+        printed(capsys, "json", "name")
+
+
+def test_commands_take_columns(private_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = private_home / "config" / "gwtui"
+    config.mkdir(parents=True, mode=0o700)
+    (config / "profiles.toml").write_text('[profiles.work]\nbase_url = "https://a.example"\n')
+    for words, expected in (
+        (("profiles", "--columns", "name,host", "--output", "csv"), "name,host\nwork,a.example\n"),
+        (("profiles", "--columns", "name"), "name\nwork\n"),
+        (("audit", "--columns", "title", "--output", "csv"), "title\n"),
+        (("alerts", "rules", "--columns", "rule", "--output", "csv"), "rule\ncredits-low\n"),
+    ):
+        assert main(words) == exits.OK
+        assert capsys.readouterr().out.startswith(expected)
+    for words in (("audit", "--columns", "x"), ("alerts", "--columns", "x", "rules")):
+        assert main(words) == exits.USAGE
+        assert "there is no column 'x'" in capsys.readouterr().err

@@ -1,0 +1,66 @@
+"""What is around a dialog: a faint picture of the screen beneath, which nothing repaints."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from gwtui.ui.screens.ask import AskScreen
+from table_kit import STYLES, TableApp, things
+
+
+class Covered(TableApp):
+    """The table with dialogs above it."""
+
+    CSS_PATH: ClassVar = [*TableApp.CSS_PATH, STYLES / "app.tcss", STYLES / "modals.tcss"]
+
+    def __init__(self) -> None:
+        super().__init__(things(50))
+        self.painted: list[Any] = []
+
+    def _display(self, screen: Any, renderable: Any) -> None:
+        if renderable is not None:
+            self.painted.append(renderable)
+        super()._display(screen, renderable)
+
+
+def lines(app: TableApp) -> list[str]:
+    return [strip.text for strip in app.screen._compositor.render_strips()]
+
+
+def ask() -> AskScreen:
+    return AskScreen("Delete it?", "It is gone for good.", safe="Keep", deliberate="Delete")
+
+
+async def test_the_list_stays_around_a_dialog_and_repaints_nothing_there() -> None:
+    app = Covered()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        before = lines(app)
+        app.push_screen(ask())
+        await pilot.pause()
+        around = lines(app)
+        assert around[0].rstrip() == before[0].rstrip()
+        assert around[23].rstrip() == before[23].rstrip()
+        assert any("Delete it?" in line for line in around)
+        first = app.screen._compositor.render_strips()[1]
+        faint = app.theme_variables["beneath"]
+        assert {s.style.color.name for s in first if s.style and s.style.color} == {faint}
+
+        app.painted.clear()
+        app.table.show([replace(one, used=9999) for one in things(50)])
+        await pilot.pause()
+        assert not app.painted, "what changes beneath paints nothing"
+        assert lines(app) == around
+
+        # Another dialog above shows the list again, nothing of the dialog beneath.
+        app.push_screen(ask())
+        await pilot.pause()
+        assert lines(app) == around
+        await pilot.resize_terminal(100, 30)
+        await pilot.pause()
+        assert lines(app)[0].rstrip() == before[0].rstrip()
+        app.pop_screen()
+        app.pop_screen()
+        await pilot.pause()
+        assert "9,999" in lines(app)[1]
