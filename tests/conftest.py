@@ -30,6 +30,7 @@ from textual.widgets import Input, TextArea
 
 import compiled
 import leak_watch
+from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
 from idle import wait_for_idle
 
 settings.register_profile(
@@ -144,6 +145,9 @@ def private_environment(
     monkeypatch.setenv("HOME", str(home))
     for variable, folder in _FOLDERS.items():
         monkeypatch.setenv(variable, str(home / folder))
+    # Nobody here begins with it; the tests of the first steps take this away.
+    (home / "state" / "gwtui").mkdir(mode=0o700)
+    (home / "state" / "gwtui" / FIRST_STEPS).touch(mode=0o600)
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
     for variable in ("GWTUI_TOKEN", "GWTUI_PROFILE", "GWTUI_BASE_URL", "TMUX", "SSH_CONNECTION"):
         monkeypatch.delenv(variable, raising=False)

@@ -29,6 +29,7 @@ from gwtui.local.targets import TargetFacts
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
+from gwtui.ui.screens.first_steps import FirstStepsScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.textual_compat import busy_pump
 from shell_kit import Site, has_data, notices, until
@@ -76,6 +77,8 @@ class Journey:
     data: bool = False
     profiles: bool = False
     """Whether there are others to switch to, at the same gateway."""
+    first: bool = False
+    """Whether it begins at the first steps, which are shown over the first rows."""
 
     @property
     def tokens(self) -> list[str]:
@@ -120,6 +123,7 @@ JOURNEYS = {
     "workspace and new key": Journey(f"w<down><enter>nscoped<ctrl+s>{DONE}"),
     "the cheapest endpoint": Journey("3A/s<tab>h to<tab>y co<tab>>=128k<enter>d"),
     "columns": Journey("|<down> <down><right>++<enter>j|r <enter>jd"),
+    "first steps": Journey("/ci<enter><ctrl+p>first steps<enter>jd", first=True),
     "views": Journey("/state:disabled<enter>S:save-view mine<enter><escape>2:view mine<enter>j"),
     "sort": Journey("s<down><down><enter>S>"),
     "marks": Journey(" j  A<down><escape>"),
@@ -226,10 +230,13 @@ async def desk(place: Site, folder: Path, journey: Journey) -> AsyncIterator[Des
         journal=Journal(folder / "journal.jsonl"),
         data=folder / "data" if journey.data else None,
         config=folder / "config" if journey.data else None,
+        state=folder / "state" if journey.first else None,
         targets=_targets(place) if journey.profiles else None,
     )
     async with app.run_test(size=(100, 30), notifications=True, tooltips=True) as pilot:
         ready = journey.start == "board" or (lambda: has_data(app))
+        if journey.first:
+            ready = lambda: isinstance(app.screen, FirstStepsScreen)  # noqa: E731 - as above
         await until(pilot, ready if callable(ready) else lambda: app.session, "the first data")
         await at_rest(app)
         yield Desk(place, app, pilot, Terminal(app))

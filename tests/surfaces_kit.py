@@ -34,6 +34,7 @@ from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.ask import AskScreen, NoticeScreen, WaitScreen
+from gwtui.ui.screens.first_steps import FirstStepsScreen
 from gwtui.ui.screens.profiles import ProfileScreen
 from gwtui.ui.textual_compat import TerminalSized
 from plan_kit import key_plans
@@ -87,6 +88,10 @@ def _profiles() -> Screen[Any]:
         *(TargetFacts(f"lab {n}", f"{LONG[:40]}.example", LONG[:60]) for n in range(9)),
     ]
     return ProfileScreen(targets, current="staging", problem=LONG)
+
+
+def _first_steps() -> Screen[Any]:
+    return FirstStepsScreen(LONG, [("0", "the board"), ("/used>=80%", LONG)], "?")
 
 
 def _notice() -> Screen[Any]:
@@ -225,6 +230,7 @@ SURFACES: dict[str, Surface] = {
     "wait": Surface("WaitScreen", "keys", pushed=_waiting),
     "ask": Surface("AskScreen", "keys", pushed=_question),
     "notice": Surface("NoticeScreen", "keys", pushed=_notice),
+    "first-steps": Surface("FirstStepsScreen", "keys", pushed=_first_steps),
     "conflict": Surface("ConflictScreen", "keys", pushed=_disputes),
     "keys-toast": Surface("ResourceScreen", "keys", toast=True),
     "key-form-toast": Surface("FormScreen", "keys", ("n",), toast=True),

@@ -14,6 +14,13 @@ ACTIONS: tuple[Action, ...] = (
         footer=True,
         words=("help", "h", "?"),
     ),
+    Action(
+        "app.first_steps",
+        "First steps",
+        "What this is, what to try, where help is: welcome, introduction, tour",
+        APP,
+        words=("welcome",),
+    ),
     Action("app.palette", "Commands", "Find an action by its name", APP, ("ctrl+p",), footer=True),
     Action(
         "app.goto",

@@ -16,6 +16,8 @@ from textual.worker import Worker, WorkerState
 
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
+from gwtui.local.first_steps import FirstSteps
 from gwtui.resources.actions import by_id, remap
 from gwtui.resources.preferences import FILE_NAME as PREFERENCES
 from gwtui.resources.preferences import Preferences
@@ -91,6 +93,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.remembering = Remembering(
             self, Preferences(None if config is None else config / PREFERENCES)
         )
+        self.first_steps = FirstSteps(None if state is None else state / FIRST_STEPS)
         remap(self.remembering.preferences.keys)
         self._start = start
         self._title = TerminalTitle()

@@ -25,7 +25,7 @@ from gwtui.ui.health import ConnectionHealth
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.shutdown import Shutdown
-from gwtui.ui.typed_ahead import TypedAheadApp
+from gwtui.ui.typed_ahead import OPENING, TypedAheadApp
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
@@ -335,6 +335,10 @@ class ConnectedApp(TypedAheadApp, inherit_bindings=False):
 
         await offer_at_start(self._whole)
         await in_doubt.offer_at_start(self._whole)
+        if not self._whole.first_steps.seen:
+            from gwtui.ui.actions import first_steps  # noqa: PLC0415 - once ever
+
+            self.run_worker(first_steps.offer_at_start(self._whole), group=OPENING)
 
     def sweep(self) -> None:
         """Wipe sealed keys whose time is over."""

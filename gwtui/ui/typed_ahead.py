@@ -97,11 +97,14 @@ class InputQueue:
         """The screen that each worker opened last."""
         self._stack: tuple[Screen[Any], ...] = ()
         self._dropped = 0
+        self.used = False
+        """Whether anything was typed or pressed since the start."""
         self._reporting: asyncio.TimerHandle | None = None
         """Runs while input is dropped: until nothing comes any more."""
 
     def admit(self, event: Input) -> bool:
         """Whether an input can be handled now; else it waits for its turn or is dropped."""
+        self.used = self.used or isinstance(event, _COUNTED)
         if self._leaves(event) and event.key.startswith("ctrl+"):
             self._drop()
             self._report("")
@@ -279,6 +282,11 @@ class TypedAheadApp(GuardedApp, inherit_bindings=False):
     @on(events.Unmount)
     def _close_queue(self) -> None:
         self._typed.close()
+
+    @property
+    def was_typed(self) -> bool:
+        """Whether anything was typed or pressed since the start."""
+        return self._typed.used
 
     async def on_event(self, event: events.Event) -> None:
         """Let input wait for its turn."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gwtui.cli import exits
+from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
 from gwtui.local.profiles import load_profiles
 from login_kit import ServedGateway, served_gateway
 from pty_terminal import pty_terminal
@@ -52,7 +53,7 @@ def test_giving_up_at_the_prompt_stores_nothing(
         terminal.wait_for("no key was given")
         assert "Traceback" not in terminal.text
         assert terminal.left_over_modes() == []
-    assert not [one for one in private_home.rglob("*") if one.is_file()]
+    assert not [one for one in private_home.rglob("*") if one.is_file() and one.name != FIRST_STEPS]
 
 
 def test_no_token_is_an_argument_or_reaches_a_token_command(

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol
 from typing_extensions import TypeVar  # typing's own has no default yet
 
 if TYPE_CHECKING:
+    from textual import events
     from textual.app import App
+    from textual.geometry import Size
     from textual.notifications import SeverityLevel
     from textual.screen import Screen
     from textual.widget import Widget
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from gwtui.crud.executor import WriteExecutor
     from gwtui.crud.resource import Cell, ResourceSpec
     from gwtui.domain.clock import Clock
+    from gwtui.local.first_steps import FirstSteps
     from gwtui.local.path_history import PathHistory
     from gwtui.local.targets import Target, TargetFacts, Targets
     from gwtui.resources.session import Link, Session, TryMemory
@@ -120,6 +123,7 @@ class DashboardApp(Protocol):
     scope_name: str | None
     health: ConnectionHealth
     tries: TryMemory
+    first_steps: FirstSteps
     targets: Targets | None
     remembering: Remembering
     bound_for: TargetFacts | None
@@ -218,6 +222,17 @@ class DashboardApp(Protocol):
         """Show a screen on top, and wait in a worker for its answer."""
 
     # The terminal
+
+    @property
+    def size(self) -> Size:
+        """Columns and lines."""
+
+    @property
+    def was_typed(self) -> bool:
+        """Whether anything was typed or pressed since the start."""
+
+    async def handle_input(self, event: events.Key) -> None:
+        """Handle a key that another screen passed on."""
 
     def say(self, message: str, *, severity: SeverityLevel = "information") -> None:
         """A short notice."""

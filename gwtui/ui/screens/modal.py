@@ -41,7 +41,7 @@ class Answered(ModalScreen[Result], TerminalSized[Result]):
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"modal--beneath"}
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(30, "-roomy")]
+    VERTICAL_BREAKPOINTS = [(30, "-roomy")]  # noqa: RUF012 - declared so by Textual
 
     _waiting: tuple[Result | None] | None = None
     _beneath: Sequence[str] | None = None

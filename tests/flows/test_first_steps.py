@@ -1,0 +1,57 @@
+"""The first steps come once, over the first rows, and to nobody who is at work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gwtui.local.first_steps import FILE_NAME
+from gwtui.local.journal import Journal
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.screens.first_steps import FirstStepsScreen
+from journeys import Terminal, at_rest
+from shell_kit import Site, listing, site, until
+
+
+async def offered(
+    place: Site, state: Path, *, typed: str = "", read_only: bool = False, columns: int = 80
+) -> bool:
+    """Whether a start leads to the first steps; closes them with a key for the list beneath."""
+    app = GwtuiApp(
+        lambda: place.connect(read_only=read_only),
+        clock=place.clock,
+        journal=Journal(state / "journal.jsonl"),
+        state=state,
+    )
+    async with app.run_test(size=(columns, 24)) as pilot:
+        terminal = Terminal(app)
+        if typed:
+            terminal.write(typed)
+        await until(pilot, lambda: app.session and app.session.completed.is_set(), "all of it")
+        await until(pilot, lambda: not _offering(app), "what is offered")
+        await at_rest(app)
+        shown = isinstance(app.screen, FirstStepsScreen)
+        if shown:
+            screen = app.screen
+            assert screen.query_one("#first-steps").region.bottom <= 24
+            assert screen.query_one(".keys").region.bottom < 24, "all of it is in sight"
+            before = listing(app).table.selected
+            terminal.write("jjk")
+            await at_rest(app)
+            assert app.screen is app.navigation.screen
+            assert listing(app).table.selected not in (None, before)
+    return shown
+
+
+def _offering(app: GwtuiApp) -> bool:
+    return any(not one.is_finished and one.group == "sealed-keys" for one in app.workers)
+
+
+async def test_the_first_steps_come_once_and_to_nobody_who_is_at_work(tmp_path: Path) -> None:
+    async with site() as place:
+        assert not await offered(place, tmp_path, read_only=True)
+        assert not await offered(place, tmp_path, typed="j")
+        assert not await offered(place, tmp_path, columns=70)
+        assert not (tmp_path / FILE_NAME).exists()
+        assert await offered(place, tmp_path)
+        assert (tmp_path / FILE_NAME).stat().st_mode & 0o777 == 0o600
+        assert not await offered(place, tmp_path)

@@ -1,0 +1,68 @@
+"""Who has no profile yet is offered three ways to begin; a command that is not asked says so."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from gwtui.cli import exits
+from gwtui.local.profiles import load_profiles
+from login_kit import served_gateway
+from pty_terminal import pty_terminal
+
+GWTUI = [sys.executable, "-m", "gwtui"]
+
+
+def test_the_demo_is_one_key_away_and_what_is_typed_ahead_is_for_it(private_home: Path) -> None:
+    """First the steps that are shown once; the key that closes them does its work beneath."""
+    (private_home / "state" / "gwtui" / "first-steps").unlink()
+    with pty_terminal(GWTUI, columns=80, rows=24) as terminal:
+        terminal.wait_for("How do you want to begin?")
+        terminal.send("\x1b[Bzd")
+        terminal.wait_for("Welcome to gwtui")
+        terminal.send("0")
+        terminal.wait_for("since ")
+        terminal.wait_for("UTC")
+        terminal.send("q")
+        assert terminal.wait_exit() == exits.OK
+        assert terminal.left_over_modes() == []
+    assert (private_home / "state" / "gwtui" / "first-steps").exists()
+    with pty_terminal(GWTUI, columns=80, rows=24) as terminal:
+        terminal.wait_for("How do you want to begin?")
+        terminal.send("dq")
+        assert terminal.wait_exit() == exits.OK
+        assert "Welcome to gwtui" not in terminal.text
+
+
+def test_leaving_and_logging_in_to_watch(private_home: Path) -> None:
+    with pty_terminal(GWTUI, columns=80, rows=24) as terminal:
+        terminal.wait_for("How do you want to begin?")
+        terminal.send("\x1b")
+        assert terminal.wait_exit() == exits.OK
+        assert terminal.left_over_modes() == []
+    with served_gateway() as gateway, pty_terminal(GWTUI, columns=120, rows=30) as terminal:
+        terminal.wait_for("How do you want to begin?")
+        terminal.send("w")
+        terminal.wait_for("Where is the key to be kept?")
+        terminal.send("f")
+        terminal.wait_for("Address of the gateway")
+        terminal.send(f"{gateway.base_url}\r")
+        terminal.wait_for("Management key for 127.0.0.1")
+        terminal.send(f"{gateway.management}\r")
+        terminal.wait_for("READ-ONLY")
+        terminal.wait_for("Board")
+        terminal.send("q")
+        assert terminal.wait_exit() == exits.OK
+        assert gateway.management.encode() not in terminal.raw
+    profiles = load_profiles(private_home / "config" / "gwtui" / "profiles.toml").profiles
+    assert [one.read_only for one in profiles.values()] == [True]
+
+
+def test_a_command_that_asks_nobody_keeps_its_error() -> None:
+    for arguments in (["keys", "list"], []):
+        command, nobody = [*GWTUI, *arguments], subprocess.DEVNULL
+        done = subprocess.run(command, capture_output=True, text=True, stdin=nobody, check=False)
+        assert done.returncode == exits.USAGE
+        assert done.stdout == ""
+        assert "no gateway is given" in done.stderr or "needs a terminal" in done.stderr
