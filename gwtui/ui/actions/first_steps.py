@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.actions import by_id, shown
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
+from gwtui.ui.commands import key_of
 from gwtui.ui.screens.first_steps import FirstStepsScreen, Step
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _steps() -> tuple[Step, ...]:
 
 
 def _keys(*actions: str) -> str:
-    return " ".join(shown(by_id(action).keys[0]) for action in actions)
+    return " ".join(key_of(action) for action in actions)
 
 
 HANDLERS: Mapping[str, Handler] = {"app.first_steps": show}
