@@ -24,6 +24,8 @@ _ONE_LINE = 120
 _PERCENT = Decimal(100)
 _CENT = Decimal("0.01")
 _FULL, _EMPTY = "█", "░"
+_PARTS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
+"""Eighths of a cell, from the left."""
 
 
 def text(value: object, tone: Tone = "plain") -> Cell:
@@ -121,14 +123,28 @@ def words(values: Iterable[str] | None, missing: Cell = NOTHING) -> Cell:
 
 
 def bar(part: Decimal, width: int = 20) -> str:
-    """A share as a bar of ``width`` cells: full at 1 and above, empty at 0 and below."""
+    """A share as a bar of ``width`` cells: full at 1 and above, empty at 0 and below.
+
+    It grows by eighths of a cell. Only nothing looks empty, and only all of it full.
+    """
+    steps = width * len(_PARTS)
     inside = min(max(part, Decimal(0)), Decimal(1))
-    filled = int(inside * width)
-    if filled == 0 and inside > 0:
-        filled = 1
-    if filled == width and inside < 1:
-        filled = width - 1
-    return _FULL * filled + _EMPTY * (width - filled)
+    filled = min(
+        max(int(inside * steps), 1 if inside > 0 else 0), steps - 1 if inside < 1 else steps
+    )
+    whole, more = divmod(filled, len(_PARTS))
+    drawn = _FULL * whole + _PARTS[more]
+    return drawn + _EMPTY * (width - len(drawn))
+
+
+def ranked_share(part: Decimal | None, largest: Decimal | None, width: int) -> Cell:
+    """A share, 0..1, behind a bar that is full for the largest share of the ranking."""
+    if part is None:
+        return NOTHING
+    if part <= 0:
+        return Cell("")
+    drawn = bar(part / largest if largest else part, width).replace(_EMPTY, " ")
+    return Cell(f"{drawn} {money.percent(part)}", "accent")
 
 
 def in_percent(part: Decimal | None) -> Decimal | None:

@@ -10,6 +10,8 @@ from gwtui.watch.history.model import Curve, Point
 _EIGHTHS = "▁▂▃▄▅▆▇█"
 _ASCII = "_.-=*#"
 ABSENT = "·"
+_LEAST_RANGE = Decimal("0.1")
+"""The range of the scale, at least, as a part of the highest value."""
 
 
 def sparkline(
@@ -23,7 +25,8 @@ def sparkline(
     """The last ``width`` slots: bars between the lowest and the highest, a dot for no traffic.
 
     What was not recorded is left blank. ``floor`` and ``ceiling`` hold the scale, so that a
-    steady 99.9 % does not look like a fall.
+    steady 99.9 % does not look like a fall. Without a ceiling the highest bar is not a full block,
+    which would touch the line above, and what hardly moves does not fill the height.
     """
     if curve is None:
         return " " * width
@@ -33,6 +36,11 @@ def sparkline(
     bottom = min(lows, default=Decimal(0)) if floor is None else floor
     top = max(highs, default=Decimal(1)) if ceiling is None else ceiling
     signs = _ASCII if ascii else _EIGHTHS
+    if ceiling is None:
+        signs = signs[:-1]
+        if floor is None:
+            room = max(Decimal(0), abs(top) * _LEAST_RANGE - (top - bottom)) / 2
+            bottom, top = bottom - room, top + room
     absent = "," if ascii else ABSENT
     return "".join(_sign(point, bottom, top, signs, absent) for point in points).rjust(width)
 

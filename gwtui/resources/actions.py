@@ -42,6 +42,8 @@ MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 GO = "go."
 """What the ids of the actions begin with that go to a place."""
+GO_TO = "Go to "
+"""What their titles begin with."""
 QUIT = "app.quit"
 ALWAYS_QUITS = "ctrl+c"
 """Leaves the program whatever a person chose."""
@@ -106,7 +108,7 @@ def place_actions() -> tuple[Action, ...]:
 def _go(place: str) -> Action:
     title, keys = TITLES[place], _place_keys(place)
     return _with_own_keys(
-        Action(f"{GO}{place}", f"Go to {title}", f"Show {title.lower()}", APP, keys)
+        Action(f"{GO}{place}", f"{GO_TO}{title}", f"Show {title.lower()}", APP, keys)
     )
 
 

@@ -9,7 +9,9 @@ from textual.content import Content
 
 from gwtui.crud.action import APP, LIST, Action
 from gwtui.crud.resource import ResourceSpec
-from gwtui.ui.commands import asked_by
+from gwtui.domain.safe_text import safe_text
+from gwtui.resources.actions import GO_TO
+from gwtui.ui.commands import asked_by, tab_of
 from gwtui.ui.tones import toned
 
 _KEYS = 20
@@ -41,24 +43,27 @@ def help_lines(
     spec: ResourceSpec[Any] | None,
     width: int,
     held: Callable[[Action], object],
+    sought: str = "",
 ) -> list[Content]:
     """Every action by scope, then the keys of lists, the filter's language and the columns.
 
-    ``held`` gives why an action is not possible while read-only.
+    ``held`` gives why an action is not possible while read-only. Only entries with each word of
+    ``sought`` are given.
     """
-    page = _HelpPage(width)
+    page = _HelpPage(width, sought)
+    places = [action for action in actions if tab_of(action) is not None]
     for title, scope in _groups(actions, spec):
-        group = [action for action in actions if action.scope == scope]
-        if group:
-            page.title(title)
-            for action in group:
+        page.title(title)
+        for action in actions:
+            if action.scope == scope and action not in places:
                 page.action(action, held=held(action) is not None)
+    page.places(places)
     if spec is not None:
         page.section("In the list", _TABLE_KEYS)
         page.section("Filter", _FILTER)
         page.section("Columns", [(c.id, c.help or c.title) for c in spec.columns])
         page.section("Further names for the filter", [(name, "") for name in spec.facets])
-    return page.lines
+    return page.lines or [toned(f"Nothing here is about {safe_text(sought, 60)}.", "muted")]
 
 
 def _groups(actions: Sequence[Action], spec: ResourceSpec[Any] | None) -> list[tuple[str, str]]:
@@ -70,18 +75,18 @@ def _groups(actions: Sequence[Action], spec: ResourceSpec[Any] | None) -> list[t
 class _HelpPage:
     """Lines of a name and what it means, the meaning folded beside it."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, sought: str) -> None:
         self._width = width
+        self._sought = sought.casefold().split()
+        self._title, self._titled = "", False
         self.lines: list[Content] = []
 
     def title(self, text: str) -> None:
-        if self.lines:
-            self.lines.append(Content(""))
-        self.lines.append(toned(text, "accent", bold=True))
+        """What the next entries are about; it is shown when there is one."""
+        self._title, self._titled = text, False
 
     def section(self, title: str, pairs: Sequence[tuple[str, str]]) -> None:
-        if pairs:
-            self.title(title)
+        self.title(title)
         for name, meaning in pairs:
             self._line(toned(name), toned(meaning, "muted"))
 
@@ -91,9 +96,35 @@ class _HelpPage:
         meaning = Content.assemble(toned(f"{action.title}: "), toned(action.help, "muted"), why)
         self._line(name, meaning)
 
+    def places(self, actions: Sequence[Action]) -> None:
+        """Where can be gone to: those with a key of their own, then the others."""
+        self.title("Go to")
+        keyed = [action for action in actions if action.keys]
+        if keyed:
+            keys = " ".join(asked_by(action) for action in keyed)
+            self._line(toned(keys, bold=True), toned(_named(keyed, keys=True), "muted"))
+        if others := [action for action in actions if not action.keys]:
+            self._line(toned(": or palette", bold=True), toned(_named(others), "muted"))
+
     def _line(self, name: Content, meaning: Content) -> None:
+        told = f"{self._title} {name.plain} {meaning.plain}".casefold()
+        if not all(word in told for word in self._sought):
+            return
+        if not self._titled:
+            self.lines += [Content("")] if self.lines else []
+            self.lines.append(toned(self._title, "accent", bold=True))
+            self._titled = True
         start = Content.assemble("  ", name.pad_right(max(1, _KEYS - name.cell_length)))
         room = max(20, self._width - start.cell_length)
         for number, line in enumerate(meaning.wrap(room) or [meaning]):
             indent = start if number == 0 else Content(" " * start.cell_length)
             self.lines.append(Content.assemble(indent, line))
+
+
+def _named(places: Sequence[Action], *, keys: bool = False) -> str:
+    return ", ".join(
+        f"{asked_by(one)} {one.title.removeprefix(GO_TO)}"
+        if keys
+        else one.title.removeprefix(GO_TO)
+        for one in places
+    )

@@ -44,11 +44,26 @@ def test_the_help_page_lists_every_action_and_column(resource: str) -> None:
     spec = RESOURCES[resource]
     actions = offered((resource, LIST, APP))
     page = "\n".join(line.plain for line in help_lines(actions, spec, 100, lambda _action: None))
+    flat = " ".join(page.split())
     for action in actions:
-        assert f"{action.title}: " in page
+        place = action.title.removeprefix("Go to ") if action.id.startswith("go.") else None
+        assert place in flat if place is not None else f"{action.title}: " in page
         assert shown_all(action.keys) in page
+    assert page.count("Go to ") <= 2, "places are told in a line, not in one each"
     for column in spec.columns:
         assert f"  {column.id}" in page
+
+
+def test_a_search_of_the_help_page_keeps_entries_with_every_word_and_their_titles() -> None:
+    def found(sought: str) -> list[str]:
+        actions = offered(("keys", LIST, APP))
+        lines = help_lines(actions, RESOURCES["keys"], 100, lambda _action: None, sought)
+        return [line.plain.strip() for line in lines if line.plain]
+
+    assert found("limit none") == ["Filter", "limit:none          unknown or not set"]
+    assert found("go to guardrails")[0] == "Go to"
+    assert len(found("columns")) > 10, "a title finds all that it stands above"
+    assert found("no such thing") == ["Nothing here is about no such thing."]
 
 
 async def test_the_help_page_opens_and_closes_with_its_key(tmp_path: Path) -> None:
@@ -57,6 +72,13 @@ async def test_the_help_page_opens_and_closes_with_its_key(tmp_path: Path) -> No
         await pilot.pause()
         assert "Help · Keys" in shown(app)
         assert "Filter: Narrow" in shown(app)
+        await pilot.press("slash", *"copy", "space", *"id", "enter")
+        await pilot.pause()
+        assert "Copy id: " in shown(app)
+        assert "Filter: Narrow" not in shown(app)
+        await pilot.press("slash", "escape")
+        await pilot.pause()
+        assert "Filter: Narrow" in shown(app), "out of the search first"
         await pilot.press("question_mark")
         await pilot.pause()
         assert app.screen is listing(app)

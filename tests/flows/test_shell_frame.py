@@ -106,6 +106,13 @@ def test_profile_host_source_and_guards_are_in_sight_at_every_width(
         assert "gateway.example.com" in seen
 
 
+def test_tabs_carry_names_at_80_cells_when_lists_are_narrowed_to_a_workspace() -> None:
+    facts = HeaderFacts(REAL_TABS, "Data pipelines", profile="demo", token_source="demo")
+    text = "".join(part.content.plain for part in header_parts(facts, 80))
+    assert "4 Spaces" in text
+    assert "w Data…" in text or "w Data " in text
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_faults_that_are_on_are_said_at_every_width(width: int) -> None:
     parts = header_parts(HeaderFacts(REAL_TABS, profile="demo", faults=True), width)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gwtui.domain.money import usd
 from gwtui.local.ascii_terminal import ascii_only
-from gwtui.ui.widgets.bars import Bar, Chart, bar_at, chart_lines, nice_top
+from gwtui.ui.widgets.bars import PICKED, SERIES, Bar, Chart, bar_at, chart_lines, nice_top
 
 
 def drawn(chart: Chart, width: int = 40, height: int = 6) -> list[str]:
@@ -22,7 +22,7 @@ def days(*values: int | str | None, parts: tuple[int, ...] = ()) -> list[Bar]:
         Bar(
             f"11-{number:02}",
             None if value is None else Decimal(value),
-            Decimal(parts[number - 1]) if parts else None,
+            (Decimal(parts[number - 1]),) if parts else (),
         )
         for number, value in enumerate(values, start=1)
     ]
@@ -52,7 +52,7 @@ def test_an_unknown_day_is_marked_not_drawn_as_nothing() -> None:
 
 
 def test_ascii_has_no_other_characters_and_tells_the_part_from_the_rest() -> None:
-    chart = Chart(days(40, 20, parts=(20, 0)), str, ascii=True)
+    chart = Chart(days(40, 20, parts=(20, 0)), str, ascii=True, looks=(PICKED,))
     text = "\n".join(drawn(chart))
     assert text.isascii()
     assert "#" in text
@@ -60,10 +60,26 @@ def test_ascii_has_no_other_characters_and_tells_the_part_from_the_rest() -> Non
 
 
 def test_the_part_is_set_off_from_the_rest_by_its_own_colour() -> None:
-    lines = chart_lines(Chart(days(40, parts=(20,)), str), 12, 5)
+    lines = chart_lines(Chart(days(40, parts=(20,)), str, looks=(PICKED,)), 12, 5)
     styles = [str(span.style) for line in lines for span in line.spans]
     assert any("accent" in style for style in styles)
     assert any("muted" in style for style in styles)
+
+
+def test_parts_are_stacked_from_below_each_in_its_own_colour() -> None:
+    parts = tuple(Decimal(value) for value in (10, 20, 5))
+    looks = (PICKED, *SERIES[:2])
+    bars = [Bar("11-01", Decimal(40), parts)]
+    lines = [line.plain for line in chart_lines(Chart(bars, str, True, looks=looks), 12, 9)]
+    column = "".join(line[-2] for line in lines[:8])
+    assert [column.count(sign) for sign in "#*o:"] == [2, 4, 1, 1]
+    assert column == ":o****##", "the first part stands below"
+    styles = [
+        str(span.style)
+        for line in chart_lines(Chart(bars, str, looks=looks), 12, 9)
+        for span in line.spans
+    ]
+    assert all(any(look.style in style for style in styles) for look in looks)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +100,10 @@ def test_the_axis_ends_at_a_round_figure(highest: str, top: str) -> None:
 def test_every_line_fits(
     values: list[Decimal | None], width: int, height: int, ascii: bool
 ) -> None:
-    bars = [Bar(f"{number:02}", value, value) for number, value in enumerate(values)]
-    chart = Chart(bars, lambda amount: f"{amount:.0e}"[:5], ascii)
+    bars = [
+        Bar(f"{number:02}", value, (value or Decimal(0),)) for number, value in enumerate(values)
+    ]
+    chart = Chart(bars, lambda amount: f"{amount:.0e}"[:5], ascii, looks=(PICKED,))
     lines = chart_lines(chart, width, height)
     assert len(lines) == height
     assert all(line.cell_length <= max(width, 8) for line in lines)

@@ -1,9 +1,11 @@
-"""What is around a dialog: a faint picture of the screen beneath, which nothing repaints."""
+"""What is around a dialog: a faint picture that nothing repaints; where toasts stand."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any, ClassVar
+
+from textual.widgets._toast import Toast
 
 from gwtui.ui.screens.ask import AskScreen
 from table_kit import STYLES, TableApp, things
@@ -64,3 +66,14 @@ async def test_the_list_stays_around_a_dialog_and_repaints_nothing_there() -> No
         app.pop_screen()
         await pilot.pause()
         assert "9,999" in lines(app)[1]
+
+
+async def test_a_toast_stands_above_status_and_footer() -> None:
+    app = Covered()
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        app.notify("One thing is done", markup=False)
+        await pilot.pause()
+        assert any("One thing is done" in line for line in lines(app))
+        assert not any("One thing" in line or not line.strip() for line in lines(app)[22:])
+        toast = app.screen.query_one(Toast)
+        assert toast.region.bottom <= 22

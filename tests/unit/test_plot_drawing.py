@@ -28,7 +28,7 @@ from gwtui.ui.widgets.plot import (
     window_at,
 )
 from gwtui.ui.widgets.plot.paint import NOTHING, plot_lines
-from gwtui.ui.widgets.plot.scale import scale_of, ticks_of
+from gwtui.ui.widgets.plot.scale import fitted, scale_of, ticks_of
 from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -220,11 +220,31 @@ def test_a_window_holds_now_and_stands_still_for_a_stride(span: Span) -> None:
     assert window_at(span, window.until).since == window.since + span.stride
 
 
+def test_an_axis_begins_where_the_recording_does_in_steps_that_stand_still() -> None:
+    window = PlotWindow(NOON - timedelta(hours=4), NOON)
+
+    def begins(hours: float) -> timedelta:
+        found = curve(["gap", 1], 60, NOON - timedelta(hours=hours, minutes=1))
+        return NOON - fitted(window, (None, found)).since
+
+    assert fitted(window, (None,)) == window
+    assert begins(4) == begins(3.1) == timedelta(hours=4)
+    assert begins(2.9) == timedelta(hours=3)
+    assert begins(0.1) == timedelta(hours=1), "a quarter is left"
+
+
 def test_a_sparkline_tells_figures_no_traffic_and_gaps_apart() -> None:
-    assert sparkline(curve([0, 50, 100, None, "gap"]), 6) == " ▁▅█· "
+    assert sparkline(curve([0, 50, 100, None, "gap"]), 6) == " ▁▄▇· "
     assert sparkline(curve([99, 100]), 2, floor=Decimal(0), ceiling=Decimal(100)) == "██"
     assert sparkline(None, 4) == "    "
-    assert sparkline(curve([0, 100, None]), 3, ascii=True) == "_#,"
+    assert sparkline(curve([0, 100, None]), 3, ascii=True) == "_*,"
+
+
+def test_a_sparkline_leaves_headroom_and_what_hardly_moves_looks_steady() -> None:
+    assert "█" not in sparkline(curve([1, 5, 900]), 3)
+    assert sparkline(curve([1000, 1001, 1002]), 3) == "▄▄▄"
+    assert sparkline(curve([7, 7]), 2) == "▄▄"
+    assert sparkline(curve([60, 100]), 2) == "▁▇"
 
 
 def test_a_timeline_says_what_is_not_well() -> None:

@@ -37,12 +37,32 @@ def test_unknown_is_a_dash_and_not_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "filled"), [("0", 0), ("0.001", 1), ("0.5", 5), ("0.999", 9), ("1", 10), ("7", 10)]
+    ("part", "drawn"),
+    [
+        ("0", "░" * 10),
+        ("0.001", "▏" + "░" * 9),
+        ("0.04", "▍" + "░" * 9),
+        ("0.5", "█" * 5 + "░" * 5),
+        ("0.999", "█" * 9 + "▉"),
+        ("1", "█" * 10),
+        ("7", "█" * 10),
+    ],
 )
 def test_a_bar_is_full_only_when_all_is_used_and_empty_only_when_nothing_is(
-    part: str, filled: int
+    part: str, drawn: str
 ) -> None:
-    assert cells.bar(Decimal(part), 10) == "█" * filled + "░" * (10 - filled)
+    assert cells.bar(Decimal(part), 10) == drawn
+
+
+def test_the_bars_of_a_ranking_are_scaled_to_the_largest_share() -> None:
+    def drawn(part: str) -> str:
+        return cells.ranked_share(Decimal(part), Decimal("0.2"), 8).text
+
+    assert drawn("0.2") == "████████ 20%"
+    assert drawn("0.1") == "████     10%"
+    assert drawn("0.001") == "▏        0.1%"
+    assert drawn("0") == ""
+    assert cells.ranked_share(None, None, 8) == cells.NOTHING
 
 
 def test_a_bar_of_an_overdrawn_or_negative_share_stays_in_its_width() -> None:

@@ -5,7 +5,9 @@ from decimal import Decimal
 
 import pytest
 
+from gwtui.contract.pricing import Pricing
 from gwtui.domain.pricing import Usage
+from gwtui.resources.models.prices import other_prices, other_prices_cell
 from gwtui.resources.models.quotes import (
     OFFER_COLUMNS,
     QuotedEndpoint,
@@ -126,3 +128,18 @@ def test_moments_are_read_as_people_type_them(typed: str, moment: datetime) -> N
 def test_what_is_not_a_moment_is_refused(typed: str) -> None:
     with pytest.raises(ValueError, match=r"expected|UTC time"):
         parse_when(typed, NOW)
+
+
+def test_of_several_other_prices_the_first_is_whole_and_the_rest_are_counted() -> None:
+    several = model_pricing(image="0.002", audio="0.000032", request="0.01")
+    whole = other_prices(several)
+    assert whole is not None
+    first = whole.split(", ")[0]
+    assert other_prices_cell(several).text == f"{first} +{whole.count(', ')}"
+    assert other_prices_cell(model_pricing(image="0.002")).text == "$0.002/image in"
+    assert other_prices_cell(model_pricing()).text == "—"
+    assert other_prices_cell(None).text == "—"
+
+
+def model_pricing(**prices: object) -> Pricing:
+    return Pricing.model_validate({"prompt": "0.000001", "completion": "0", **prices})

@@ -50,7 +50,8 @@ def test_keys_are_ranked_by_what_they_used_with_their_share() -> None:
         ("small", Decimal("0.1")),
     ]
     assert found.total == 10
-    assert share_cell(found.keys[0]).text == "███████░░░ 70%"
+    assert share_cell(found.keys[0]).text == "██████████ 70%"
+    assert share_cell(found.keys[1]).text == "██▊        20%"
 
 
 def test_workspaces_add_up_their_keys() -> None:

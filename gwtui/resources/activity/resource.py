@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from gwtui.contract.activity import ActivityRow
@@ -27,7 +27,10 @@ _BAR = 8
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A model, provider, workspace, key or user, or two at once, and its share (0..1)."""
+    """A model, provider, workspace, key or user, or two at once, and its share (0..1).
+
+    ``largest`` is the highest share of the ranking.
+    """
 
     identity: str
     name: str
@@ -35,7 +38,8 @@ class Ranked:
     share: Decimal | None
     rows: tuple[ActivityRow, ...] = field(default=(), compare=False, repr=False)
     parts: tuple[str, ...] = ()
-    """The identity of each group that it is in."""
+    """The identity of each group that it is in; none for what cannot be told further."""
+    largest: Decimal | None = None
 
 
 def ranked(
@@ -80,7 +84,8 @@ def _by_size(found: Sequence[Ranked], measure: Measure) -> tuple[Ranked, ...]:
         amount = one.tally.measure(measure)
         return amount is None, -(amount or Decimal(0)), one.name.casefold()
 
-    return tuple(sorted(found, key=size))
+    largest = max((one.share for one in found if one.share is not None), default=None)
+    return tuple(replace(one, largest=largest) for one in sorted(found, key=size))
 
 
 def in_words(measure: Measure, amount: Decimal | None) -> str:
@@ -111,11 +116,7 @@ def totals(tally: ActivitySummary) -> Sequence[Cell]:
 
 def share_cell(one: Ranked) -> Cell:
     """The share as a bar and a percentage."""
-    if one.share is None:
-        return cells.NOTHING
-    if one.share == 0:
-        return Cell("")
-    return Cell(f"{cells.bar(one.share, _BAR)} {money.percent(one.share)}", "accent")
+    return cells.ranked_share(one.share, one.largest, _BAR)
 
 
 def _tokens(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
@@ -13,7 +13,6 @@ from gwtui.contract.keys import ApiKey
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column, usd_column
 from gwtui.crud.resource import Cell, Column
-from gwtui.domain import money
 from gwtui.domain.key_state import key_state
 from gwtui.watch.feeds.keys import KeyRow
 
@@ -31,7 +30,10 @@ _FIGURES: dict[Window, Callable[[ApiKey], Decimal | None]] = {
 
 @dataclass(frozen=True, slots=True)
 class Spender:
-    """A key or a workspace and what it used in a window; ``share`` is of all keys, 0..1."""
+    """A key or a workspace and what it used in a window.
+
+    ``share`` is of all keys, 0..1; ``largest`` is the highest share of the ranking.
+    """
 
     identity: str
     name: str | None
@@ -40,6 +42,7 @@ class Spender:
     key: KeyRow | None = None
     keys: int = 1
     """How many keys are counted in."""
+    largest: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +102,16 @@ def _share(amount: Decimal | None, total: Decimal) -> Decimal | None:
 
 
 def _ranked(spenders: Iterable[Spender]) -> tuple[Spender, ...]:
-    return tuple(
-        sorted(
-            spenders,
-            key=lambda one: (one.amount is None, -(one.amount or 0), (one.name or "").casefold()),
-        )
+    found = sorted(
+        spenders,
+        key=lambda one: (one.amount is None, -(one.amount or 0), (one.name or "").casefold()),
     )
+    return tuple(replace(one, largest=found[0].share) for one in found)
 
 
 def share_cell(spender: Spender) -> Cell:
     """The share as a bar and a percentage."""
-    if spender.share is None:
-        return cells.NOTHING
-    if spender.share == 0:
-        return Cell("")
-    return Cell(f"{cells.bar(spender.share, _BAR)} {money.percent(spender.share)}", "accent")
+    return cells.ranked_share(spender.share, spender.largest, _BAR)
 
 
 def _state(spender: Spender, now: datetime) -> Cell:

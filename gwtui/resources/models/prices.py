@@ -64,14 +64,23 @@ def is_free(pricing: Pricing) -> bool:
 
 def other_prices(pricing: Pricing | None) -> str | None:
     """What is charged besides prompt and completion tokens and their caches: "$0.04/image"."""
+    return ", ".join(_others(pricing)) or None
+
+
+def other_prices_cell(pricing: Pricing | None) -> Cell:
+    """The first of them whole, and how many more there are: half a price misleads."""
+    first, *more = _others(pricing) or [""]
+    return cells.text(f"{first} +{len(more)}" if more else first)
+
+
+def _others(pricing: Pricing | None) -> list[str]:
     if pricing is None:
-        return None
-    listed = (
+        return []
+    return [
         f"{unit_price(key, charged(pricing, price)).text}/{short}"
         for key, short in _OTHER.items()
         if (price := pricing.price(key))
-    )
-    return ", ".join(listed) or None
+    ]
 
 
 def discount_cell(pricing: Pricing | None) -> Cell:

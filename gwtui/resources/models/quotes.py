@@ -13,7 +13,7 @@ from gwtui.crud.columns import figure_column, text_column
 from gwtui.crud.resource import Cell, Column
 from gwtui.domain import money, times
 from gwtui.domain.pricing import Quote, Usage, quote
-from gwtui.resources.models.prices import other_prices
+from gwtui.resources.models.prices import other_prices, other_prices_cell
 from gwtui.watch.feeds.endpoints import EndpointRow
 
 MAX_TOKENS = 1_000_000_000_000
@@ -167,13 +167,17 @@ OFFER_COLUMNS: tuple[Column[QuotedEndpoint], ...] = (
         kind="number",
     ),
     text_column("rules", "Rules applied", rules_text, 26, 3, help="overrides and discount"),
-    text_column(
-        "others",
-        "Not counted",
-        lambda offer: other_prices(offer.row.endpoint.pricing),
-        16,
-        4,
-        help="what else the endpoint charges for",
+    replace(
+        text_column(
+            "others",
+            "Not counted",
+            lambda offer: other_prices(offer.row.endpoint.pricing),
+            20,
+            4,
+            help="what else the endpoint charges for",
+        ),
+        cell=lambda offer, _now: other_prices_cell(offer.row.endpoint.pricing),
+        export=lambda offer, _now: other_prices(offer.row.endpoint.pricing),
     ),
     text_column(
         "tag", "Tag", lambda offer: offer.row.endpoint.tag, 20, 5, help="provider and variant"

@@ -14,7 +14,13 @@ from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ResourceSp
 from gwtui.crud.schema_gaps import own_honesty_sections
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.models.prices import other_prices, per_million, per_million_cell, price_table
+from gwtui.resources.models.prices import (
+    other_prices,
+    other_prices_cell,
+    per_million,
+    per_million_cell,
+    price_table,
+)
 from gwtui.watch.feeds.models import models_feed, user_models_feed
 
 _NONE = Cell("none", "muted")
@@ -136,13 +142,17 @@ COLUMNS: tuple[Column[Model], ...] = (
         show=lambda model: cells.tokens(model.context_length),
         help="tokens that input and output share",
     ),
-    text_column(
-        "other",
-        "Other prices",
-        lambda model: other_prices(model.pricing),
-        16,
-        4,
-        help="what is charged besides tokens of text, discount applied",
+    replace(
+        text_column(
+            "other",
+            "Other prices",
+            lambda model: other_prices(model.pricing),
+            20,
+            4,
+            help="what is charged besides tokens of text, discount applied",
+        ),
+        cell=lambda model, _now: other_prices_cell(model.pricing),
+        export=lambda model, _now: other_prices(model.pricing),
     ),
     text_column("modality", "Modality", modality, 18, 5, help="inputs → outputs"),
     text_column("id", "Author/id", lambda model: model.id, 28, 6, help="model identifier"),

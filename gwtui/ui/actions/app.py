@@ -15,7 +15,7 @@ from gwtui.ui.help_lines import help_lines
 from gwtui.ui.palette import PaletteScreen
 from gwtui.ui.screens.ask import AskScreen, WaitScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
-from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.screens.help import HelpScreen
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES
 from gwtui.ui.widgets.prompt import GotoPrompt
 
@@ -29,10 +29,10 @@ async def show_help(context: ActionContext) -> None:
     """List every action of the screen."""
     actions = offered(context.screen.scopes)
 
-    def lines(width: int) -> Sequence[Content]:
-        return help_lines(actions, context.spec, width, context.app.holds_back)
+    def page(width: int, sought: str) -> Sequence[Content]:
+        return help_lines(actions, context.spec, width, context.app.holds_back, sought)
 
-    await context.app.push_screen(ReadingScreen(f"Help · {context.screen.heading}", lines))
+    await context.app.push_screen(HelpScreen(f"Help · {context.screen.heading}", page))
 
 
 async def open_palette(context: ActionContext) -> None:

@@ -24,6 +24,7 @@ from gwtui.ui.widgets.plot import (
     PlotLine,
     PlotView,
     PlotWindow,
+    fitted,
     legend,
     timeline,
 )
@@ -90,7 +91,7 @@ MEASURES = (
         "latency ms",
         (
             ("latency_p50", "p50", "accent"),
-            ("latency_p90", "p90", "muted"),
+            ("latency_p90", "p90", "plain"),
             ("latency_p99", "p99", "warn"),
         ),
         lambda value: f"{value:,.0f}",
@@ -99,14 +100,14 @@ MEASURES = (
         "throughput t/s",
         (
             ("throughput_p50", "p50", "accent"),
-            ("throughput_p90", "p90", "muted"),
+            ("throughput_p90", "p90", "plain"),
             ("throughput_p99", "p99", "warn"),
         ),
         lambda value: f"{value:,.1f}",
     ),
     Measure(
         "uptime",
-        (("uptime_last_1d", "1d", "muted"), ("uptime_last_5m", "5m", "accent")),
+        (("uptime_last_1d", "1d", "plain"), ("uptime_last_5m", "5m", "accent")),
         lambda value: money.percent_points(value, places=1),
         Decimal(100),
     ),
@@ -209,11 +210,9 @@ class EndpointPanel(Panel):
         line = self._line
         curves = self._curves if self._current else {}
         width = self.size.width - _MARGINS
-        self.query_one("#board-timeline", OneLine).show(
-            timeline(
-                blocks_of(curves.get("uptime_last_5m"), view.window, width), width, ascii=view.ascii
-            )
-        )
+        window = fitted(view.window, curves.values())
+        blocks = blocks_of(curves.get("uptime_last_5m"), window, width)
+        self.query_one("#board-timeline", OneLine).show(timeline(blocks, width, ascii=view.ascii))
         shown = self.shown
         for number in range(len(MEASURES) + 1):
             plot = self.query_one(f"#board-plot-{number}", PlotView)
@@ -265,7 +264,7 @@ def _figure(
 ) -> PlotFigure:
     return PlotFigure(
         measure.name,
-        view.window,
+        fitted(view.window, curves.values()),
         tuple(PlotLine(curves.get(figure), name, tone) for figure, name, tone in measure.figures),
         measure.words,
         ceiling=measure.ceiling,

@@ -27,7 +27,15 @@ from gwtui.resources.workspaces.view import share_tone
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.one_line import OneLine
-from gwtui.ui.widgets.plot import PlotFigure, PlotLine, PlotView, PlotWindow, Span, window_at
+from gwtui.ui.widgets.plot import (
+    PlotFigure,
+    PlotLine,
+    PlotView,
+    PlotWindow,
+    Span,
+    fitted,
+    window_at,
+)
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.board.limits import Limit, limits
 from gwtui.watch.board.questions import CreditsPast, LimitUse, News, credits_past, recent_changes
@@ -121,7 +129,7 @@ class CreditsPanel(Panel):
         self.query_one(PlotView).draw(
             PlotFigure(
                 "Balance",
-                view.window,
+                fitted(view.window, (curve,)),
                 (PlotLine(curve),),
                 _usd,
                 absent="not said",

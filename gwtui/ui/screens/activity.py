@@ -20,7 +20,6 @@ from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import GROUPINGS, MEASURES, Grouping, Measure
 from gwtui.domain.activity_days import DayRange, parse_days
-from gwtui.domain.cells import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.ascii_terminal import ascii_only
 from gwtui.resources.actions import by_id
@@ -36,14 +35,14 @@ from gwtui.ui.board.prompts import BoardPrompt, DaysPrompt
 from gwtui.ui.commands import key_of
 from gwtui.ui.screens.activity_lines import (
     choice_line,
-    legend_line,
     read_of_each,
     totals_line,
 )
+from gwtui.ui.screens.activity_stack import stacked
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
-from gwtui.ui.widgets.bars import Bar, BarChart, Chart
+from gwtui.ui.widgets.bars import BarChart, Chart
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import FeedState
@@ -89,6 +88,7 @@ class ActivityScreen(GatewayScreen):
         self._of_name = parent_name or safe_text(parent or "", 60)
         self._opener = opener
         self._found: Activity | None = None
+        self._ranking: Sequence[Ranked] = ()
         self._keys: KeyActivity | None = None
         self._users: UserActivity | None = None
         self._parts_failed = False
@@ -318,7 +318,8 @@ class ActivityScreen(GatewayScreen):
     def _show_ranking(self) -> None:
         if self._found is None:
             return
-        self._table.show(self._ranked(self._found))
+        self._ranking = self._ranked(self._found)
+        self._table.show(self._ranking)
         if self._to_top and self._table.total_count:
             self._to_top = False
             self._table.to_first()
@@ -353,29 +354,24 @@ class ActivityScreen(GatewayScreen):
         return () if uses is None else ranked(uses, self._rows, by, self._measure)
 
     def _draw(self) -> None:
-        """Each day's bar, with the part of the selected line of the ranking set off."""
-        one = self._table.selected
+        """Each day's bar: the selected line of the ranking below, then those that lead it."""
         measure = self._measure
+        stack = stacked(self._table.selected, self._ranking)
         wholes = activity.by_day(self._every, self._days, measure)
-        parts = activity.by_day(one.rows if one else (), self._days, measure)
-        bars = [
-            Bar(f"{day:%m-%d}", whole, part)
-            for day, whole, part in zip(self._days, wholes, parts, strict=True)
-        ]
+        bars = stack.bars(wholes, self._days, measure)
         chosen = self._chosen
-        rest: Tone = "muted" if chosen is None else "plain"
         ends = None
         if chosen is not None:
             ends = self._days.index(chosen.first), self._days.index(chosen.last)
-        chart = Chart(bars, lambda amount: in_words(measure, amount), self._ascii, ends)
-        self.query_one(BarChart).draw(chart)
-        self.query_one("#activity-legend", OneLine).show(
-            legend_line(f"{self._shown_days} UTC", one, rest, ascii=self._ascii)
+        days = chosen or (DayRange(self._days[0], self._days[-1]) if self._days else None)
+        chart = Chart(
+            bars, lambda amount: in_words(measure, amount), self._ascii, ends, stack.looks
         )
-
-    @property
-    def _shown_days(self) -> DayRange:
-        return self._chosen or DayRange(self._days[0], self._days[-1])
+        self.query_one(BarChart).draw(chart)
+        span = "" if days is None else f"{days} UTC"
+        width = self.app.size.width - _MARGINS
+        legend = stack.legend(span, width, ascii=self._ascii)
+        self.query_one("#activity-legend", OneLine).show(legend)
 
     @on(ResourceTable.Highlighted)
     def _highlighted(self) -> None:

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from gwtui.contract.activity import ActivityRow
-from gwtui.crud import cells
 from gwtui.domain import activity
-from gwtui.domain.cells import Tone
-from gwtui.resources.activity.resource import Ranked, totals
+from gwtui.resources.activity.resource import totals
 from gwtui.ui.commands import key_of
 from gwtui.ui.tones import cell_content, toned
 from gwtui.watch.feeds.activity import KeyActivity, UserActivity
@@ -25,18 +23,6 @@ def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
             break
         line = longer
     return line
-
-
-def legend_line(span: str, one: Ranked | None, rest: Tone, *, ascii: bool) -> Content:
-    """Which days these are, and what is set off."""
-    line = toned(span, "plain")
-    if one is None or not one.rows:
-        return line
-    part, whole = ("#", ":") if ascii else ("█", "█")
-    name = cells.text(one.name).text
-    return Content.assemble(
-        line, "   ", toned(part, "accent"), f" {name}   ", toned(whole, rest), " the rest"
-    )
 
 
 def read_of_each(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
@@ -24,7 +25,7 @@ from gwtui.ui.commands import offered, with_keys
 from gwtui.ui.health import freshness, say_unconnected, say_without_value, skewed
 from gwtui.ui.in_doubt import reminder
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
-from gwtui.ui.text import in_sentence
+from gwtui.ui.text import fit, in_sentence
 from gwtui.ui.textual_compat import TerminalSized, bindings_of, is_whole
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.footer import KeyFooter
@@ -359,14 +360,14 @@ class GatewayScreen(TerminalSized[None]):
         line = self.query_one("#crumbs", OneLine)
         line.display = bool(crumbs)
         if crumbs:
-            line.show(
-                Content.assemble(
-                    " ",
-                    toned(_CRUMB.join([*crumbs[:-1], ""]), "muted"),
-                    toned(crumbs[-1], "plain", bold=True),
-                    toned(with_keys("   {app.back} goes back"), "muted"),
-                )
-            )
+            here = toned(crumbs[-1], "plain", bold=True)
+            # A long name gives way to where this is.
+            room = max(1, self.app.size.width - 2 - here.cell_length)
+            way = _CRUMB.join([*crumbs[:-1], ""])
+            if cell_len(way) > room:
+                way = fit(way, max(1, room - len(_CRUMB))) + _CRUMB
+            back = toned(with_keys("   {app.back} goes back"), "muted")
+            line.show(Content.assemble(" ", toned(way, "muted"), here, back))
 
     def _show_panel(self, now: datetime) -> None:
         panel, body = self.query_one("#panel", StatePanel), self.query_one("#body")

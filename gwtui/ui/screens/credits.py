@@ -43,7 +43,7 @@ from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
-from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, window_at
+from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, fitted, window_at
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed, measured_rate
@@ -148,7 +148,7 @@ class CreditsScreen(GatewayScreen):
         known = curve is not None and any(point.state == "value" for point in curve.points)
         self.set_class(known, "-recorded")
         if known:
-            window = window_at(DAY, self.now)
+            window = fitted(window_at(DAY, self.now), (curve,))
             ascii = ascii_only(os.environ)
             plot.draw(PlotFigure("Balance", window, (PlotLine(curve),), money.usd, ascii=ascii))
 

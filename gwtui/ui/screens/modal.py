@@ -24,6 +24,8 @@ from gwtui.ui.tones import toned
 
 Result = TypeVar("Result")
 
+_ROOMY = [(30, "-roomy")]
+"""From how many lines on dialogs have air around what they say, and the class that gives it."""
 _LEAST = 3
 """Lines that a long part keeps on the smallest terminal."""
 
@@ -41,7 +43,7 @@ class Answered(ModalScreen[Result], TerminalSized[Result]):
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"modal--beneath"}
-    VERTICAL_BREAKPOINTS = [(30, "-roomy")]  # noqa: RUF012 - declared so by Textual
+    VERTICAL_BREAKPOINTS = _ROOMY
 
     _waiting: tuple[Result | None] | None = None
     _beneath: Sequence[str] | None = None

@@ -27,6 +27,8 @@ class ReadingScreen(Modal[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,backspace,v,question_mark", "leave", show=False)
     ]
+    KEYS: ClassVar[str] = "↑ ↓ ← → PgUp PgDn scroll · Esc closes"
+    """Which keys do what."""
 
     def __init__(self, title: str, lines: Lines) -> None:
         super().__init__()
@@ -44,9 +46,7 @@ class ReadingScreen(Modal[None]):
         self.query_one("#reading-title", OneLine).show(
             toned(f" {self._title}", "accent", bold=True)
         )
-        self.query_one("#reading-keys", OneLine).show(
-            toned(" ↑ ↓ ← → PgUp PgDn scroll · Esc closes", "muted")
-        )
+        self.query_one("#reading-keys", OneLine).show(toned(f" {self.KEYS}", "muted"))
         self.query_one(LinesView).focus()
         self._lay_out()
 

@@ -24,12 +24,27 @@ UNKNOWN_BAR = "?"
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """How a part of the bars looks: its colour, and the sign that stands for it in ASCII."""
+
+    style: str
+    sign: str
+
+
+PICKED = Look(STYLES["accent"], "#")
+SERIES = tuple(Look(f"$series-{n}", sign) for n, sign in enumerate("*ox+", start=1))
+"""Parts in the order of a ranking."""
+REST = Look(STYLES["muted"], ":")
+_CHOSEN_REST = Look(STYLES["plain"], ":")
+
+
+@dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar; None is unknown. ``part`` is what of it is set off from the rest."""
+    """One bar; None is unknown. ``parts`` of it are stacked from below; the rest is muted."""
 
     label: str
     value: Decimal | None
-    part: Decimal | None = None
+    parts: tuple[Decimal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +59,8 @@ class Chart:
     words: Callable[[Decimal], str]
     ascii: bool = False
     chosen: tuple[int, int] | None = None
+    looks: tuple[Look, ...] = ()
+    """How each of the parts looks, the same in every bar."""
 
 
 def nice_top(highest: Decimal) -> Decimal:
@@ -105,43 +122,63 @@ def chart_lines(chart: Chart, width: int, height: int) -> list[Content]:
     return lines
 
 
-def _rest(chart: Chart, place: int) -> Tone:
-    """The tone of what is not set off of a bar: that of chosen ones stands out from the others."""
+def _rest(chart: Chart, place: int) -> Look:
+    """The look of what is no part of a bar: that of chosen ones stands out from the others."""
     chosen = chart.chosen
-    return "plain" if chosen is not None and chosen[0] <= place <= chosen[1] else "muted"
+    return _CHOSEN_REST if chosen is not None and chosen[0] <= place <= chosen[1] else REST
 
 
 def _cell(
-    chart: Chart, bar: Bar, scale: tuple[Decimal, int], level: int, pitch: int, rest: Tone
+    chart: Chart, bar: Bar, scale: tuple[Decimal, int], level: int, pitch: int, rest: Look
 ) -> Content:
     """One bar on one line, with the gap behind it; level 0 is the lowest line.
 
     ``scale`` is the upper end of the axis and how many lines lead there.
     """
-    top, rows = scale
     wide = max(1, pitch - 1)
     gap = " " * (pitch - wide)
     if bar.value is None:
         mark = UNKNOWN_BAR if level == 0 else " "
         return toned(mark * wide + gap, "warn")
-    whole = _steps(bar.value, top, rows) - level * _STEPS
-    part = _steps(bar.part or Decimal(0), top, rows) - level * _STEPS
-    if whole <= 0:
+    pieces = _pieces(chart, bar, scale, level * _STEPS, rest)
+    if not pieces:
         return Content(" " * pitch)
-    sign, style = _block(min(whole, _STEPS), part, rest, ascii=chart.ascii)
+    sign, style = _block(pieces, ascii=chart.ascii)
     return Content.assemble(Content.styled(sign * wide, style), gap)
 
 
-def _block(whole: int, part: int, rest: Tone, *, ascii: bool) -> tuple[str, str]:
-    """The sign and the style of one cell: the set-off part below, the rest above it."""
-    accent, muted = STYLES["accent"], STYLES[rest]
+def _pieces(
+    chart: Chart, bar: Bar, scale: tuple[Decimal, int], bottom: int, rest: Look
+) -> Sequence[tuple[Look, int]]:
+    """The looks in one line of a bar from below, each with how many eighths it fills there."""
+    top, rows = scale
+    value = bar.value or Decimal(0)
+    heights, so_far = [], Decimal(0)
+    for part in bar.parts:
+        so_far = min(value, so_far + max(Decimal(0), part))
+        heights.append(_steps(so_far, top, rows))
+    found, below = [], bottom
+    for look, height in zip(
+        (*chart.looks, rest), (*heights, _steps(value, top, rows)), strict=True
+    ):
+        end = min(height, bottom + _STEPS)
+        if end > below:
+            found.append((look, end - below))
+            below = end
+    return found
+
+
+def _block(pieces: Sequence[tuple[Look, int]], *, ascii: bool) -> tuple[str, str]:
+    """The sign and the style of one cell, which can show two looks when it is full, else one."""
+    most = max(pieces, key=lambda one: one[1])[0]
     if ascii:
-        return ("#", accent) if part > 0 else (":", muted)
-    if part >= whole or (whole < _STEPS and 2 * part > whole):
-        return _EIGHTHS[whole], accent
-    if part <= 0 or whole < _STEPS:
-        return _EIGHTHS[whole], muted
-    return _EIGHTHS[part], f"{accent} on {muted}"
+        return pieces[0][0].sign, pieces[0][0].style
+    filled = sum(eighths for _, eighths in pieces)
+    lowest, eighths = pieces[0]
+    if filled < _STEPS or len(pieces) == 1:
+        return _EIGHTHS[filled], most.style
+    above = max(pieces[1:], key=lambda one: one[1])[0]
+    return _EIGHTHS[eighths], f"{lowest.style} on {above.style}"
 
 
 def _steps(value: Decimal, top: Decimal, rows: int) -> int:

@@ -124,7 +124,8 @@ def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, TabStyle]]:
         yield facts, "whole"
         yield facts, "short"
         # That lists are not narrowed goes without saying.
-        yield replace(facts, workspace=_cut(workspace, 8)), "short"
+        for most in (8, 6):
+            yield replace(facts, workspace=_cut(workspace, most)), "short"
         yield facts, "number"
         facts = replace(facts, workspace=_cut(workspace or "all", 8))
         yield facts, "number"

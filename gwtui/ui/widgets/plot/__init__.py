@@ -1,6 +1,14 @@
 """Plots of recorded figures on the line API: curves and timelines of states."""
 
-from gwtui.ui.widgets.plot.scale import SPANS, PlotFigure, PlotLine, PlotWindow, Span, window_at
+from gwtui.ui.widgets.plot.scale import (
+    SPANS,
+    PlotFigure,
+    PlotLine,
+    PlotWindow,
+    Span,
+    fitted,
+    window_at,
+)
 from gwtui.ui.widgets.plot.timeline import Block, legend, timeline
 from gwtui.ui.widgets.plot.view import PlotView
 
@@ -12,6 +20,7 @@ __all__ = [
     "PlotView",
     "PlotWindow",
     "Span",
+    "fitted",
     "legend",
     "timeline",
     "window_at",

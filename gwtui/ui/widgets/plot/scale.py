@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -169,6 +169,29 @@ def ticks_of(window: PlotWindow, zone: tzinfo | None, most: int) -> Iterator[Tic
         label = shown.strftime("%m-%d" if step >= DAY else "%H:%M")
         yield Tick((moment - window.since.timestamp()) / seconds, label)
         moment += step
+
+
+_LEAST_SEEN = 4
+"""A window that little is recorded of is not shortened to less than this part of it."""
+
+
+def fitted(window: PlotWindow, curves: Iterable[Curve | None]) -> PlotWindow:
+    """The window from the first reading in it on: what is before the recording takes no room.
+
+    It begins at a quarter, a half or three quarters of the window, so that a plot does not move
+    while readings come.
+    """
+    quarter = (window.until - window.since) / _LEAST_SEEN
+    firsts = (
+        point.at
+        for curve in curves
+        if curve is not None
+        for point in curve.points
+        if point.state != "gap" and window.since <= point.at < window.until
+    )
+    first = min(firsts, default=window.since)
+    quarters = min(_LEAST_SEEN - 1, (first - window.since) // quarter)
+    return PlotWindow(window.since + quarters * quarter, window.until)
 
 
 @dataclass(frozen=True, slots=True)
