@@ -82,6 +82,9 @@ async def test_views_are_saved_shown_and_deleted(demo: Demo, config: Path) -> No
         await pressing("3", "colon", "type view wor", "enter")(pilot)
         assert listing(app).resource == "keys"
         assert listing(app).table.visible_count == worst
+        assert "view worst · " in line(listing(app), "status")
+        await pressing("slash", "type x", "enter")(pilot)
+        assert "view worst, another filter" in line(listing(app), "status")
         await pressing("escape", "ctrl+p", "type view worst", "enter")(pilot)
         assert listing(app).table.visible_count == worst
         await pressing("escape", "slash", f"type {SECRET}", "enter")(pilot)
