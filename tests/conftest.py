@@ -134,8 +134,8 @@ def private_environment(
 ) -> Path:
     """No test reads or writes the developer's own files, keyring or environment.
 
-    Returns the home, in the test's own folder if it has one, with nothing but the mark that the
-    first steps were seen.
+    Returns the home, in the test's own folder if it has one; it is there once something is written
+    to it.
     """
     if "tmp_path" in request.fixturenames:
         folder: Path = request.getfixturevalue("tmp_path")
@@ -146,8 +146,8 @@ def private_environment(
     for variable, folder in _FOLDERS.items():
         monkeypatch.setenv(variable, str(home / folder))
     # Nobody here begins with it; the tests of the first steps take this away.
-    for place in (home, home / "state", home / "state" / "gwtui"):
-        place.mkdir(mode=0o700)
+    for part in (home, home / "state", home / "state" / "gwtui"):
+        part.mkdir(mode=0o700, exist_ok=True)
     (home / "state" / "gwtui" / FIRST_STEPS).touch(mode=0o600)
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
     for variable in ("GWTUI_TOKEN", "GWTUI_PROFILE", "GWTUI_BASE_URL", "TMUX", "SSH_CONNECTION"):

@@ -15,6 +15,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from shell_kit import line, listing, notices, shown
 
 WIDE = (140, 30)
+SECRET = "sk-mgmt-" + "0123456789abcdef" * 3
 
 
 @pytest.fixture
@@ -81,8 +82,14 @@ async def test_views_are_saved_shown_and_deleted(demo: Demo, config: Path) -> No
         await pressing("3", "colon", "type view wor", "enter")(pilot)
         assert listing(app).resource == "keys"
         assert listing(app).table.visible_count == worst
+        assert "view worst · " in line(listing(app), "status")
+        await pressing("slash", "type x", "enter")(pilot)
+        assert "view worst, another filter" in line(listing(app), "status")
         await pressing("escape", "ctrl+p", "type view worst", "enter")(pilot)
         assert listing(app).table.visible_count == worst
+        await pressing("escape", "slash", f"type {SECRET}", "enter")(pilot)
+        await pressing("colon", "type save-view secret", "enter")(pilot)
+        assert "may hold a key: it is not written" in notices(app)
         await pressing("colon", "type view wrost", "enter")(pilot)
         assert "There is no view “wrost”; did you mean 'worst'?" in notices(app)
     assert Preferences(file).views["worst"].filter == "used>80%"

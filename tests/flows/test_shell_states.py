@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gwtui.ui.commands import with_keys
 from gwtui.ui.widgets.state_panel import StatePanel
 from shell_kit import dashboard, has_data, line, listing, shown, site, until
 
@@ -25,7 +26,7 @@ async def test_an_empty_list_says_what_to_do(tmp_path: Path) -> None:
     ):
         panel = app.screen.query_one(StatePanel)
         assert panel.display
-        assert listing(app).declared.empty in panel.text
+        assert with_keys(listing(app).declared.empty) in panel.text
 
 
 async def test_a_gateway_that_goes_away_leaves_its_last_data_and_comes_back(

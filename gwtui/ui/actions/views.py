@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gwtui.crud.action import APP, Action
+from gwtui.domain.known_secrets import may_be_secret
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import among
 from gwtui.resources.preferences import VIEW_NAME, VIEWS, View
@@ -67,8 +68,9 @@ async def save_view(context: ActionContext) -> None:
             f"“{safe_line(name, _NAME)}” cannot be the name of a view: letters, digits, - and _",
             severity="warning",
         )
+    elif may_be_secret((view := screen.viewing.in_force(name)).filter):
+        app.say("The filter may hold a key: it is not written to a file", severity="warning")
     else:
-        view = screen.viewing.in_force(name)
         known = name in app.remembering.preferences.views
         app.remembering.remember({(VIEWS, name): None})
         app.remembering.remember(view.settings)

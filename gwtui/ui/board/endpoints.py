@@ -20,6 +20,7 @@ from gwtui.domain.uptime import verdict
 from gwtui.resources.models.endpoint_detail import percentile
 from gwtui.resources.models.prices import per_million, per_million_cell
 from gwtui.ui.board.panels import Panel, Question, View
+from gwtui.ui.commands import with_keys
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import ResourceTable
@@ -268,7 +269,10 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
 )
 
 
-NOTHING_WATCHED = "No model is watched: a adds one by its name, W in the list of models too."
+NOTHING_WATCHED = (
+    "No model is watched: {board.watch} adds one by its name, "
+    "{models.watch} in the list of models too."
+)
 NOTHING_RECORDED = "Nothing was recorded of any endpoint around this moment."
 _TITLES = 2
 """Lines of the titles and below the last row."""
@@ -367,4 +371,5 @@ class EndpointsPanel(Panel):
         line = self.query_one("#board-unwatched", OneLine)
         line.display = empty
         if empty:
-            line.show(toned(f" {NOTHING_RECORDED if view.past else NOTHING_WATCHED}", "muted"))
+            text = NOTHING_RECORDED if view.past else with_keys(NOTHING_WATCHED)
+            line.show(toned(f" {text}", "muted"))

@@ -149,8 +149,8 @@ class ResourceScreen(GatewayScreen):
         typing = isinstance(self.focused, FilterInput)
         only = self.gwtui.scope_name if self.declared.scoped else None
         parts = _standing(self.table, self.declared, only, typing=typing)
-        if self.viewing.view is not None:
-            parts.insert(0, toned(f"view {self.viewing.view.name}", "accent"))
+        if self.viewing.standing:
+            parts.insert(0, toned(self.viewing.standing, "accent"))
         progress = self.states[0].progress
         return [toned(progress, "warn"), *parts] if progress else parts
 

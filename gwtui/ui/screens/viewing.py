@@ -35,6 +35,14 @@ class Viewing:
         self.lay_columns()
         screen.refresh_frame()
 
+    @property
+    def standing(self) -> str:
+        """The view in force, and whether its filter was changed since; "" for none."""
+        if self.view is None:
+            return ""
+        same = self._screen.query_one(FilterPrompt).text == self.view.filter
+        return f"view {self.view.name}{'' if same else ', another filter'}"
+
     def leave(self) -> bool:
         """Show the list as it is without a view; whether there was one."""
         view, self.view = self.view, None
