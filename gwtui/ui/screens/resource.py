@@ -15,7 +15,7 @@ from textual.timer import Timer
 
 from gwtui.crud.action import LIST
 from gwtui.crud.filter_fields import suggested
-from gwtui.crud.resource import ResourceSpec
+from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.filter_completion import Suggestions
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.actions.context import Marks
@@ -73,6 +73,8 @@ class ResourceScreen(GatewayScreen):
         self._rows: Sequence[Any] | None = None
         self._from_top = False
         """Whether the first row was selected when the filter was opened."""
+        self._rows_of: Scope | None = None
+        """What the rows were narrowed to that are shown."""
         self._partial = self._at_top = False
         """Whether the rows are the first of a longer reading; whether the first one is selected."""
         self._completing = Completing(spec.completion)
@@ -301,6 +303,7 @@ class ResourceScreen(GatewayScreen):
     def _show(self, state: FeedState[Any]) -> None:
         if state.value is not None:
             first, self._rows = self._rows is None, state.value
+            self._expect_narrowed()
             growing = bool(state.progress) or self._partial
             self._partial = bool(state.progress)
             # While rows come the cursor stays on the first one, until somebody moves it.
@@ -308,6 +311,14 @@ class ResourceScreen(GatewayScreen):
             self._show_rows()
             self._follow_view(again=first)
         self._seeking.look_in(state)
+
+    def _expect_narrowed(self) -> None:
+        """That the selected row is in no other workspace is no news to who chose another one."""
+        scope, before = self.gwtui.scope, self._rows_of
+        self._rows_of = scope
+        selected = self.table.selected_identity
+        if before not in (None, scope) and selected and selected not in self._by_identity():
+            self.expect_gone((selected,))
 
     def _show_rows(self) -> None:
         if self._rows is not None:
