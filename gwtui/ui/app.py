@@ -107,7 +107,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.animation_level = "none"
         for known in THEMES:
             self.register_theme(known)
-        chosen = theme or self.remembering.preferences.theme or DEFAULT_THEME
+        preferred = self.remembering.preferences.theme or DEFAULT_THEME
+        chosen = preferred if theme is None else theme
         set_first_theme(self, known_theme(chosen))
         for action in offered((APP,)):
             self._bind(action)

@@ -16,6 +16,7 @@ from gwtui.contract.models import Endpoint, Model
 from gwtui.crud.resource import DetailRow, Section
 from gwtui.domain.catalog_view import CatalogView, Offers
 from gwtui.resources.activity import resource as activity
+from gwtui.resources.activity.breakdown import of_account
 from gwtui.resources.byok.resource import BYOK
 from gwtui.resources.generations import resource as generation
 from gwtui.resources.keys import current as current_key
@@ -121,7 +122,8 @@ def test_a_row_is_shown_as_printable_text(case: str) -> None:
 
 def test_ranked_activity_is_printable() -> None:
     rows = [ActivityRow.model_validate({"model": HOSTILE, "date": "2026-11-20", "usage": 1})]
-    (one,) = activity.ranking(activity.Activity(tuple(rows)), rows, "model", "spend")
+    uses = of_account(activity.Activity(tuple(rows)))
+    (one,) = activity.ranked(uses, rows, ("model",), "spend")
     assert not {unicodedata.category(char) for char in one.name} & BAD
 
 
