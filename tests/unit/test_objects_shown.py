@@ -23,6 +23,7 @@ from gwtui.resources.keys import current as current_key
 from gwtui.resources.models import zdr
 from gwtui.resources.models.zdr import ZDR
 from gwtui.ui.text import in_sentence
+from gwtui.watch.feeds.activity import Activity
 from gwtui.watch.feeds.byok import ByokRow
 from gwtui.watch.feeds.models import ZdrRow
 from resource_reading import cell_of, every_text, notes_of, rows_of
@@ -122,7 +123,7 @@ def test_a_row_is_shown_as_printable_text(case: str) -> None:
 
 def test_ranked_activity_is_printable() -> None:
     rows = [ActivityRow.model_validate({"model": HOSTILE, "date": "2026-11-20", "usage": 1})]
-    uses = of_account(activity.Activity(tuple(rows)))
+    uses = of_account(Activity(tuple(rows)))
     (one,) = activity.ranked(uses, rows, ("model",), "spend")
     assert not {unicodedata.category(char) for char in one.name} & BAD
 
