@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gwtui.resources.preferences import View
 from gwtui.ui.screens.list_memory import chosen_columns
 from gwtui.ui.widgets.prompt import FilterPrompt
 
 if TYPE_CHECKING:
+    from gwtui.crud.resource import ResourceSpec
     from gwtui.ui.screens.columns import ChosenColumns
-    from gwtui.ui.screens.resource import ResourceScreen
+    from gwtui.ui.screens.list_memory import ListMemory
+    from gwtui.ui.widgets.table import ResourceTable
+
+
+class ListScreen(Protocol):
+    """A screen of a list, as a view needs it."""
+
+    declared: ResourceSpec[Any]
+    table: ResourceTable[Any]
+    memory: ListMemory
+
+    def query_one(self, selector: type[FilterPrompt], /) -> FilterPrompt:
+        """The filter."""
+
+    def refresh_frame(self) -> None:
+        """Bring the status line up to date."""
 
 
 class Viewing:
@@ -19,7 +35,7 @@ class Viewing:
     While there is one, nothing is remembered of order and columns: they are the view's.
     """
 
-    def __init__(self, screen: ResourceScreen) -> None:
+    def __init__(self, screen: ListScreen) -> None:
         self._screen = screen
         self.view: View | None = None
 
