@@ -19,6 +19,7 @@ from gwtui.contract.keys import CreateKeyRequest
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Confirmation
 from gwtui.embedded.faults import Switchboard
+from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
 from gwtui.local.journal import Journal
 from gwtui.local.path_history import FILE_NAME, PathHistory
 from gwtui.local.targets import TargetFacts
@@ -72,6 +73,8 @@ async def desk(
             {"keyless": TokenError("there is no key for keyless")},
         )
         one = Desk((staging, production), targets, folder)
+        (folder / "state").mkdir(mode=0o700)
+        (folder / "state" / FIRST_STEPS).touch(mode=0o600)
         first = (await targets.find("staging")).connect
         one.app = GwtuiApp(
             first,

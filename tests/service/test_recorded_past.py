@@ -19,9 +19,11 @@ from fake_clock import FakeClock
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
+from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.past import SimulatedPast
 from gwtui.embedded.store.table import to_day
+from gwtui.watch.history.backfill import Backfill
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
@@ -243,3 +245,41 @@ async def test_the_same_clock_gives_the_same_week_and_a_later_run_only_adds_what
             old = points(reader, key, BORN - 6 * DAY, left)
             assert "gap" not in [point.state for point in old]
     gateway.close()
+
+
+async def test_a_gateway_that_fails_leaves_the_past_out_and_the_recording_goes_on(
+    tmp_path: Path,
+) -> None:
+    time = FakeClock(BORN)
+    faults = Switchboard()
+    gateway = EmbeddedGateway.open(None, clock=time.clock, faults=faults)
+    faults.arm("403:GET /credits")
+    path = tmp_path / "h" / "failing.sqlite3"
+    await record(gateway, time, path)
+    with closing(open_readable(path)) as connection:
+        assert not HistoryReader(connection).series("credits")
+    gateway.close()
+
+
+async def test_what_an_early_end_left_out_is_filled_in_later(tmp_path: Path) -> None:
+    """The first run ends before its endpoints; the next one comes at once, or a day later."""
+    for pause in (0, 26 * 3600):
+        path = tmp_path / f"{pause}" / "h" / "left.sqlite3"
+        time = FakeClock(BORN)
+        gateway = EmbeddedGateway.open(None, clock=time.clock)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Backfill, "fill_endpoints", _ends_early)
+            await record(gateway, time, path)
+        time.elapsed += pause
+        await record(gateway, time, path)
+        with closing(open_readable(path)) as connection:
+            reader = HistoryReader(connection)
+            uptime = reader.series("endpoint", None, "uptime_last_1d")[0].key
+            for key in (BALANCE, uptime):
+                found = points(reader, key, time.now() - 6 * DAY, time.now())
+                assert not [point.at for point in found if point.state == "gap"]
+        gateway.close()
+
+
+async def _ends_early(_fill: Backfill, _filled: object) -> None:
+    """The process ends here."""

@@ -36,6 +36,7 @@ def test_a_row_appears_and_q_gives_the_terminal_back(demo: PtyTerminal) -> None:
 
 
 def test_idle_sends_nothing(demo: PtyTerminal) -> None:
+    demo.wait_for("ALERTS", 60)  # the past is filled in, and the alerts of it are told
     demo.settle()
     assert demo.pump(3) == b""
 
@@ -77,6 +78,7 @@ def test_the_terminal_shows_what_a_whole_repaint_shows(demo: PtyTerminal) -> Non
         ("\x1b", "Identity"),
         (":", "46 keys"),
     )
+    demo.wait_for("ALERTS", 60)
     for step, text in steps:
         demo.send(step)
         demo.wait_for(text)

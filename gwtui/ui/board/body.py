@@ -121,6 +121,7 @@ class BoardBody(GatewayScreen):
         self._past: BoardSnapshot | None = None
         self._asked_at = self._looked_at = 0.0
         self._written_at: datetime | None = None
+        self._filled = 0
         start = partial(self.run_worker, exit_on_error=False)
         self._queries = HistoryQueries(self._query, self._take, start)
         self.credits = CreditsPanel()
@@ -321,6 +322,7 @@ class BoardBody(GatewayScreen):
         if recorder is None or not self._is_ready:
             return None
         self._written_at = recorder.status.written_at
+        self._filled = recorder.status.filled
         view = self.view
         questions = [panel.question(view) for panel in self._panels]
         return HistoryQuery(recorder.archive, view, questions, self._needed)
@@ -355,6 +357,8 @@ class BoardBody(GatewayScreen):
         if recorder is None or self.known is None or not self.replay.live:
             return _ASK_EVERY
         status = recorder.status
+        if status.filled != self._filled:
+            return 0.0
         if status.recording and status.models != self.known.models:
             return 0.0
         return _ASK_EVERY if status.written_at == self._written_at else _ASK_SOON

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
+from operator import add
 from typing import NamedTuple
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.credits import Credits
-from gwtui.domain.past import Past, Spent
+from gwtui.domain.past import Past
 from gwtui.domain.resets import window_start
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
@@ -29,7 +30,16 @@ from gwtui.watch.history.sources import DEFAULT_PACES
 from gwtui.watch.history.thinning import MINUTE, Column, Gap
 from gwtui.watch.history.tiers import floor
 
-_NOTHING = Spent(Decimal(0), Decimal(0))
+
+class _Window(NamedTuple):
+    """What a key used in the window of each moment, in USD."""
+
+    usd: Sequence[Decimal]
+    byok: Sequence[Decimal]
+
+    def counted(self, *, byok: bool) -> Sequence[Decimal]:
+        """What counts against a limit."""
+        return [*map(add, self.usd, self.byok)] if byok else self.usd
 
 
 class PastFact(NamedTuple):
@@ -83,17 +93,20 @@ class AccountPast:
         for sample in keys_seen([row], self._now(DEFAULT_PACES.keys)).samples:
             match sample.series.key.figure:
                 case figures.USAGE:
-                    values: list[Decimal | None] = [each.usd for each in spent["lifetime"]]
+                    values: Sequence[Decimal | None] = spent["lifetime"].usd
                 case figures.USAGE_DAILY:
-                    values = [each.usd for each in spent["daily"]]
+                    values = spent["daily"].usd
                 case figures.LIMIT_REMAINING if key.limit is not None:
-                    byok = bool(key.include_byok_in_limit)
-                    counted = spent.get(key.limit_reset or "lifetime", ())
-                    values = [key.limit - _counted(each, byok) for each in counted]
+                    window = spent.get(key.limit_reset or "lifetime")
+                    if window is None:
+                        continue
+                    counted = window.counted(byok=bool(key.include_byok_in_limit))
+                    values = [key.limit - each for each in counted]
                 case _:
-                    values = [sample.value] * len(spent["lifetime"])
-            if values:
-                yield Column(sample.series, self._of_life(row, values))
+                    values = [sample.value] * len(self.gap.moments)
+            lived = self._of_life(row, values)
+            if lived:
+                yield Column(sample.series, lived)
 
     def _of_life(self, row: KeyRow, values: Sequence[Decimal | None]) -> Sequence[Decimal | None]:
         """What a key said from its first reading on."""
@@ -127,27 +140,28 @@ class AccountPast:
         for row in self.keys:
             spent = self._spent.get(row.identity)
             if spent is not None and row.key.workspace_id == workspace:
-                for place, each in enumerate(spent[interval]):
-                    totals[place] += _counted(each, byok)
+                totals = [*map(add, totals, spent[interval].counted(byok=byok))]
         return totals
 
     @cached_property
-    def _spent(self) -> Mapping[str, Mapping[str, list[Spent]]]:
+    def _spent(self) -> Mapping[str, Mapping[str, _Window]]:
         """By key and interval, what was used in the window of each moment."""
-        moments = self.gap.moments
-        told: dict[str, Mapping[str, list[Spent]]] = {}
+        place = {moment: number for number, moment in enumerate(self._asked)}
+        ends = [place[moment] for moment in self.gap.moments]
+        begins = {
+            interval: [None if start is None else place[start] for start in found]
+            for interval, found in self._starts.items()
+        }
+        told: dict[str, Mapping[str, _Window]] = {}
         for row in self.keys:
             totals = self.past.spent(row.identity, self._asked)
-            if totals is None:
-                continue
-            at = dict(zip(self._asked, totals, strict=True))
-            told[row.identity] = {
-                interval: [
-                    _between(_NOTHING if start is None else at[start], at[moment])
-                    for start, moment in zip(found, moments, strict=True)
-                ]
-                for interval, found in self._starts.items()
-            }
+            if totals is not None:
+                usd = [each.usd for each in totals]
+                byok = [each.byok_usd for each in totals]
+                told[row.identity] = {
+                    interval: _Window(_within(usd, found, ends), _within(byok, found, ends))
+                    for interval, found in begins.items()
+                }
         return told
 
     @cached_property
@@ -216,11 +230,11 @@ def _is_there(made: datetime | None, at: datetime) -> bool:
     return made is None or made <= at
 
 
-def _between(start: Spent, end: Spent) -> Spent:
-    if start is _NOTHING:
-        return end
-    return Spent(end.usd - start.usd, end.byok_usd - start.byok_usd)
-
-
-def _counted(spent: Spent, byok: bool) -> Decimal:
-    return spent.usd + spent.byok_usd if byok else spent.usd
+def _within(
+    totals: Sequence[Decimal], begins: Sequence[int | None], ends: Sequence[int]
+) -> list[Decimal]:
+    """What was used from each beginning to its end, given by their places among the totals."""
+    return [
+        totals[end] if begin is None else totals[end] - totals[begin]
+        for begin, end in zip(begins, ends, strict=True)
+    ]

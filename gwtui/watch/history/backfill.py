@@ -9,7 +9,7 @@ reading tells them.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -56,25 +56,27 @@ class Backfill:
     @classmethod
     async def begin(cls, hub: FeedHub, archive: Archive, past: Past) -> Self | None:
         """Find what is missing; None where that is nothing. Raises HistoryError."""
-        begun = await archive.change(_begun)
-        if begun is not None:
-            return cls(hub, archive, past, begun, first=False, has_account=True)
         until = seconds_of(past.until)
+        begun = await archive.change(_begun)
+        if begun is not None and until - begun.until < HOUR:
+            return cls(hub, archive, past, begun, first=False, has_account=True)
         recorded = await archive.read(lambda history: history.span())
         since = floor(until - int(SPAN.total_seconds()), HOUR)
-        if recorded is not None:
+        if begun is not None:  # its endpoints were never filled in; what there is stays
+            since = max(since, begun.since)
+        elif recorded is not None:
             since = max(since, floor(seconds_of(recorded[1]), HOUR) + HOUR)
         if until - since < HOUR:
             return None
         return cls(hub, archive, past, Gap(since, until), recorded is None)
 
-    async def fill_account(self) -> None:
+    async def fill_account(self) -> bool:
         """Fill in credits, keys and workspaces, and what changed. Raises HistoryError.
 
-        What cannot be read now is left out: nothing is filled in of the account then.
+        False where the account cannot be read now: then nothing is filled in, endpoints neither.
         """
         if self.has_account:
-            return
+            return True
         hub, scope = self.hub, Scope()
         credits = (await credits_feed(hub, scope).refresh()).value
         keys = (await keys_feed(hub, scope).refresh()).value
@@ -82,7 +84,7 @@ class Backfill:
         guardrails = (await guardrails_feed(hub, scope).refresh()).value
         models = (await most_used_feed(hub).refresh()).value or ()
         if credits is None or keys is None or workspaces is None or guardrails is None:
-            return
+            return False
         account = AccountPast(self.past, self.gap, credits, keys, workspaces, guardrails)
         endpoints = {model: await self._endpoints(model) for model in models if self.first}
 
@@ -102,9 +104,10 @@ class Backfill:
                 set_defaults(writer.connection, models, self.past.until)
 
         await self.archive.write(work)
+        return True
 
-    async def fill_endpoints(self) -> None:
-        """Fill in the endpoints of the watched models, one model after the other.
+    async def fill_endpoints(self, filled: Callable[[], None]) -> None:
+        """Fill in the endpoints of the watched models one after the other, and say so of each.
 
         Raises HistoryError.
         """
@@ -117,6 +120,7 @@ class Backfill:
                 write_columns(writer, self.gap, self._columns(model, rows))
 
             await self.archive.write(work)
+            filled()
         await self.archive.change(_end)
 
     async def _endpoints(self, model: str) -> Sequence[EndpointRow]:

@@ -49,6 +49,8 @@ class RecorderStatus:
     """Whether this instance holds the lease."""
     written_at: datetime | None = None
     """The newest reading that is safe on the disk."""
+    filled: int = 0
+    """How often something of the past was filled in."""
     models: tuple[str, ...] = ()
     """The models whose endpoints are recorded by this instance."""
     error: str | None = None
@@ -150,6 +152,10 @@ class Recorder:
         """Write a reading that was made from here, such as a probe's, while this one records."""
         if self._status.recording:
             self._arrived(observation.source, lambda: observation)
+
+    def note_filled(self) -> None:
+        """Something of the past was filled in: who shows it may ask again."""
+        self._set(filled=self._status.filled + 1)
 
     # The lease --------------------------------------------------------------------------------
 

@@ -79,7 +79,7 @@ async def _record(
         await recorder.start()
         held.recorder = recorder
         if fill is not None:
-            await _finish_backfill(fill)
+            await _finish_backfill(fill, recorder)
         held.filled.set()
         await asyncio.Event().wait()
     finally:
@@ -91,24 +91,19 @@ async def _record(
 async def _begin_backfill(hub: FeedHub, archive: Archive, ask: AskPast) -> Backfill | None:
     """Fill in the past of the account. None where nothing is missing, or another one records."""
     from gwtui.watch.history.backfill import Backfill  # noqa: PLC0415 - the demo only
-    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
 
     try:
         past = ask() if await archive.hold() else None
         fill = None if past is None else await Backfill.begin(hub, archive, past)
-        if fill is not None:
-            await fill.fill_account()
-    except HistoryError as error:
-        _log.warning("history: the past cannot be filled in: %s", error)
+        return fill if fill is not None and await fill.fill_account() else None
+    except Exception:  # whatever it is, what happens from now on is recorded
+        _log.exception("history: the past cannot be filled in")
         return None
-    return fill
 
 
-async def _finish_backfill(fill: Backfill) -> None:
+async def _finish_backfill(fill: Backfill, recorder: Recorder) -> None:
     """Fill in the past of the endpoints, while it is recorded already."""
-    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - the demo only
-
     try:
-        await fill.fill_endpoints()
-    except HistoryError as error:
-        _log.warning("history: the past cannot be filled in: %s", error)
+        await fill.fill_endpoints(recorder.note_filled)
+    except Exception:  # as above
+        _log.exception("history: the past of endpoints cannot be filled in")
