@@ -14,7 +14,7 @@ from gwtui.resources.registry import RESOURCES, SCREENS, TABS
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.watch.feeds.keys import fetch_keys
 from gwtui.watch.shared import FeedKey
-from shell_kit import dashboard, line, listing, shown, site, until
+from shell_kit import dashboard, line, listing, notices, shown, site, until
 
 
 def test_every_tab_has_a_screen_and_every_opened_resource_exists() -> None:
@@ -86,6 +86,7 @@ async def test_keys_are_filtered_by_state_share_and_workspace(tmp_path: Path) ->
 async def test_a_workspace_scope_reads_that_workspace_alone(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
         total = listing(app).table.total_count
+        selected = listing(app).table.selected_identity
         spaces = (await app.gateway.workspaces.list()).items
         research = next(space for space in spaces if space.name == "Research")
         app.narrow(research.id, "Research")
@@ -93,6 +94,9 @@ async def test_a_workspace_scope_reads_that_workspace_alone(tmp_path: Path) -> N
         expected = await fetch_keys(app.gateway, research.id)
         assert set(listing(app).table.identities) == {row.identity for row in expected}
         assert "Research" in line(listing(app), "status")
+        await pilot.pause()
+        assert selected not in listing(app).table.identities
+        assert not notices(app), "whoever chose the workspace is not told that the row went"
 
 
 async def test_a_model_opens_its_endpoints_with_every_figure(tmp_path: Path) -> None:

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from gwtui.crud.filter_fields import suggested
+from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.filter_completion import Suggestions
+from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.widgets.filter_help import FilterHelp
 from gwtui.ui.widgets.prompt import FilterInput, FilterPrompt
-
-if TYPE_CHECKING:
-    from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.widgets.table import ResourceTable
 
 
 class Filtering:
     """Narrows the table of one screen, and fills the line above its filter."""
 
-    def __init__(self, screen: ResourceScreen) -> None:
+    def __init__(
+        self, screen: GatewayScreen, table: ResourceTable[Any], spec: ResourceSpec[Any]
+    ) -> None:
         self._screen = screen
+        self._table = table
+        self._spec = spec
         self._from_top = False
         """Whether the first row was selected when the filter was opened."""
 
     def open(self) -> None:
         """Let the person type."""
         prompt = self._screen.query_one(FilterPrompt)
-        self._from_top = self._screen.table.model.cursor in (None, 0)
+        self._from_top = self._table.model.cursor in (None, 0)
         prompt.filter_input.suggest = self._suggestions
         prompt.open()
         self._screen.query_one(FilterHelp).display = True
@@ -32,10 +36,9 @@ class Filtering:
 
     def typed(self, text: str) -> None:
         """Narrow the list."""
-        table = self._screen.table
-        table.filter_by(text)
+        self._table.filter_by(text)
         if self._from_top and text and isinstance(self._screen.focused, FilterInput):
-            table.to_first()  # not the row that a half typed word happened to let through
+            self._table.to_first()  # not the row that a half typed word happened to let through
         self._show()
 
     def explain(self) -> None:
@@ -45,12 +48,11 @@ class Filtering:
 
     def _suggestions(self, before: str) -> Suggestions:
         """What can stand behind ``before``."""
-        screen = self._screen
-        return suggested(screen.declared, screen.table.model.items, before, screen.now)
+        return suggested(self._spec, self._table.model.items, before, self._screen.now)
 
     def _show(self) -> None:
         """What can be typed next, or what is wrong with what was typed to its end."""
-        table = self._screen.table
+        table = self._table
         error = None if table.filter_unfinished else table.filter_error
         offered, taken = self._screen.query_one(FilterPrompt).filter_input.offered
         self._screen.query_one(FilterHelp).suggest(error or "", offered, taken)

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.timer import Timer
 
 from gwtui.crud.action import LIST
-from gwtui.crud.resource import ResourceSpec
+from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import Marks
@@ -73,12 +73,13 @@ class ResourceScreen(GatewayScreen):
         self._parent_name = parent_name or safe_text(parent or "", 60)
         self.opener = opener
         self._rows: Sequence[Any] | None = None
+        self._rows_of: Scope | None = None
+        """What the rows were narrowed to that are shown."""
         self._completing = Completing(spec.completion)
         self._followed: Sequence[str] = ()
         """The rows that are completed one by one."""
         self._wanted: str | None = None
         self._seeking = Seeking(self)
-        self._filtering = Filtering(self)
         self._partial = False
         """Whether the rows are the first of a longer reading."""
         self._ticked: datetime | None = None
@@ -94,7 +95,8 @@ class ResourceScreen(GatewayScreen):
             spec.columns, spec.identity, now, facets=spec.facets, can_mark=True
         )
         self.memory = ListMemory(spec, self.gwtui.remembering)
-        self.viewing = Viewing(self)
+        self._filtering = Filtering(self, self.table, spec)
+        self.viewing = Viewing(self, self.table, spec, self.memory)
         self.viewing.lay_columns()
         self._restored: ListSnapshot | None = None
         self._preparing = Preparing(self, self.table, self._completing, self._shown)
@@ -318,10 +320,19 @@ class ResourceScreen(GatewayScreen):
     def _show(self, state: FeedState[Any]) -> None:
         if state.value is not None:
             first, self._rows = self._rows is None, state.value
+            self._expect_narrowed()
             growing, self._partial = self._partial or bool(state.progress), bool(state.progress)
             self._show_rows(growing=growing)
             self._follow_view(again=first)
         self._seeking.look_in(state)
+
+    def _expect_narrowed(self) -> None:
+        """That the selected row is in no other workspace is no news to who chose another one."""
+        scope, before = self.gwtui.scope, self._rows_of
+        self._rows_of = scope
+        selected = self.table.selected_identity
+        if before not in (None, scope) and selected and selected not in self._by_identity():
+            self.expect_gone((selected,))
 
     def _show_rows(self, *, growing: bool = False) -> None:
         if self._rows is not None:

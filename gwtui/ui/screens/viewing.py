@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from gwtui.crud.resource import ResourceSpec
 from gwtui.resources.preferences import View
-from gwtui.ui.screens.list_memory import chosen_columns
+from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.list_memory import ListMemory, chosen_columns
 from gwtui.ui.widgets.prompt import FilterPrompt
+from gwtui.ui.widgets.table import ResourceTable
 
 if TYPE_CHECKING:
-    from gwtui.crud.resource import ResourceSpec
     from gwtui.ui.screens.columns import ChosenColumns
-    from gwtui.ui.screens.list_memory import ListMemory
-    from gwtui.ui.widgets.table import ResourceTable
-
-
-class ListScreen(Protocol):
-    """A screen of a list, as a view needs it."""
-
-    declared: ResourceSpec[Any]
-    table: ResourceTable[Any]
-    memory: ListMemory
-
-    def query_one(self, selector: type[FilterPrompt], /) -> FilterPrompt:
-        """The filter."""
-
-    def refresh_frame(self) -> None:
-        """Bring the status line up to date."""
 
 
 class Viewing:
@@ -35,8 +21,17 @@ class Viewing:
     While there is one, nothing is remembered of order and columns: they are the view's.
     """
 
-    def __init__(self, screen: ListScreen) -> None:
+    def __init__(
+        self,
+        screen: GatewayScreen,
+        table: ResourceTable[Any],
+        spec: ResourceSpec[Any],
+        memory: ListMemory,
+    ) -> None:
         self._screen = screen
+        self._table = table
+        self._spec = spec
+        self._memory = memory
         self.view: View | None = None
 
     def show(self, view: View) -> None:
@@ -44,10 +39,10 @@ class Viewing:
         screen = self._screen
         self.view = view
         screen.query_one(FilterPrompt).restore(view.filter)
-        screen.table.filter_by(view.filter)
-        column, descending = view.sort or screen.memory.sorting
-        if any(one.id == column for one in screen.declared.columns):
-            screen.table.sort_by(column, descending=descending)
+        self._table.filter_by(view.filter)
+        column, descending = view.sort or self._memory.sorting
+        if any(one.id == column for one in self._spec.columns):
+            self._table.sort_by(column, descending=descending)
         self.lay_columns()
         screen.refresh_frame()
 
@@ -65,35 +60,33 @@ class Viewing:
         if view is None:
             return False
         screen = self._screen
-        column, descending = screen.memory.sorting
-        screen.table.sort_by(column, descending=descending)
+        column, descending = self._memory.sorting
+        self._table.sort_by(column, descending=descending)
         self.lay_columns()
         screen.refresh_frame()
         return True
 
     def lay_columns(self) -> None:
         """Show the columns of the view, else those that were chosen for the list."""
-        screen = self._screen
-        choice = screen.memory.columns
+        choice = self._memory.columns
         if self.view is not None and self.view.columns is not None:
-            widths = screen.memory.preferences.widths
-            choice = chosen_columns(screen.declared, self.view.columns, widths)
-        screen.table.choose_columns(choice)
+            widths = self._memory.preferences.widths
+            choice = chosen_columns(self._spec, self.view.columns, widths)
+        self._table.choose_columns(choice)
 
     def chose(self, chosen: ChosenColumns) -> None:
         """A person chose columns: for the list, or for the view while there is one."""
-        screen = self._screen
         if self.view is None:
-            screen.memory.chose_columns(chosen.columns, chosen.widths)
+            self._memory.chose_columns(chosen.columns, chosen.widths)
             self.lay_columns()
         else:
-            choice = chosen_columns(screen.declared, chosen.columns, chosen.widths)
-            screen.table.choose_columns(choice)
+            choice = chosen_columns(self._spec, chosen.columns, chosen.widths)
+            self._table.choose_columns(choice)
 
     def in_force(self, name: str) -> View:
         """What is shown now, as a view; what is as the list has it by itself is not part of it."""
         screen = self._screen
-        table, spec = screen.table, screen.declared
+        table, spec = self._table, self._spec
         shown = table.choice.shown
         columns = None if shown is None else tuple(spec.columns[one].id for one in shown)
         sort = None if table.sorting == spec.default_sort else table.sorting
