@@ -145,10 +145,6 @@ def private_environment(
     monkeypatch.setenv("HOME", str(home))
     for variable, folder in _FOLDERS.items():
         monkeypatch.setenv(variable, str(home / folder))
-    # Nobody here begins with it; the tests of the first steps take this away.
-    for part in (home, home / "state", home / "state" / "gwtui"):
-        part.mkdir(mode=0o700, exist_ok=True)
-    (home / "state" / "gwtui" / FIRST_STEPS).touch(mode=0o600)
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
     for variable in ("GWTUI_TOKEN", "GWTUI_PROFILE", "GWTUI_BASE_URL", "TMUX", "SSH_CONNECTION"):
         monkeypatch.delenv(variable, raising=False)
@@ -159,7 +155,11 @@ def private_environment(
 def private_home(private_environment: Path) -> Path:
     """The home of this test, with its folders."""
     for folder in ("", *_FOLDERS.values()):
-        (private_environment / folder).mkdir(mode=0o700, exist_ok=True)
+        (private_environment / folder).mkdir(mode=0o700)
+    # Nobody here begins with it; the tests of the first steps take this away.
+    state = private_environment / "state" / "gwtui"
+    state.mkdir(mode=0o700)
+    (state / FIRST_STEPS).touch(mode=0o600)
     return private_environment
 
 

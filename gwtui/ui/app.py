@@ -107,9 +107,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.animation_level = "none"
         for known in THEMES:
             self.register_theme(known)
-        preferred = self.remembering.preferences.theme or DEFAULT_THEME
-        chosen = preferred if theme is None else theme
-        set_first_theme(self, known_theme(chosen))
+        chosen = self.remembering.preferences.theme or DEFAULT_THEME
+        set_first_theme(self, known_theme(chosen if theme is None else theme))
         for action in offered((APP,)):
             self._bind(action)
         self.leaving_keys = frozenset(by_id("app.quit").keys)

@@ -142,8 +142,9 @@ def test_the_default_guardrail_is_marked_and_named_by_its_workspace() -> None:
 def test_one_that_is_not_made_yet_says_how_it_comes_to_be() -> None:
     unmade = row(id=DEFAULT_ID, made=False, created_at=None)
     assert cell_of(GUARDRAILS, "binds", unmade, NOW).text == "not made yet"
-    [line] = section_of(GUARDRAILS, "Applies to", unmade, NOW)
-    assert "e changes it" in line.note
+    [line, hint] = section_of(GUARDRAILS, "Applies to", unmade, NOW)
+    assert "until it is changed it restricts nothing" in line.note
+    assert (hint.hint, hint.value.text[:17]) == (True, "{guardrails.edit}")
     assert section_of(GUARDRAILS, "Gaps", unmade, NOW) == []
     assert GUARDRAILS.raw(unmade) == {}
 
