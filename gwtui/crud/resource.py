@@ -10,13 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.domain import cells
-from gwtui.domain.lookup import Names
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
 from gwtui.watch.hub import Scope as Scope  # noqa: PLC0414 - part of a declaration
 
 if TYPE_CHECKING:
     from gwtui.crud.writes import Writes
+    from gwtui.domain.lookup import Names
 
 T = TypeVar("T")
 

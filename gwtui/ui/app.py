@@ -16,8 +16,6 @@ from textual.worker import Worker, WorkerState
 
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
-from gwtui.local.first_steps import FirstSteps
 from gwtui.resources.actions import by_id, remap
 from gwtui.resources.preferences import FILE_NAME as PREFERENCES
 from gwtui.resources.preferences import Preferences
@@ -40,6 +38,7 @@ from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
+    from gwtui.local.first_steps import FirstSteps
     from gwtui.local.journal import Journal
     from gwtui.local.path_history import PathHistory
     from gwtui.local.probe_key import Probing
@@ -93,7 +92,6 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.remembering = Remembering(
             self, Preferences(None if config is None else config / PREFERENCES)
         )
-        self.first_steps = FirstSteps(None if state is None else state / FIRST_STEPS)
         remap(self.remembering.preferences.keys)
         self._start = start
         self._title = TerminalTitle()
@@ -126,6 +124,13 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         from gwtui.local.path_history import FILE_NAME, PathHistory  # noqa: PLC0415 - later
 
         return PathHistory(None if self._state is None else self._state / FILE_NAME)
+
+    @cached_property
+    def first_steps(self) -> FirstSteps:
+        """Whether this person has seen the first steps."""
+        from gwtui.local.first_steps import FILE_NAME, FirstSteps  # noqa: PLC0415 - later
+
+        return FirstSteps(None if self._state is None else self._state / FILE_NAME)
 
     # Life -------------------------------------------------------------------------------------
 

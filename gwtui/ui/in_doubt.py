@@ -9,7 +9,6 @@ from textual.message import Message
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative
-from gwtui.ui.screens.ask import AskScreen
 
 if TYPE_CHECKING:
     from gwtui.local.journal import OpenIntent
@@ -75,6 +74,8 @@ async def offer_at_start(app: DashboardApp) -> None:
     if screen is not app.screen:
         app.say(f"{title}. {LATER}", severity="warning")
         return
+    from gwtui.ui.screens.ask import AskScreen  # noqa: PLC0415 - only when there are some
+
     agreed = await app.push_screen_wait(
         AskScreen(title, _about(app, found), safe="Later", deliberate="Look now")
     )

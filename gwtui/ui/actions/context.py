@@ -123,7 +123,6 @@ class DashboardApp(Protocol):
     scope_name: str | None
     health: ConnectionHealth
     tries: TryMemory
-    first_steps: FirstSteps
     targets: Targets | None
     remembering: Remembering
     bound_for: TargetFacts | None
@@ -133,6 +132,10 @@ class DashboardApp(Protocol):
     @property
     def session(self) -> Session | None:
         """The open connection, None until there is one."""
+
+    @property
+    def first_steps(self) -> FirstSteps:
+        """Whether this person has seen the first steps."""
 
     @property
     def paths(self) -> PathHistory:

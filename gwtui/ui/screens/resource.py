@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -21,9 +22,7 @@ from gwtui.ui.actions.context import Marks
 from gwtui.ui.commands import offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 from gwtui.ui.screens.completing import Completing, Preparing
-from gwtui.ui.screens.filtering import Filtering
 from gwtui.ui.screens.list_memory import ListMemory
-from gwtui.ui.screens.seeking import Seeking
 from gwtui.ui.screens.viewing import Viewing
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import in_sentence
@@ -35,6 +34,8 @@ from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost, SortCha
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
+    from gwtui.ui.screens.filtering import Filtering
+    from gwtui.ui.screens.seeking import Seeking
     from gwtui.watch.hub import FeedHub
 
 BESIDE = 110
@@ -79,7 +80,8 @@ class ResourceScreen(GatewayScreen):
         self._followed: Sequence[str] = ()
         """The rows that are completed one by one."""
         self._wanted: str | None = None
-        self._seeking = Seeking(self)
+        self._seeking: Seeking | None = None
+        """From the first path on that names a row."""
         self._partial = False
         """Whether the rows are the first of a longer reading."""
         self._ticked: datetime | None = None
@@ -95,7 +97,6 @@ class ResourceScreen(GatewayScreen):
             spec.columns, spec.identity, now, facets=spec.facets, can_mark=True
         )
         self.memory = ListMemory(spec, self.gwtui.remembering)
-        self._filtering = Filtering(self, self.table, spec)
         self.viewing = Viewing(self, self.table, spec, self.memory)
         self.viewing.lay_columns()
         self._restored: ListSnapshot | None = None
@@ -239,7 +240,7 @@ class ResourceScreen(GatewayScreen):
             state.error is None and (state.fetched_at is None or state.progress) for state in own
         )
         wanted = self._wanted is not None and any(state.refreshing for state in own)
-        sought = self._seeking.active and bool(own)
+        sought = self._seeking is not None and self._seeking.active and bool(own)
         return first or wanted or sought or self._preparing.first or self.table.is_filtering
 
     def awaits(self, event: events.Event) -> bool:
@@ -272,6 +273,12 @@ class ResourceScreen(GatewayScreen):
             self.memory.widen_detail(way, 100 * pane.outer_size.width // self.app.size.width)
             self._arrange()
 
+    @cached_property
+    def _filtering(self) -> Filtering:
+        from gwtui.ui.screens.filtering import Filtering  # noqa: PLC0415 - with the first filter
+
+        return Filtering(self, self.table, self.declared)
+
     def open_filter(self) -> None:
         """Let the person type a filter."""
         self._filtering.open()
@@ -286,6 +293,9 @@ class ResourceScreen(GatewayScreen):
 
     def seek(self, path: str, child: str | None = None) -> None:
         """Show the row that a path names, or open what it has behind it; or say what is wrong."""
+        from gwtui.ui.screens.seeking import Seeking  # noqa: PLC0415 - with the first path
+
+        self._seeking = self._seeking or Seeking(self)
         self._seeking.begin(path, child)
 
     def show_unfiltered(self) -> bool:
@@ -324,7 +334,8 @@ class ResourceScreen(GatewayScreen):
             growing, self._partial = self._partial or bool(state.progress), bool(state.progress)
             self._show_rows(growing=growing)
             self._follow_view(again=first)
-        self._seeking.look_in(state)
+        if self._seeking is not None:
+            self._seeking.look_in(state)
 
     def _expect_narrowed(self) -> None:
         """That the selected row is in no other workspace is no news to who chose another one."""

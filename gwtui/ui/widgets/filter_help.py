@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.content import Content
 
 from gwtui.domain.cells import Tone
-from gwtui.domain.filter_completion import Suggestions
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
+
+if TYPE_CHECKING:
+    from gwtui.domain.filter_completion import Suggestions
 
 LANGUAGE = (
     'word  -without  "two words"  column:text  =exact  >80  created<7d  ~pattern  (this or that)'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -16,9 +16,11 @@ from textual.reactive import Reactive
 from textual.suggester import Suggester, SuggestionReady
 from textual.widgets import Input, Static
 
-from gwtui.domain.filter_completion import Suggestions
 from gwtui.domain.safe_text import safe_characters
 from gwtui.ui.textual_compat import ShowsOtherText
+
+if TYPE_CHECKING:
+    from gwtui.domain.filter_completion import Suggestions
 
 Complete = Callable[[str], str | None]
 """The whole of what a text is the beginning of; None where nothing is known."""
@@ -101,7 +103,11 @@ class FilterInput(QuietInput):
         if taken is not None and several and taken.value == self.value:
             return taken.offered, taken.place
         before = self.value[: self.cursor_position]
-        return (Suggestions(len(before)) if self.suggest is None else self.suggest(before)), None
+        if self.suggest is not None:
+            return self.suggest(before), None
+        from gwtui.domain.filter_completion import Suggestions  # noqa: PLC0415 - with the first
+
+        return Suggestions(len(before)), None
 
     def action_complete(self, way: int) -> None:
         """Put in what can stand here; the next, or the one before, where that was done just now."""

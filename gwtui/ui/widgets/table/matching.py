@@ -8,11 +8,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gwtui.crud.resource import Facets, RowFields, row_text
-from gwtui.domain.filter_highlights import Highlights
-from gwtui.domain.filters import Query
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
+    from gwtui.domain.filters import Query
 
 
 T = TypeVar("T")
@@ -94,6 +93,8 @@ class Matcher(Generic[T]):
         haystacks: Haystacks[T],
         assumed: Matcher[T] | None = None,
     ) -> None:
+        from gwtui.domain.filter_highlights import Highlights  # noqa: PLC0415 - with the first one
+
         self._query = query
         self._columns = columns
         self._facets = facets

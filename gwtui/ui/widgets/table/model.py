@@ -12,7 +12,6 @@ from rich.cells import cell_len
 
 from gwtui.crud.resource import Facets, filter_headings, filter_kinds
 from gwtui.domain.cells import ordered
-from gwtui.domain.filters import parse
 from gwtui.ui.widgets.table.layout import Frame, Layout, Row
 from gwtui.ui.widgets.table.matching import Haystacks, Matcher
 
@@ -255,6 +254,8 @@ class TableModel(Generic[T]):
         Unless that one searched for the name of the column as a text, on the way to what is wrong
         now: then the rest of the query narrows the rows.
         """
+        from gwtui.domain.filters import parse  # noqa: PLC0415 - with the first filter
+
         query = parse(text).checked(self._kinds, self._headings)
         self.filter_error = query.error or None
         self.filter_unfinished = query.unfinished
