@@ -66,11 +66,3 @@ async def until(pilot: Pilot[Any], holds: Callable[[], Any], what: str) -> None:
         assert time.monotonic() < deadline, f"waited in vain for {what}"
         await pilot.pause(0.02)
     await pilot.pause()
-
-
-def shown(app: App[Any]) -> str:
-    """Every character on the screen."""
-    return "\n".join(
-        "".join(segment.text for segment in strip)
-        for strip in app.screen._compositor.render_strips()
-    )

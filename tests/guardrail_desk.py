@@ -21,7 +21,8 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.row import FieldRow
 from gwtui.watch.feeds.guardrails import GuardrailRow
-from shell_kit import Site, dashboard, listing, notices, quick_clock, shown, until
+from screen_text import shown
+from shell_kit import Site, dashboard, listing, notices, quick_clock, until
 
 
 class DialectSite(Site):

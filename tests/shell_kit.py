@@ -164,14 +164,6 @@ def listing(app: GwtuiApp) -> ResourceScreen:
     return screen
 
 
-def shown(app: GwtuiApp) -> str:
-    """Every character on the screen."""
-    return "\n".join(
-        "".join(segment.text for segment in strip)
-        for strip in app.screen._compositor.render_strips()
-    )
-
-
 def strips() -> int:
     """How many lines are kept as they were painted, by whatever runs in this process."""
     release_closed()

@@ -27,8 +27,9 @@ from gwtui.ui.screens.try_request import TryScreen
 from gwtui.ui.widgets.growing_text import GrowingText
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.one_line import OneLine
+from screen_text import shown
 from scripted_models import ScriptedModels
-from shell_kit import Site, dashboard, listing, notices, shown, site, until
+from shell_kit import Site, dashboard, listing, notices, site, until
 
 MODEL = "northwind/atlas-large"
 SHARED = "kestrel"

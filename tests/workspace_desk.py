@@ -17,7 +17,8 @@ from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.row import FieldRow
-from shell_kit import Site, dashboard, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import Site, dashboard, listing, notices, site, until
 
 
 class WorkspaceDesk:

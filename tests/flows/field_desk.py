@@ -8,13 +8,14 @@ from typing import Any
 from textual import events
 from textual.pilot import Pilot
 
-from form_kit import HostApp, ScriptedSubmit, form, shown, until
+from form_kit import HostApp, ScriptedSubmit, form, until
 from gwtui.client import errors
 from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.crud.form import FormField, FormSpec, PickOption
 from gwtui.crud.plan import Applied
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
+from screen_text import shown
 
 SIZE = (80, 24)
 

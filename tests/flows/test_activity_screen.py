@@ -21,7 +21,8 @@ from gwtui.ui.widgets.bars import BarChart
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.watch.feeds import activity as activity_feeds
 from journeys import Terminal, at_rest
-from shell_kit import Site, dashboard, has_data, line, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
 
 
 def screen_of(app: GwtuiApp) -> ActivityScreen:

@@ -22,7 +22,8 @@ from gwtui.ui.screens.choose import ChooseScreen
 from gwtui.ui.terminal import TerminalTitle
 from gwtui.watch.alerts.model import Alert
 from gwtui.watch.alerts.preview import Preview
-from shell_kit import Site, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import Site, listing, notices, site, until
 
 SPEED = 30.0
 

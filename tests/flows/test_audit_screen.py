@@ -23,7 +23,8 @@ from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.widgets.badges import CRITICAL, READ_ONLY
 from gwtui.ui.widgets.header import HeaderFacts, HeaderTab, header_parts
 from gwtui.watch.feeds.keys import KeyRow
-from shell_kit import Site, dashboard, has_data, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import Site, dashboard, has_data, listing, notices, site, until
 
 
 async def wait_for(pilot: Pilot[int], app: GwtuiApp, kind: type[Screen[Any]]) -> Any:

@@ -20,7 +20,8 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.watch.feeds.keys import KeyRow
 from journeys import JOURNEYS, desk
-from shell_kit import Site, dashboard, line, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import Site, dashboard, line, listing, notices, site, until
 
 
 async def disabled(place: Site, identities: set[str]) -> set[str]:

@@ -23,7 +23,8 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.watch.feeds.byok import ByokRow
-from shell_kit import Site, dashboard, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import Site, dashboard, listing, notices, site, until
 
 SENTINEL = "sk-SENTINEL-7f3a9c51d0e24b68"
 

@@ -9,7 +9,7 @@ import pytest
 from field_desk import Desk, models, one
 from textual.widgets import OptionList
 
-from form_kit import FACTS, HostApp, ScriptedSubmit, shown, until
+from form_kit import FACTS, HostApp, ScriptedSubmit, until
 from gwtui.contract.workspaces import CreateWorkspaceRequest
 from gwtui.crud.form import (
     FilterListField,
@@ -29,6 +29,7 @@ from gwtui.ui.forms.one_of_many import FindScreen, ModelEditor, PickEditor
 from gwtui.ui.forms.pick import PickScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from plan_kit import form_context
+from screen_text import shown
 
 SPACES = {
     "a7a8b6a6-0000-4000-8000-00000000000a": "Production",

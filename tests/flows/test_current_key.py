@@ -11,7 +11,8 @@ from gwtui.client.errors import NoAnswerError, ReadOnlyError
 from gwtui.client.keys import KeysService
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.resources.actions import for_scope
-from shell_kit import dashboard, has_data, notices, shown, site, until
+from screen_text import shown
+from shell_kit import dashboard, has_data, notices, site, until
 
 WHY = "this key is not a management key"
 

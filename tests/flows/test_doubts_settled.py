@@ -27,7 +27,8 @@ from gwtui.ui.screens.ask import AskScreen, NoticeScreen
 from gwtui.ui.screens.choose import ChooseScreen
 from gwtui.ui.screens.doubt import DoubtScreen
 from plan_kit import key_plans
-from shell_kit import Site, dashboard, has_data, line, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
 
 AFTER, BEFORE = "reset-after", "reset-before"
 

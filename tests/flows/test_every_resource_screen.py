@@ -30,7 +30,8 @@ from gwtui.ui.forms.conflict import ConflictScreen
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
-from shell_kit import dashboard, listing, notices, shown, until
+from screen_text import shown
+from shell_kit import dashboard, listing, notices, until
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,8 @@ from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.choose import ChooseScreen
 from key_desk import Desk, acknowledge
-from shell_kit import dashboard, listing, shown, site, until
+from screen_text import shown
+from shell_kit import dashboard, listing, site, until
 
 
 @pytest.fixture

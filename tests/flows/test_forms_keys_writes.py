@@ -17,7 +17,8 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.ask import AskScreen, NoticeScreen, WaitScreen
 from key_desk import Desk, acknowledge
-from shell_kit import dashboard, listing, shown, site, until
+from screen_text import shown
+from shell_kit import dashboard, listing, site, until
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from gwtui.embedded.simulator.generations import latest_requests
 from gwtui.local.journal import Journal
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.reading import ReadingScreen
-from shell_kit import Site, dashboard, notices, shown, site, until
+from screen_text import shown
+from shell_kit import Site, dashboard, notices, site, until
 
 
 async def _ids(place: Site) -> tuple[str, str]:

@@ -10,7 +10,8 @@ import pytest
 
 from gwtui.ui.widgets.table.model import TableModel
 from large_account import fill, key_name
-from shell_kit import dashboard, line, listing, shown, site, until
+from screen_text import shown
+from shell_kit import dashboard, line, listing, site, until
 
 KEYS = 2_600
 

@@ -13,7 +13,8 @@ from textual.widget import Widget
 
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.garbage import Garbage
-from shell_kit import dashboard, has_data, listing, shown, site, until
+from screen_text import shown
+from shell_kit import dashboard, has_data, listing, site, until
 
 pytestmark = pytest.mark.usefixtures("every_frame")
 

@@ -8,7 +8,8 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.watch.feeds.current_key import fetch_reach
-from shell_kit import Site, dashboard, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import Site, dashboard, listing, notices, site, until
 
 MODEL = "northwind/atlas-large"
 

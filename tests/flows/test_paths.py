@@ -21,7 +21,8 @@ from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.prompt import FilterPrompt, GotoPrompt
 from gwtui.watch.feeds.keys import keys_feed
 from journeys import Terminal
-from shell_kit import Site, dashboard, has_data, line, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
 
 
 @asynccontextmanager

@@ -12,7 +12,8 @@ from gwtui.resources import actions as registry
 from gwtui.resources.preferences import Preferences
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
-from shell_kit import line, listing, notices, shown
+from screen_text import shown
+from shell_kit import line, listing, notices
 
 WIDE = (140, 30)
 SECRET = "sk-mgmt-" + "0123456789abcdef" * 3

@@ -17,7 +17,8 @@ from gwtui.ui.screens.credits import CreditsScreen
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feeds import credits as credits_resource
 from gwtui.watch.feeds.keys import fetch_keys
-from shell_kit import dashboard, line, listing, shown, site, until
+from screen_text import shown
+from shell_kit import dashboard, line, listing, site, until
 
 
 def screen_of(app: GwtuiApp) -> CreditsScreen:

@@ -14,7 +14,8 @@ from gwtui.resources.registry import RESOURCES, SCREENS, TABS
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.watch.feeds.keys import fetch_keys
 from gwtui.watch.shared import FeedKey
-from shell_kit import dashboard, line, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import dashboard, line, listing, notices, site, until
 
 
 def test_every_tab_has_a_screen_and_every_opened_resource_exists() -> None:

@@ -14,7 +14,8 @@ from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 from gwtui.ui.widgets.table import ResourceTable
-from shell_kit import dashboard, listing, shown, site, until
+from screen_text import shown
+from shell_kit import dashboard, listing, site, until
 
 MODEL = "northwind/atlas-large"
 

@@ -11,7 +11,8 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.watch.feeds.keys import fetch_keys
-from shell_kit import dashboard, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import dashboard, listing, notices, site, until
 
 
 async def test_a_key_is_rotated_and_its_rotation_followed(tmp_path: Path) -> None:

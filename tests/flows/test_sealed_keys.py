@@ -25,7 +25,8 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.ask import AskScreen
-from shell_kit import START, Site, dashboard, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import START, Site, dashboard, listing, notices, site, until
 
 BASE_URL = "http://localhost/api/v1"
 

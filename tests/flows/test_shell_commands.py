@@ -18,7 +18,8 @@ from gwtui.ui.help_lines import help_lines
 from gwtui.ui.palette import PaletteScreen, matching
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.widgets.prompt import QuietInput
-from shell_kit import dashboard, has_data, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import dashboard, has_data, listing, notices, site, until
 
 
 def test_every_action_has_a_handler_and_every_handler_an_action() -> None:

@@ -11,7 +11,8 @@ import pytest
 from dashboard_kit import Demo, settled
 from gwtui.local.journal import Journal
 from gwtui.ui.screens.ask import WaitScreen
-from shell_kit import dashboard, line, listing, shown, site, until
+from screen_text import shown
+from shell_kit import dashboard, line, listing, site, until
 
 
 async def test_the_wait_ends_with_what_is_waited_for_or_with_the_person(tmp_path: Path) -> None:

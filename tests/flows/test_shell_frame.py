@@ -27,7 +27,8 @@ from gwtui.ui.widgets.badges import CRITICAL, FAULTS, READ_ONLY
 from gwtui.ui.widgets.footer import footer_parts
 from gwtui.ui.widgets.header import HeaderFacts, HeaderTab, header_parts, left_out
 from gwtui.ui.widgets.status import status_content
-from shell_kit import dashboard, line, listing, notices, shown, site
+from screen_text import shown
+from shell_kit import dashboard, line, listing, notices, site
 
 TABS = tuple(
     HeaderTab(f"go.{title.lower()}", str(number), title, current=number == 2)

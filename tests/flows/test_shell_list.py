@@ -14,7 +14,8 @@ from gwtui.ui.screens.reading import ReadingScreen
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.prompt import FilterPrompt
 from journeys import Terminal, at_rest
-from shell_kit import dashboard, line, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import dashboard, line, listing, notices, site, until
 
 
 async def test_the_filter_narrows_while_typing_and_escape_takes_it_away(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from gwtui.resources.actions import tab_actions
-from shell_kit import dashboard, has_data, line, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import dashboard, has_data, line, listing, notices, site, until
 
 
 async def test_number_keys_show_the_tabs_in_order(tmp_path: Path) -> None:

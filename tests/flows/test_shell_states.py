@@ -6,7 +6,8 @@ from pathlib import Path
 
 from gwtui.ui.commands import with_keys
 from gwtui.ui.widgets.state_panel import StatePanel
-from shell_kit import dashboard, has_data, line, listing, shown, site, until
+from screen_text import shown
+from shell_kit import dashboard, has_data, line, listing, site, until
 
 
 async def test_before_the_first_answer_the_screen_says_that_it_is_connecting(

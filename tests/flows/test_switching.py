@@ -30,7 +30,8 @@ from gwtui.ui.screens.profiles import ProfileScreen
 from gwtui.ui.widgets.prompt import FilterPrompt
 from journeys import Terminal, at_rest, tokens
 from plan_kit import key_plans
-from shell_kit import Site, has_data, line, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import Site, has_data, line, listing, notices, site, until
 from switch_kit import SomeTargets, connection_to
 
 STAGING = TargetFacts("staging", "staging.example", "token file /k")

@@ -17,7 +17,8 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.screens.ask import NoticeScreen
 from gwtui.watch.feeds.keys import KeyRow
-from shell_kit import Site, dashboard, listing, notices, shown, site, until
+from screen_text import shown
+from shell_kit import Site, dashboard, listing, notices, site, until
 
 
 class Desk:

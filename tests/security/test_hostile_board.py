@@ -22,13 +22,13 @@ from hostile_witness import Witness
 import gwtui.ui.guarded
 from board_kit import at_rest
 from dashboard_kit import MOMENT, Demo, settled
-from form_kit import shown
 from gwtui.domain.clock import Clock
 from gwtui.watch.history.file import history_path, open_writable
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
 from gwtui.watch.history.watched import watch_model
 from gwtui.watch.history.writer import HistoryWriter
+from screen_text import shown
 
 MODEL = "lab/[red]model"
 THEN, BEFORE = MOMENT - timedelta(minutes=1), MOMENT - timedelta(minutes=2)

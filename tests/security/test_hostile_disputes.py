@@ -16,7 +16,7 @@ from hostile_strings import CORPUS, HUGE, SMALL
 from hostile_values import hostile_answer
 from hostile_witness import HARMLESS, Witness
 
-from form_kit import HostApp, shown
+from form_kit import HostApp
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import Guardrail
@@ -25,6 +25,7 @@ from gwtui.contract.response import ResponseModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute, SideEditor
 from plan_kit import byok_plans, guardrail_plans, key_plans, workspace_plans
+from screen_text import shown
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 FULL = os.environ.get("GWTUI_HOSTILE") == "full"

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.widgets import Input
 
-from form_kit import FACTS, HostApp, ScriptedSubmit, form, shown, until
+from form_kit import FACTS, HostApp, ScriptedSubmit, form, until
 from gwtui.client.errors import NotSentError
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.request import RequestModel
@@ -32,6 +32,7 @@ from gwtui.ui.themes import DEFAULT_THEME, THEMES
 from gwtui.ui.widgets.prompt import GotoPrompt
 from plan_kit import form_context
 from resource_samples import NOW, key, workspace
+from screen_text import shown
 
 
 def test_one_harmless_character_for_each() -> None:

@@ -22,10 +22,10 @@ from textual.pilot import Pilot
 
 import gwtui.ui.guarded
 from dashboard_kit import settled
-from form_kit import shown
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.resources.registry import PLACES
 from gwtui.ui.app import GwtuiApp
+from screen_text import shown
 
 FULL = os.environ.get("GWTUI_HOSTILE") == "full"
 EVERYTHING = ("v", "ctrl+p", "w", "s", "n", "e", "x", "D", "b", "R", "a", "o", "p", "m", "T")

@@ -23,7 +23,8 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.local.paths import Paths
 from gwtui.ui.app import GwtuiApp
-from shell_kit import has_data, quick_clock, shown, until
+from screen_text import shown
+from shell_kit import has_data, quick_clock, until
 
 EVENTS = int(os.environ.get("GWTUI_WALK", "100"))
 SEED = int(os.environ.get("GWTUI_WALK_SEED", "7"))

@@ -47,7 +47,8 @@ from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.try_answer import AnswerScreen
 from gwtui.ui.screens.try_request import TryScreen
-from shell_kit import Site, dashboard, listing, notices, quick_clock, shown, until
+from screen_text import shown
+from shell_kit import Site, dashboard, listing, notices, quick_clock, until
 
 FULL = os.environ.get("GWTUI_SECRETS") == "full"
 SECRETS = [marked(name) for name in MARKED]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, shown, until
+from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, until
 from gwtui.crud.plan import Change, Plan
 from gwtui.domain.diffs import ThreeWayField
 from gwtui.resources.keys.form import create_form
@@ -18,6 +18,7 @@ from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.ask import AskScreen
 from plan_kit import form_context, guardrail_plans
+from screen_text import shown
 
 SIZES = [(80, 24), (120, 40)]
 

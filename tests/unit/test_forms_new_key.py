@@ -6,8 +6,9 @@ import pytest
 from pydantic import SecretStr
 from textual.widgets import Button
 
-from form_kit import HostApp, shown, until
+from form_kit import HostApp, until
 from gwtui.ui.forms.secret import MASK, SecretScreen
+from screen_text import shown
 
 SIZES = [(80, 24), (120, 40)]
 SECRET = "gw-v1-" + "0123456789abcdef" * 4

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from textual.screen import Screen
 
-from form_kit import FACTS, HostApp, ScriptedSubmit, form, shown, until
+from form_kit import FACTS, HostApp, ScriptedSubmit, form, until
 from gwtui.client import errors
 from gwtui.contract.keys import ApiKey
 from gwtui.crud.plan import Applied, Refused, Unknown
@@ -21,6 +21,7 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.too_small import TooSmallScreen
 from plan_kit import form_context
+from screen_text import shown
 
 SIZES = [(80, 24), (120, 40)]
 MADE = Applied("made")

@@ -10,8 +10,9 @@ import pytest
 from pydantic import SecretStr
 from textual.widgets import Button
 
-from form_kit import HostApp, shown, until
+from form_kit import HostApp, until
 from gwtui.ui.forms.secret import SecretScreen, Shelter
+from screen_text import shown
 
 SECRET = "gw-v1-" + "0123456789abcdef" * 4
 UNTIL = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
