@@ -244,7 +244,9 @@ def all_screens() -> set[str]:
         importlib.import_module(module.name)
     known, todo = set[type[Any]](), [*TerminalSized.__subclasses__()]
     while todo:
-        known.add(one := todo.pop())
+        one = todo.pop()
+        if one.__module__.startswith("gwtui."):
+            known.add(one)
         todo += one.__subclasses__()
     bases = {base for one in known for base in one.__mro__[1:]}
     return {one.__name__ for one in known - bases} - ELSEWHERE

@@ -47,7 +47,8 @@ def welcome(arguments: argparse.Namespace) -> argparse.Namespace | int:
     in failed.
     """
     lacking = "" if can_serve_demo() else "\n     It needs gwtui installed with its extra 'demo'."
-    print(_WELCOME.format(lacking=lacking), end="", file=sys.stderr, flush=True)
+    ways = _WELCOME.format(lacking=lacking)
+    print(ways, end="", file=sys.stderr, flush=True)
     match _key("dlwq"):
         case "d":
             return _with(arguments, demo=True)

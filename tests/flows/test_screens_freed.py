@@ -19,7 +19,7 @@ DIALOGS = (("keys", "n"), ("keys", "e"), ("workspaces", "m"), ("models", "enter"
 
 
 async def test_what_was_left_or_closed_is_freed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every_frame: None
 ) -> None:
     settlings: list[int] = []
     monkeypatch.setattr(Garbage, "settle", lambda _garbage: settlings.append(len(settlings)))

@@ -63,7 +63,7 @@ def test_the_detail_says_what_is_spent_and_when_a_budget_starts_over() -> None:
     item = row(budgets=BUDGETS, spent={"daily": Decimal("2.5"), "lifetime": Decimal(1)})
     found = section_of(WORKSPACES, "Budgets", item, NOW)
     texts = [(part.label, part.value.text) for part in found]
-    assert texts[0] == ("daily", "██░░░░░░░░ 25% of $10.00")
+    assert texts[0] == ("daily", "██▌░░░░░░░ 25% of $10.00")
     assert texts[1] == ("", "$2.50 today, resets 2026-11-22, in 12 h")
     assert texts[2] == ("monthly", "$100.00")
     assert "never starts over" in texts[4][1]

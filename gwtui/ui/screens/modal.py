@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
 from rich.segment import Segment
-from textual import on
+from textual import events, on
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -26,6 +26,8 @@ Result = TypeVar("Result")
 
 _ROOMY = [(30, "-roomy")]
 """From how many lines on dialogs have air around what they say, and the class that gives it."""
+_SETTLED = 0.1
+"""Seconds within which a screen beneath has drawn what another size changes."""
 _LEAST = 3
 """Lines that a long part keeps on the smallest terminal."""
 
@@ -51,11 +53,26 @@ class Answered(ModalScreen[Result], TerminalSized[Result]):
 
     def render_line(self, y: int) -> Strip:
         """A line of what is around the dialog."""
+        beneath = self._around()
+        style = self.get_component_rich_style("modal--beneath")
+        text = beneath[y] if y < len(beneath) else ""
+        return Strip([Segment(text, style)]).adjust_cell_length(self.size.width, style)
+
+    @on(events.Resize)
+    def _laid_out_anew(self) -> None:
+        """Take the picture again once what is beneath has its new size, too."""
+        if self._beneath is not None:
+            self._forget_picture()
+            self.set_timer(_SETTLED, self._forget_picture)
+
+    def _forget_picture(self) -> None:
+        self._beneath = None
+        self.refresh()
+
+    def _around(self) -> Sequence[str]:
         if self._beneath is None:
             self._beneath = self._picture()
-        style = self.get_component_rich_style("modal--beneath")
-        text = self._beneath[y] if y < len(self._beneath) else ""
-        return Strip([Segment(text, style)]).adjust_cell_length(self.size.width, style)
+        return self._beneath
 
     def _picture(self) -> Sequence[str]:
         stack = self.app.screen_stack
@@ -63,7 +80,7 @@ class Answered(ModalScreen[Result], TerminalSized[Result]):
             return ()
         beneath = stack[at - 1]
         if isinstance(beneath, Answered):
-            return beneath._beneath or ()
+            return beneath._around()
         return painted_text(beneath)
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:

@@ -81,7 +81,7 @@ class ResourceScreen(GatewayScreen):
         """The rows that are completed one by one."""
         self._wanted: str | None = None
         self._seeking: Seeking | None = None
-        """From the first path on that names a row."""
+        """From the first path on that names a row, or the first reading that fails."""
         self._partial = False
         """Whether the rows are the first of a longer reading."""
         self._ticked: datetime | None = None
@@ -209,9 +209,9 @@ class ResourceScreen(GatewayScreen):
     def restore(self, snapshot: ListSnapshot) -> None:
         """Be as another screen of this place was left; before this one is shown."""
         self._restored, self._detail = snapshot, snapshot.detail
-        self.table.restore(snapshot.table)
         self.viewing.view = snapshot.view
         self.viewing.lay_columns()
+        self.table.restore(snapshot.table)
 
     def crumbs(self) -> Sequence[str]:
         """The opened row, beneath the resource it belongs to."""
@@ -293,10 +293,14 @@ class ResourceScreen(GatewayScreen):
 
     def seek(self, path: str, child: str | None = None) -> None:
         """Show the row that a path names, or open what it has behind it; or say what is wrong."""
-        from gwtui.ui.screens.seeking import Seeking  # noqa: PLC0415 - with the first path
+        self._seeker().begin(path, child)
 
-        self._seeking = self._seeking or Seeking(self)
-        self._seeking.begin(path, child)
+    def _seeker(self) -> Seeking:
+        from gwtui.ui.screens.seeking import Seeking  # noqa: PLC0415 - seldom
+
+        if self._seeking is None:
+            self._seeking = Seeking(self)
+        return self._seeking
 
     def show_unfiltered(self) -> bool:
         """Drop the filter; whether there was one."""
@@ -334,8 +338,8 @@ class ResourceScreen(GatewayScreen):
             growing, self._partial = self._partial or bool(state.progress), bool(state.progress)
             self._show_rows(growing=growing)
             self._follow_view(again=first)
-        if self._seeking is not None:
-            self._seeking.look_in(state)
+        if self._seeking is not None or state.error is not None:
+            self._seeker().look_in(state)
 
     def _expect_narrowed(self) -> None:
         """That the selected row is in no other workspace is no news to who chose another one."""

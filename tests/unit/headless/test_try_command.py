@@ -402,7 +402,7 @@ def test_hostile_text_is_marked_on_a_terminal_and_passed_on_in_a_pipe(
 
 
 def test_nothing_of_prompt_answer_or_key_reaches_the_disk(
-    gwtui: Commands, models: ScriptedModels, private_home: Any
+    gwtui: Commands, models: ScriptedModels, private_home: Any, key: str
 ) -> None:
     models.body = result("ANSWER-SENTINEL")
     assert gwtui(*CHAT, "--prompt", PROMPT, "--log-level", "debug")[0] == exits.OK
