@@ -20,6 +20,7 @@ from textual.widget import Widget
 
 from gwtui.ui.screens.too_small import SMALLEST
 from gwtui.ui.widgets.table import ResourceTable
+from screen_text import own_strips
 
 Picture = list[list[tuple[str, Style]]]
 """Every cell of the screen: its sign and its look."""
@@ -102,10 +103,10 @@ def scroll_home(app: App[Any]) -> None:
 
 
 def picture(app: App[Any]) -> Picture:
-    """What the screen shows."""
+    """What the screen shows; around a dialog stands a picture of what was there before."""
     return [
         [(sign, style or Style.null()) for text, style, _ in strip for sign in text]
-        for strip in app.screen._compositor.render_strips()
+        for strip in own_strips(app.screen)
     ]
 
 

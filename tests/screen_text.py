@@ -7,16 +7,18 @@ from typing import Any
 from textual.app import App
 from textual.geometry import Region
 from textual.screen import Screen
+from textual.strip import Strip
 
 from gwtui.ui.screens.modal import Answered
 
 
 def shown(app: App[Any]) -> str:
     """Every character on the screen; of one with a dialog the dialog, not what stands around it."""
-    return "\n".join(strip.text for strip in _strips(app.screen))
+    return "\n".join(strip.text for strip in own_strips(app.screen))
 
 
-def _strips(screen: Screen[Any]) -> list[Any]:
+def own_strips(screen: Screen[Any]) -> list[Strip]:
+    """The lines of a screen; of one with a dialog those of the dialog alone."""
     strips = screen._compositor.render_strips()
     if not isinstance(screen, Answered):
         return strips
