@@ -14,7 +14,7 @@ DEMO = [sys.executable, "-m", "gwtui", "--demo", "keys"]
 
 
 @pytest.fixture
-def demo() -> Iterator[PtyTerminal]:
+def demo(private_home: Path) -> Iterator[PtyTerminal]:
     with pty_terminal(DEMO) as terminal:
         terminal.wait_for("airflow-staging", 60)
         yield terminal
