@@ -137,7 +137,8 @@ def _busy(app: GwtuiApp) -> bool:
     if app.session is None:
         return app.link.error is None
     # The detail pane follows a moment after the cursor.
-    if getattr(app.navigation.screen, "_resting", None) is not None:
+    detail = getattr(app.navigation.screen, "detail", None)
+    if detail is not None and detail.resting:
         return True
     now = app.clock.now()
     return any(

@@ -329,7 +329,7 @@ def _shown(app: GwtuiApp) -> dict[str, Any]:
         found["marked"] = len(table.marked)
         found["sorting"] = table.sorting
         found["rows"] = table.visible_count
-        found["detail"] = below.detail_shown
+        found["detail"] = below.detail.shown
     if isinstance(top, FormScreen):
         state = top.state
         fields = [field.name for group in top.spec.groups for field in group.fields]

@@ -53,7 +53,7 @@ async def test_a_new_key_is_shown_once_and_then_selected(desk: Desk, tmp_path: P
     assert secret not in desk.journal.path.read_text()
     assert secret not in desk.app.export_screenshot()
     assert screen._value is None
-    assert not listing(desk.app).detail_shown
+    assert not listing(desk.app).detail.shown
     async with desk.place.connect(token=secret) as connection, GatewayClient(connection) as client:
         current = await client.keys.current()
     assert current.limit == made.limit

@@ -63,7 +63,7 @@ async def test_a_row_is_found_by_what_it_is_called(resource: str, tmp_path: Path
             assert screen.table.selected_identity != identity
             await go(app, pilot, f"{resource}/{path}")
             await selected(app, pilot, resource, identity)
-            assert screen.detail_shown
+            assert screen.detail.shown
             assert not notices(app)
 
 
@@ -75,7 +75,7 @@ async def test_a_start_path_takes_a_name(size: tuple[int, int], tmp_path: Path) 
             name = rows(app)[identity].key.name
         async with dashboard(place, tmp_path, start=f"keys/{name}", size=size) as (app, pilot):
             await selected(app, pilot, "keys", identity)
-            assert listing(app).detail_shown
+            assert listing(app).detail.shown
 
 
 async def test_what_is_not_there_is_said_with_what_is_called_alike(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ async def test_what_is_not_there_is_said_with_what_is_called_alike(tmp_path: Pat
         assert "There is no key “voice-hotlin”; there is voice-hotline" in said
         name = rows(app)[listing(app).table.selected_identity or ""].key.name
         assert f"The list is shown, the cursor is on key “{name}”." in said
-        assert not listing(app)._detail, "no detail is opened as if it had been found"
+        assert not listing(app).detail.chosen, "no detail is opened as if it had been found"
         await pilot.press("down", "down")
         before = listing(app).table.selected_identity
         await go(app, pilot, "keys/nonexistent")
@@ -117,7 +117,7 @@ async def test_every_place_says_what_it_does_not_have(place: str, tmp_path: Path
         screen = app.navigation.screen
         assert screen is not None
         assert screen.resource == PARENTS.get(place, place)
-        assert not isinstance(screen, ResourceScreen) or not screen._detail
+        assert not isinstance(screen, ResourceScreen) or not screen.detail.chosen
 
 
 @pytest.mark.parametrize("route", ["models/nobody/nothing", "endpoints/nobody/nothing"])

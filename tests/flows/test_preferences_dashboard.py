@@ -56,7 +56,7 @@ async def test_choices_are_there_at_the_next_start(demo: Demo, config: Path) -> 
         await settled(pilot)
         assert app.theme == "gwtui-light"
         assert listing(app).table.sorting == ("name", True)
-        assert not listing(app).detail_shown
+        assert not listing(app).detail.shown
         await pressing("d")(pilot)
         assert header(app) == chosen
         assert app.screen.query_one("#detail").outer_size.width == wide

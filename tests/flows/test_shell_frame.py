@@ -144,10 +144,10 @@ async def test_sizes_change_under_the_hand(tmp_path: Path) -> None:
         dashboard(place, tmp_path, size=(200, 60)) as (app, pilot),
     ):
         row = listing(app).table.selected_identity
-        assert listing(app).detail_shown
+        assert listing(app).detail.shown
         await pilot.resize_terminal(80, 24)
         await pilot.pause()
-        assert not listing(app).detail_shown
+        assert not listing(app).detail.shown
         assert "updated" in line(listing(app), "status")
         await pilot.resize_terminal(50, 10)
         await pilot.pause()

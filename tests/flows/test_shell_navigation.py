@@ -43,7 +43,7 @@ async def test_a_path_opens_the_row_it_names(tmp_path: Path) -> None:
             pilot, lambda: listing(app).table.selected_identity == wanted, "the row of the path"
         )
         assert listing(app).resource == "keys"
-        assert listing(app).detail_shown
+        assert listing(app).detail.shown
         assert not listing(app).table.display
 
 

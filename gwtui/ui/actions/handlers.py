@@ -52,32 +52,23 @@ def patient() -> Mapping[str, Handler]:
 
     Forms and what they need are loaded at the first use, not before the first paint.
     """
-    from gwtui.resources.organization.settings import SETTINGS  # noqa: PLC0415
+    return {**_of_frame(), **_of_resources()}
+
+
+def _of_frame() -> Mapping[str, Handler]:
+    """Those that belong to no resource."""
     from gwtui.ui.actions import (  # noqa: PLC0415 - at the first use
         alerts,
         app,
-        assignments,
         board,
-        budgets,
-        comparing,
-        crud,
         findings,
         first_steps,
-        generations,
-        guardrail_samples,
-        guardrails,
-        keys,
         lists,
-        members,
-        models,
         recovery,
         rotations,
         sealed_keys,
-        side_by_side,
-        tries,
         undo,
         views,
-        workspaces,
     )
 
     return {
@@ -88,6 +79,33 @@ def patient() -> Mapping[str, Handler]:
         **alerts.HANDLERS,
         **findings.HANDLERS,
         **rotations.HANDLERS,
+        **first_steps.HANDLERS,
+        **sealed_keys.HANDLERS,
+        **undo.HANDLERS,
+        **views.HANDLERS,
+    }
+
+
+def _of_resources() -> Mapping[str, Handler]:
+    """Those of the resources, and of requests to models."""
+    from gwtui.resources.organization.settings import SETTINGS  # noqa: PLC0415
+    from gwtui.ui.actions import (  # noqa: PLC0415 - at the first use
+        assignments,
+        budgets,
+        comparing,
+        crud,
+        generations,
+        guardrail_samples,
+        guardrails,
+        keys,
+        members,
+        models,
+        side_by_side,
+        tries,
+        workspaces,
+    )
+
+    return {
         **keys.HANDLERS,
         **workspaces.HANDLERS,
         **budgets.HANDLERS,
@@ -98,14 +116,10 @@ def patient() -> Mapping[str, Handler]:
         **models.HANDLERS,
         **side_by_side.HANDLERS,
         **crud.handlers("byok", "create", "edit", "rotate", "toggle", "delete"),
-        **first_steps.HANDLERS,
-        **sealed_keys.HANDLERS,
         **generations.HANDLERS,
         **tries.HANDLERS,
         **comparing.HANDLERS,
         **guardrail_samples.HANDLERS,
-        **undo.HANDLERS,
-        **views.HANDLERS,
     }
 
 

@@ -95,19 +95,19 @@ async def choose_columns(context: ActionContext) -> None:
 async def toggle_detail(context: ActionContext) -> None:
     """Show or hide the detail pane."""
     if isinstance(context.screen, ResourceScreen):
-        context.screen.toggle_detail()
+        context.screen.detail.toggle()
 
 
 async def widen_detail(context: ActionContext) -> None:
     """Give the detail pane more room."""
     if isinstance(context.screen, ResourceScreen):
-        context.screen.widen_detail(1)
+        context.screen.detail.widen(1)
 
 
 async def narrow_detail(context: ActionContext) -> None:
     """Give the list more room."""
     if isinstance(context.screen, ResourceScreen):
-        context.screen.widen_detail(-1)
+        context.screen.detail.widen(-1)
 
 
 async def show_raw(context: ActionContext) -> None:

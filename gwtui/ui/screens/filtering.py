@@ -53,6 +53,6 @@ class Filtering:
     def _show(self) -> None:
         """What can be typed next, or what is wrong with what was typed to its end."""
         table = self._table
-        error = None if table.filter_unfinished else table.filter_error
+        error = None if table.model.filter_unfinished else table.filter_error
         offered, taken = self._screen.query_one(FilterPrompt).filter_input.offered
         self._screen.query_one(FilterHelp).suggest(error or "", offered, taken)

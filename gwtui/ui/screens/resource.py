@@ -12,7 +12,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.timer import Timer
 
 from gwtui.crud.action import LIST
 from gwtui.crud.resource import ResourceSpec, Scope
@@ -22,6 +21,7 @@ from gwtui.ui.actions.context import Marks
 from gwtui.ui.commands import offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 from gwtui.ui.screens.completing import Completing, Preparing
+from gwtui.ui.screens.detailing import Detailing
 from gwtui.ui.screens.list_memory import ListMemory
 from gwtui.ui.screens.viewing import Viewing
 from gwtui.ui.subscriptions import FeedUse
@@ -38,12 +38,7 @@ if TYPE_CHECKING:
     from gwtui.ui.screens.seeking import Seeking
     from gwtui.watch.hub import FeedHub
 
-BESIDE = 110
-"""From this width on the detail pane stands beside the list."""
-
 _TICK = timedelta(seconds=15)
-_REST = 0.12
-"""Seconds without another row before the detail follows again: a held key repeats faster."""
 
 
 class ResourceScreen(GatewayScreen):
@@ -85,18 +80,13 @@ class ResourceScreen(GatewayScreen):
         self._partial = False
         """Whether the rows are the first of a longer reading."""
         self._ticked: datetime | None = None
-        self._resting: Timer | None = None
-        """Runs since the cursor moved."""
-        self._behind = False
-        """Whether the detail shows a row before the one that is selected now."""
-        self._detail: bool | None = None
-        """What the person chose; None leaves it to the width."""
         # Not asked through this screen: a snapshot of the table outlives it.
         now = self.gwtui.clock.now
         self.table: ResourceTable[Any] = ResourceTable(
             spec.columns, spec.identity, now, facets=spec.facets, can_mark=True
         )
         self.memory = ListMemory(spec, self.gwtui.remembering)
+        self.detail = Detailing(self, self.table, spec, self.memory)
         self.viewing = Viewing(self, self.table, spec, self.memory)
         self.viewing.lay_columns()
         self._restored: ListSnapshot | None = None
@@ -164,7 +154,7 @@ class ResourceScreen(GatewayScreen):
             return
         self._ticked = now
         self.table.tick()
-        self._refresh_detail(now)
+        self.detail.refresh(now)
 
     def target(self) -> Any | None:
         """The selected item."""
@@ -181,15 +171,14 @@ class ResourceScreen(GatewayScreen):
 
     def open_detail(self) -> None:
         """Show the detail pane and let the keys scroll it."""
-        if not self.detail_shown:
-            self.toggle_detail()
-        self.set_focus(self.query_one(DetailPane))
+        if not self.detail.shown:
+            self.detail.toggle()
+        self.set_focus(self.detail.pane)
 
     def go_back(self) -> bool:
         """Leave the detail pane, else clear the filter."""
-        if self.detail_shown and self.app.size.width < BESIDE:
-            self._detail = None
-            self._arrange()
+        if self.detail.alone:
+            self.detail.choose(None)
             return True
         if isinstance(self.focused, DetailPane):
             self.set_focus(self.table)
@@ -204,11 +193,11 @@ class ResourceScreen(GatewayScreen):
     def snapshot(self) -> ListSnapshot:
         """Rows, cursor, marks, order, filter, scroll position and detail."""
         text = self.query_one(FilterPrompt).text
-        return ListSnapshot(self.table.snapshot(), text, self._detail, self.viewing.view)
+        return ListSnapshot(self.table.snapshot(), text, self.detail.chosen, self.viewing.view)
 
     def restore(self, snapshot: ListSnapshot) -> None:
         """Be as another screen of this place was left; before this one is shown."""
-        self._restored, self._detail = snapshot, snapshot.detail
+        self._restored, self.detail.chosen = snapshot, snapshot.detail
         self.viewing.view = snapshot.view
         self.viewing.lay_columns()
         self.table.restore(snapshot.table)
@@ -252,27 +241,6 @@ class ResourceScreen(GatewayScreen):
 
     # What actions do --------------------------------------------------------------------------
 
-    @property
-    def detail_shown(self) -> bool:
-        """Whether the detail pane is shown."""
-        if self._detail is not None:
-            return self._detail
-        return self.app.size.width >= BESIDE and self.memory.preferences.detail is not False
-
-    def toggle_detail(self) -> None:
-        """Show or hide the detail pane."""
-        self._detail = not self.detail_shown
-        if self.app.size.width >= BESIDE:
-            self.memory.showed_detail(self._detail)
-        self._arrange()
-
-    def widen_detail(self, way: int) -> None:
-        """Make the detail pane wider (1) or narrower (-1) where it stands beside the list."""
-        pane = self.query_one(DetailPane)
-        if pane.display and self.table.display:
-            self.memory.widen_detail(way, 100 * pane.outer_size.width // self.app.size.width)
-            self._arrange()
-
     @cached_property
     def _filtering(self) -> Filtering:
         from gwtui.ui.screens.filtering import Filtering  # noqa: PLC0415 - with the first filter
@@ -288,8 +256,7 @@ class ResourceScreen(GatewayScreen):
         self._wanted = identity
         self._select_wanted()
         if detail and self.declared.opens is None:
-            self._detail = True
-            self._arrange()
+            self.detail.choose(True)
 
     def seek(self, path: str, child: str | None = None) -> None:
         """Show the row that a path names, or open what it has behind it; or say what is wrong."""
@@ -325,11 +292,11 @@ class ResourceScreen(GatewayScreen):
             self.memory.say_unknown()
         else:
             self.query_one(FilterPrompt).restore(self._restored.filter)
-        self._arrange()
+        self.detail.arrange()
 
     def on_resize(self, _event: events.Resize) -> None:
         """Put the detail pane where it fits."""
-        self._arrange()
+        self.detail.arrange()
 
     def _show(self, state: FeedState[Any]) -> None:
         if state.value is not None:
@@ -355,7 +322,7 @@ class ResourceScreen(GatewayScreen):
 
     def _shown(self) -> None:
         self._select_wanted()
-        self._refresh_detail(self.now)
+        self.detail.refresh(self.now)
 
     def _by_identity(self) -> dict[str, Any]:
         return {self.declared.identity(row): row for row in self._rows or ()}
@@ -375,24 +342,8 @@ class ResourceScreen(GatewayScreen):
             self.refeed()
 
     def on_resource_table_highlighted(self) -> None:
-        """Another row is selected. While a key is held the detail waits for the last row."""
-        self._refresh_detail(self.now)
-        if self._resting is not None:
-            self._resting.stop()
-        self._resting = self.set_timer(_REST, self._rested)
-
-    def _refresh_detail(self, now: datetime) -> None:
-        """Show what is new of the selected row; while a key is held that waits, too."""
-        if self._resting is None:
-            self._show_detail(now)
-        else:
-            self._behind = True
-
-    def _rested(self) -> None:
-        self._resting = None
-        if self._behind:
-            self._behind = False
-            self._show_detail(self.now)
+        """Another row is selected."""
+        self.detail.follow(self.now)
 
     async def on_resource_table_opened(self, message: Opened) -> None:
         """Enter on a row, or a click on the selected one."""
@@ -434,25 +385,6 @@ class ResourceScreen(GatewayScreen):
 
     # Inside -----------------------------------------------------------------------------------
 
-    def _arrange(self) -> None:
-        if not self.is_mounted:
-            return
-        pane = self.query_one(DetailPane)
-        alone = self.detail_shown and self.app.size.width < BESIDE
-        pane.display = self.detail_shown
-        pane.set_class(alone, "-alone")
-        pane.take_width(None if alone else self.memory.detail_width)
-        had_focus = self.focused in (None, pane, self.table)
-        self.table.display = not alone
-        if had_focus and self.is_current:
-            self.focus_body()
-        self.call_after_refresh(lambda: self._show_detail(self.now))
-
-    def _show_detail(self, now: datetime) -> None:
-        pane = self.query_one(DetailPane)
-        if pane.display:
-            pane.show_item(self.declared, self.table.selected, now)
-
     def _select_wanted(self) -> None:
         if self._wanted is not None and self.table.select(self._wanted):
             self._wanted = None
@@ -465,7 +397,7 @@ def _standing(
     shown, total = table.visible_count, table.total_count
     parts: list[Content] = []
     if table.filter_error is not None:
-        unfinished = table.filter_unfinished and typing
+        unfinished = table.model.filter_unfinished and typing
         parts.append(toned(table.filter_error, "muted" if unfinished else "bad"))
     elif table.model.filter_note:
         parts.append(toned(table.model.filter_note, "warn"))

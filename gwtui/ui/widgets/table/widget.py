@@ -121,11 +121,6 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         return self.model.filter_error
 
     @property
-    def filter_unfinished(self) -> bool:
-        """Whether that is about the end of the text, which may still be being typed."""
-        return self.model.filter_unfinished
-
-    @property
     def is_filtering(self) -> bool:
         """Whether the filter has not looked at every row yet."""
         return self.model.provisional
