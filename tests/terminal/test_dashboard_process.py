@@ -50,7 +50,7 @@ def test_a_smaller_terminal_is_redrawn(demo: PtyTerminal) -> None:
 
 
 def test_an_unusable_runtime_directory_draws_nothing_over_the_screen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    private_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
