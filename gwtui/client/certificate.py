@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from gwtui.client.connection import Connection
-from gwtui.client.transport import tls_context
 
 _SECONDS = 5.0
 
@@ -35,6 +34,8 @@ class CertificateError(Exception):
 
 async def read_certificate(connection: Connection) -> TlsFacts:
     """Connect, look, and close; nothing is sent. Raises CertificateError."""
+    from gwtui.client.transport import tls_context  # noqa: PLC0415 - loads what --help does not need
+
     parts = urlsplit(connection.base_url)
     try:
         async with asyncio.timeout(_SECONDS):

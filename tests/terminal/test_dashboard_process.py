@@ -36,8 +36,7 @@ def test_a_row_appears_and_q_gives_the_terminal_back(demo: PtyTerminal) -> None:
 
 
 def test_idle_sends_nothing(demo: PtyTerminal) -> None:
-    demo.wait_for("ALERTS", 60)  # the past is filled in, and the alerts of it are told
-    demo.settle()
+    wait_for_the_past(demo)
     assert demo.pump(3) == b""
 
 
@@ -50,7 +49,7 @@ def test_a_smaller_terminal_is_redrawn(demo: PtyTerminal) -> None:
 
 
 def test_an_unusable_runtime_directory_draws_nothing_over_the_screen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    private_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
@@ -78,7 +77,7 @@ def test_the_terminal_shows_what_a_whole_repaint_shows(demo: PtyTerminal) -> Non
         ("\x1b", "Identity"),
         (":", "46 keys"),
     )
-    demo.wait_for("ALERTS", 60)
+    wait_for_the_past(demo)
     for step, text in steps:
         demo.send(step)
         demo.wait_for(text)
@@ -90,6 +89,14 @@ def test_the_terminal_shows_what_a_whole_repaint_shows(demo: PtyTerminal) -> Non
         demo.settle(0.3)
         assert len(demo.raw) - sent > demo.columns * demo.rows
         assert screen_cells(demo) == before, step
+
+
+def wait_for_the_past(terminal: PtyTerminal) -> None:
+    """Wait until the past is filled in, and a notice of its alerts has come and gone by itself."""
+    terminal.wait_for("ALERTS", 60)
+    terminal.settle()
+    terminal.wait_gone("alerts fired", 30)
+    terminal.settle()
 
 
 def screen_cells(terminal: PtyTerminal) -> list[tuple[object, ...]]:

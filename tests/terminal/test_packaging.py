@@ -101,7 +101,11 @@ def test_sdist_and_wheel_hold_the_style_sheets(dist: Path) -> None:
 
 
 def test_an_installed_package_opens_the_demo(
-    dist: Path, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dist: Path,
+    bare: Path,
+    private_home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What pip makes of the sdist itself is this wheel."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
@@ -111,7 +115,7 @@ def test_an_installed_package_opens_the_demo(
     shows_a_row([str(bare.parent / "gwtui"), "--demo", "keys"], {}, tmp_path)
 
 
-def test_a_plain_checkout_opens_the_demo(tmp_path: Path) -> None:
+def test_a_plain_checkout_opens_the_demo(private_home: Path, tmp_path: Path) -> None:
     shows_a_row(
         [sys.executable, "-m", "gwtui", "--demo", "keys"], {"PYTHONPATH": str(ROOT)}, tmp_path
     )

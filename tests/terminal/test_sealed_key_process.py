@@ -16,8 +16,9 @@ VALUE = re.compile(r"gw-v1-[0-9a-f]{64}")
 
 
 def revealed(terminal: PtyTerminal) -> str:
-    """The value on the screen, put together from the lines it is broken into."""
-    shown = "".join(line.strip(" │") for line in terminal.screen.display)
+    """The value in the dialog, put together from the lines it is broken into."""
+    rows = (line.partition("│")[2].rpartition("│")[0] for line in terminal.screen.display)
+    shown = "".join(row.strip() for row in rows)
     found = VALUE.search(shown)
     assert found is not None, terminal.text
     return found[0]

@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 
 from gwtui.cli import exits
 from gwtui.cli.main import main
-from gwtui.client import certificate
+from gwtui.client import transport
 from gwtui.client.certificate import CertificateError, TlsFacts, read_certificate
 from gwtui.client.connection import Connection
 from gwtui.contract.keys import CurrentKey
@@ -160,7 +160,7 @@ async def test_tls_is_looked_at_with_the_trust_of_every_connection(
             await read_certificate(there)
         assert refused.value.distrusted
         assert (await tls_line(there, NOW)).verdict == "wrong"
-        monkeypatch.setattr(certificate, "tls_context", lambda _connection: trusted)
+        monkeypatch.setattr(transport, "tls_context", lambda _connection: trusted)
         found = await read_certificate(there)
         assert (found.protocol, found.until) == ("TLSv1.3", ends)
     away = await tls_line(there, NOW)
