@@ -16,6 +16,11 @@ def shown(app: App[Any]) -> str:
     return "\n".join(strip.text for strip in _strips(app.screen))
 
 
+def whole(app: App[Any]) -> str:
+    """Every character on the terminal: with notices, and with what stands around a dialog."""
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
 def _strips(screen: Screen[Any]) -> list[Any]:
     strips = screen._compositor.render_strips()
     if not isinstance(screen, Answered):
