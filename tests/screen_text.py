@@ -17,6 +17,12 @@ def shown(app: App[Any]) -> str:
     return "\n".join(strip.text for strip in own_strips(app.screen))
 
 
+def whole(app: App[Any]) -> str:
+    """Every character on the terminal: with notices, and with what stands around a dialog."""
+    return "
+".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
 def own_strips(screen: Screen[Any]) -> list[Strip]:
     """The lines of a screen; of one with a dialog those of the dialog alone."""
     strips = screen._compositor.render_strips()
@@ -27,9 +33,9 @@ def own_strips(screen: Screen[Any]) -> list[Strip]:
         for child in screen.children
         if child.display and not child.has_class("-textual-system")
     ]
-    whole = Region.from_union(own)
+    room = Region.from_union(own)
     return [
-        strip.crop(whole.x, whole.right)
+        strip.crop(room.x, room.right)
         for y, strip in enumerate(strips)
-        if whole.y <= y < whole.bottom
+        if room.y <= y < room.bottom
     ]

@@ -62,6 +62,13 @@ CASES = (
     Case(("audit", "--output", "json")),
     Case(("alerts", "rules", "--output", "json")),
     Case(("alerts", "list"), codes=(0, 1)),
+    Case(("config", "set", "theme", "gwtui-light")),
+    Case(("config", "set", "theme", "none"), codes=(2,)),
+    Case(("config", "get", "theme")),
+    Case(("config", "list", "--output", "json")),
+    Case(("config", "path")),
+    Case(("config", "edit")),
+    Case(("config", "unset", "theme")),
     Case(("watch", "--ndjson", "--count", "1", "--interval", "1"), codes=(0, 1)),
     Case(("export", "metrics"), codes=(0, 1)),
     Case(("keys", "list", "--output", "json")),
@@ -137,6 +144,8 @@ def place(
 ) -> Iterator[Place]:
     ring = DictRing()
     monkeypatch.setattr("keyring.get_keyring", lambda: ring)
+    monkeypatch.setenv("EDITOR", "true")
+    monkeypatch.delenv("VISUAL", raising=False)
     gateway, faults = served
     faults.clear()
     with logging_into(private_home / "state" / "gwtui"):

@@ -44,11 +44,13 @@ SAMPLES = [
 
 
 async def _prepared(demo: Demo, limit: int) -> tuple[str, SecretStr]:
-    """The hash of a key under a guardrail with filters, and its value."""
+    """The hash of a key under a guardrail with filters, and its value; the same in every run."""
     async with demo.connect() as connection, GatewayClient(connection) as client:
-        made = await client.keys.create(
-            CreateKeyRequest.model_validate({"name": "tried", "limit": limit})
-        )
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("gwtui.embedded.auth.secrets.token_hex", lambda size: "5e" * size)
+            made = await client.keys.create(
+                CreateKeyRequest.model_validate({"name": "tried", "limit": limit})
+            )
         guardrail = await client.guardrails.create(CreateGuardrailRequest.model_validate(FILTERS))
         assert made.data is not None
         assert made.data.hash

@@ -18,7 +18,7 @@ from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.ask import AskScreen
 from plan_kit import form_context, guardrail_plans
-from screen_text import shown
+from screen_text import shown, whole
 
 SIZES = [(80, 24), (120, 40)]
 
@@ -244,14 +244,14 @@ async def test_what_was_said_before_does_not_lie_on_top(form: bool) -> None:
         app.notify("said before")
         app.notify("a fault", severity="warning")
         await pilot.pause()
-        assert "said before" in shown(app)
+        assert "said before" in whole(app)
         await app.push_screen(
             FormScreen(create_form(form_context()), FACTS, ScriptedSubmit())
             if form
             else ConfirmScreen(plan(), deliberate="Change it")
         )
-        await until(pilot, lambda: "said before" not in shown(app), "room")
-        assert "a fault" in shown(app)
+        await until(pilot, lambda: "said before" not in whole(app), "room")
+        assert "a fault" in whole(app)
 
 
 def test_sides_that_begin_alike_are_told_apart() -> None:

@@ -12,7 +12,7 @@ from textual.widgets import Button
 
 from form_kit import HostApp, until
 from gwtui.ui.forms.secret import SecretScreen, Shelter
-from screen_text import shown
+from screen_text import shown, whole
 
 SECRET = "gw-v1-" + "0123456789abcdef" * 4
 UNTIL = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
@@ -113,4 +113,4 @@ async def test_the_way_out_is_in_sight_whatever_is_said(
         await until(pilot, lambda: "Saved to" in shown(app), "the file")
         button = screen.query_one("#done", Button)
         assert button.region.bottom < 24
-        assert "Done" in shown(app).splitlines()[button.region.y]
+        assert "Done" in whole(app).splitlines()[button.region.y]

@@ -134,8 +134,14 @@ class FittedDialog(Answered[Result]):
             dialog = long.parent
             if isinstance(dialog, Widget):
                 rest = dialog.virtual_size.height - long.outer_size.height
-                room = self.app.size.height - dialog.gutter.height - rest
+                room = self._most(dialog) - dialog.gutter.height - rest
                 long.styles.max_height = max(_LEAST, room)
+
+    def _most(self, dialog: Widget) -> int:
+        """Lines that a dialog may take by its style, borders among them."""
+        most = dialog.styles.max_height
+        height = self.app.size.height
+        return height if most is None else int(most.resolve(self.size, self.app.size))
 
 
 class LongDialog(FittedDialog[Result]):
