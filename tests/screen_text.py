@@ -19,8 +19,7 @@ def shown(app: App[Any]) -> str:
 
 def whole(app: App[Any]) -> str:
     """Every character on the terminal: with notices, and with what stands around a dialog."""
-    return "
-".join(strip.text for strip in app.screen._compositor.render_strips())
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
 def own_strips(screen: Screen[Any]) -> list[Strip]:
