@@ -73,6 +73,9 @@ def test_read_only_sends_nothing_but_reads(
             await walk.come_home()
             await app.open_route("providers")
             await until(pilot, lambda: "Provider" in shown(app), "an answer to a key")
+            # What every key may read, and much of it: a plain one is refused nearly all the rest.
+            await app.open_route("all-endpoints")
+            await until(pilot, lambda: place.requests["GET"] > 10, "the endpoints of all models")
             walk.leave()
             return walk
 
@@ -104,6 +107,9 @@ def test_every_write_was_planned_and_agreed_to(
             await app.executor.settle(5)
             await app.open_route("providers")
             await until(pilot, lambda: "Provider" in shown(app), "an answer to a key")
+            # What every key may read, and much of it: a plain one is refused nearly all the rest.
+            await app.open_route("all-endpoints")
+            await until(pilot, lambda: place.requests["GET"] > 10, "the endpoints of all models")
             walk.leave()
             return walk
 
