@@ -28,6 +28,7 @@ from gwtui.resources.tries.plan import TryPlan
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.screens.try_answer import let_go
 from gwtui.ui.screens.try_request import TryScreen
+from gwtui.ui.textual_compat import is_whole
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.growing_text import GrowingText
 from gwtui.ui.widgets.one_line import OneLine
@@ -168,7 +169,7 @@ class CompareScreen(Modal[None]):
             self._painting.stop()
             self._painting = None
         waiting, self._unpainted = self._unpainted, {}
-        if not self.is_attached:
+        if not is_whole(self):
             return
         for place, pieces in waiting.items():
             one, view = self._compared[place], self.query_one(f"#compare-answer-{place}")
@@ -196,7 +197,7 @@ class CompareScreen(Modal[None]):
     # Showing --------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        if not self.is_attached:
+        if not is_whole(self):
             return
         for place in range(len(self._compared)):
             self._show_one(place)
@@ -217,7 +218,7 @@ class CompareScreen(Modal[None]):
         )
 
     def _show_state(self) -> None:
-        if self.is_attached:
+        if is_whole(self):
             self.query_one("#compare-state", OneLine).show(self._state())
 
     def _state(self) -> Content:

@@ -37,6 +37,7 @@ from gwtui.resources.tries.outcome import (
 from gwtui.resources.tries.plan import TryPlan
 from gwtui.ui.forms.pattern_tester import outcome
 from gwtui.ui.screens.modal import Modal
+from gwtui.ui.textual_compat import is_whole
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.growing_text import GrowingText
@@ -271,12 +272,12 @@ class AnswerScreen(Modal[str]):
             self._painting.stop()
             self._painting = None
         waiting, self._waiting_text = self._waiting_text, []
-        if waiting and self.is_attached:
+        if waiting and is_whole(self):
             self.query_one(GrowingText).put(waiting)
             self._show_state()
 
     def _show(self) -> None:
-        if self.is_attached:
+        if is_whole(self):
             self._show_state()
             self._show_figures()
             self.query_one("#try-keys", OneLine).show(toned(self._keys(), "muted"))
@@ -288,7 +289,7 @@ class AnswerScreen(Modal[str]):
         return f"Esc back to the form · {opens}↑ ↓ PgUp PgDn scroll · Tab"
 
     def _show_state(self) -> None:
-        if self.is_attached:
+        if is_whole(self):
             self.query_one("#try-state", OneLine).show(self._state())
 
     def _state(self) -> Content:
@@ -305,7 +306,7 @@ class AnswerScreen(Modal[str]):
         )
 
     def _show_figures(self) -> None:
-        if not self.is_attached:
+        if not is_whole(self):
             return
         view = self.query_one("#try-figures", LinesView)
         tried = self.tried or Tried(self._trial.plan, self._answer)
