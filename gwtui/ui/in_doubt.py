@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -71,11 +72,16 @@ async def offer_at_start(app: DashboardApp) -> None:
     if not found or (screen is not None and screen.resource in _SHOWN):
         return
     title = f"{counted(len(found))} {'is' if len(found) == 1 else 'are'} in doubt"
-    if screen is not app.screen:
+    if screen is None or screen is not app.screen:
         app.say(f"{title}. {LATER}", severity="warning")
         return
     from gwtui.ui.screens.ask import AskScreen  # noqa: PLC0415 - only when there are some
 
+    # The line that counts them is there before the question: it stands around it.
+    screen.refresh_frame()
+    drawn = asyncio.Event()
+    screen.call_after_refresh(drawn.set)
+    await drawn.wait()
     agreed = await app.push_screen_wait(
         AskScreen(title, _about(app, found), safe="Later", deliberate="Look now")
     )
