@@ -31,9 +31,6 @@ Role = Literal["system", "user", "assistant", "developer", "tool"]
 ServiceTier = Literal["auto", "default", "fast", "flex", "priority", "scale", "ultrafast"]
 ReasoningEffort = Literal["max", "xhigh", "high", "medium", "low", "minimal", "none"]
 
-MODEL_SUFFIXES = (":free", ":nitro", ":floor", ":exacto", ":extended", ":thinking")
-"""What may follow a model's author/slug, and changes how it is routed or which variant serves."""
-
 
 class TextPart(RequestModel):
     """A text among the parts of a message."""

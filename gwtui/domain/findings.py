@@ -100,9 +100,6 @@ class FindingSubject:
     workspace: str = ""
 
 
-NO_SUBJECT = FindingSubject()
-
-
 @dataclass(frozen=True, slots=True)
 class AccountFinding:
     """One thing to look at: ``said`` is what is so, ``advice`` what to do about it, in words."""

@@ -26,7 +26,6 @@ BYOK_FEE = Decimal("0.05")
 """Share of the list price that a request on an own provider key costs beyond the allowance."""
 BYOK_ALLOWANCE = Decimal(25_000)
 """USD of list price a month that own provider keys are free of it."""
-ENTERPRISE_ALLOWANCE = Decimal(200_000)
 DATA_DISCOUNT = Decimal("0.01")
 """Share taken off where a workspace logs its data for it."""
 

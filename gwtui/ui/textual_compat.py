@@ -215,6 +215,9 @@ class TerminalSized(Screen[ScreenResultType]):
     under way while the screen is busy, each layout brings the other size back, without end.
     """
 
+    _laid_out_at = 0.0
+    """When everything was laid out last, in seconds of the clock that messages carry."""
+
     # Every layout of a screen goes through this private method; no public one stands before it.
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:  # noqa: ARG002
         now = self.app.size
@@ -230,8 +233,7 @@ class TerminalSized(Screen[ScreenResultType]):
         # another layout. Only scrollbars that came or went leave another size for the rest.
         unasked = _LayoutWishes(False, False, False)
         for widget in self._compositor.widgets:
-            asked, *scrollbars = before.get(widget, unasked)
-            if not asked and scrollbars == [*_layout_wishes(widget)[1:]]:
+            if before.get(widget, unasked) == _layout_wishes(widget)._replace(asked=False):
                 widget._layout_required = False
 
     def on_layout(self, message: messages.Layout) -> None:
@@ -242,9 +244,6 @@ class TerminalSized(Screen[ScreenResultType]):
         if message.time < self._laid_out_at:
             message.stop()
             message.prevent_default()
-
-    _laid_out_at = 0.0
-    """When everything was laid out last, in seconds of the clock that messages carry."""
 
     def on_mount(self) -> None:
         """Take the styles as those of now, and hide the toasts before the first layout.

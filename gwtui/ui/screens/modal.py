@@ -26,8 +26,6 @@ Result = TypeVar("Result")
 
 _ROOMY = [(30, "-roomy")]
 """From how many lines on dialogs have air around what they say, and the class that gives it."""
-_SETTLED = 0.1
-"""Seconds within which a screen beneath has drawn what another size changes."""
 _LEAST = 3
 """Lines that a long part keeps on the smallest terminal."""
 
@@ -63,7 +61,6 @@ class Answered(ModalScreen[Result], TerminalSized[Result]):
         """Take the picture again once what is beneath has its new size, too."""
         if self._beneath is not None:
             self._forget_picture()
-            self.set_timer(_SETTLED, self._forget_picture)
 
     def _forget_picture(self) -> None:
         self._beneath = None
