@@ -138,6 +138,11 @@ async def test_a_row_deleted_in_front_does_not_hide_the_one_that_moves_up() -> N
     assert listing.complete
 
 
+async def test_a_list_of_more_than_a_thousand_pages_is_read_whole() -> None:
+    listing = await everything(PagedService(rows(2_500), page=3))
+    assert (len(listing.items), listing.complete) == (2_500, True)
+
+
 async def test_a_list_that_is_emptied_ends() -> None:
     listing = await everything(PagedService(rows(30), page=10, between=lambda s: s.rows.clear()))
     assert len(listing.items) == 10

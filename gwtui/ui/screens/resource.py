@@ -298,10 +298,12 @@ class ResourceScreen(GatewayScreen):
 
     def _show(self, state: FeedState[Any]) -> None:
         if state.shown is not None:
-            first, self._rows = self._rows is None, state.shown
+            first, same = self._rows is None, state.shown is self._rows
+            self._rows = state.shown
             self._expect_narrowed()
             growing, self._partial = self._partial or bool(state.progress), bool(state.progress)
-            self._show_rows(growing=growing)
+            if not same:
+                self._show_rows(growing=growing)
             self._follow_view(again=first)
         if self._seeking is not None or state.error is not None:
             self._seeker().look_in(state)

@@ -13,7 +13,7 @@ from gwtui.contract.guardrails import KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import Growing, beside
+from gwtui.watch.feeds.fetching import Growing, beside, together
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, read_guardrails
 from gwtui.watch.feeds.organization import shown_person
 from gwtui.watch.feeds.reads import PEOPLE, key_assignments, member_assignments
@@ -88,8 +88,10 @@ async def read_assignments(reader: PoolReader, scope: Scope) -> Sequence[Assignm
         return tuple(rows)
 
     growing: Growing[AssignmentRow] = Growing(reader, "assignments", rows_of, parts=2)
-    keys = await growing.read("keys", reader.fresh, key_assignments(scope.parent))
-    members = await growing.read("members", reader.fresh, member_assignments(scope.parent))
+    keys, members = await together(
+        growing.read("keys", reader.fresh, key_assignments(scope.parent)),
+        growing.read("members", reader.fresh, member_assignments(scope.parent)),
+    )
     people = await _people(reader) if members else {}
     return await beside(
         len(keys) + len(members), partial(rows_of, {"keys": keys, "members": members})

@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.request_log import workspaces_closed
@@ -71,6 +71,16 @@ async def fetch_each(
     else:
         return [task.result() for task in tasks]
     raise failure
+
+
+async def together(one: Awaitable[P], other: Awaitable[R]) -> tuple[P, R]:
+    """Both, read at the same time; the first failure ends the other and is raised as itself."""
+
+    async def wait(reading: Awaitable[Any]) -> Any:
+        return await reading
+
+    found = await fetch_each((one, other), wait)
+    return cast("tuple[P, R]", tuple(found))
 
 
 async def fetch_of_workspaces(
@@ -144,12 +154,14 @@ class Growing(Generic[R]):
         count = sum(map(len, self._parts.values()))
         if count >= 2 * len(self._shown):
             self._shown = self._rows_of({one: tuple(each) for one, each in self._parts.items()})
-        self._feed.show_part(self._shown, f"{count:,}{self._of()} {self._things} read")
+        self._feed.show_part(self._shown, f"reading, {self._count(count)}")
 
-    def _of(self) -> str:
-        """How many there are in all, where the gateway says it of every part."""
+    def _count(self, count: int) -> str:
+        """How many have come, and of how many where the gateway says that of every part."""
         totals = [total for total in self._totals.values() if total is not None]
-        return f" of {sum(totals):,}" if len(totals) == self._expected else ""
+        if len(totals) == self._expected:
+            return f"{count:,} of {sum(totals):,} {self._things}"
+        return f"{count:,} {self._things} so far"
 
 
 class Parts:
