@@ -79,6 +79,8 @@ async def test_keys_are_filtered_by_state_share_and_workspace(tmp_path: Path) ->
         table = listing(app).table
         for text, identities in expected.items():
             assert table.filter_by(text) is None, text
+            while table.is_filtering:
+                await pilot.pause()
             assert set(table.identities) == identities, text
             assert identities, f"the simulated world has none of {text}"
             await pilot.pause()

@@ -290,7 +290,7 @@ class GatewayScreen(TerminalSized[None]):
 
     def _is_loading(self) -> bool:
         state = self.deciding_state()
-        return state is not None and state.value is None and state.error is None
+        return state is not None and state.shown is None and state.error is None
 
     async def on_parts_line_clicked(self, message: PartsLine.Clicked) -> None:
         """Run the action of a clicked tab or hint."""
