@@ -109,11 +109,13 @@ def listed(
         conditions.append("NOT disabled")
     if not include_expired:
         conditions.append("(expires_at IS NULL OR expires_at > :now)")
-    rows = db.execute(
-        "SELECT * FROM api_keys WHERE id IN ("
-        f"SELECT id FROM api_keys WHERE {' AND '.join(conditions)} "
+    ids = (
+        f"SELECT id FROM api_keys WHERE {' AND '.join(conditions)} "  # noqa: S608 - constants
         "ORDER BY created_at DESC, id DESC LIMIT :page OFFSET :offset"
-        ") ORDER BY created_at DESC, id DESC",
+    )
+    rows = db.execute(
+        f"SELECT * FROM api_keys WHERE id IN ({ids}) "  # noqa: S608 - constants
+        "ORDER BY created_at DESC, id DESC",
         {"workspace": workspace_id, "now": to_micros(now), "page": KEYS_PAGE, "offset": offset},
     ).fetchall()
     return _records(db, rows, now)
