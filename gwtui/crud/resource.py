@@ -63,6 +63,15 @@ class Column(Generic[T]):
     export: Callable[[T, datetime], SortValue] | None = None
     kind: ValueKind = "text"
 
+    def order_after(self, present: tuple[str, bool]) -> tuple[str, bool]:
+        """The order, as id and whether descending, once a person picks this column.
+
+        In force already, it turns around. Else figures are read from the largest down, all others
+        from the first on.
+        """
+        column, descending = present
+        return self.id, (not descending if column == self.id else self.right)
+
 
 @dataclass(frozen=True, slots=True)
 class DetailRow:

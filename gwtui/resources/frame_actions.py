@@ -34,6 +34,7 @@ ACTIONS: tuple[Action, ...] = (
         "Switch profile",
         "Go on with the gateway of another profile: context, account",
         APP,
+        ("P",),
         words=("ctx", "context", "profile", "profiles"),
     ),
     Action(
