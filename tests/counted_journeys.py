@@ -128,7 +128,7 @@ COUNTED = (
             Step("c", "copied", (r"Copied ",)),
             Step("Esc", "asked whether it is stored", (r"Say first that you have stored",)),
             Step(
-                "Space Tab Enter",
+                "Enter Enter",
                 "it is, and done",
                 (r"only Production · \d+ keys", r"▌ nightly +never used .* \$25\.00 "),
             ),
