@@ -38,7 +38,7 @@ class TmuxTerminal:
         """Press these keys, all of them at once; the one after Esc must wait for what it does."""
         self._run("send-keys", "-t", "0", "--", *(_NAMES.get(key, key) for key in keys))
 
-    def wait_for(self, found: Callable[[str], object], what: str, seconds: float = 30) -> str:
+    def wait_for(self, found: Callable[[str], object], what: str, seconds: float = 60) -> str:
         """Wait until the window shows something; fail with the window as it is."""
         end = time.monotonic() + seconds
         while not found(text := self.text()):
