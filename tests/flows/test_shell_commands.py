@@ -15,7 +15,7 @@ from gwtui.ui.actions import handlers
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered, shown_all
 from gwtui.ui.help_lines import help_lines
-from gwtui.ui.palette import PaletteScreen, matching
+from gwtui.ui.palette import PaletteScreen, elsewhere, matching
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.widgets.prompt import QuietInput
 from screen_text import shown
@@ -93,6 +93,36 @@ def test_the_palette_finds_by_word_and_prefers_titles() -> None:
     assert len(matching(actions, "")) == len(actions)
 
 
+@pytest.mark.parametrize(
+    ("typed", "screen", "found"),
+    [
+        ("disable", "keys", "keys.toggle"),
+        ("enable", "byok", "byok.toggle"),
+        ("limit", "keys", "keys.edit"),
+        ("remove", "keys", "keys.delete"),
+        ("budget", "workspaces", "budgets.edit"),
+        ("profile", "board", "app.profile"),
+        ("ctx", "keys", "app.profile"),
+        ("columns", "models", "list.columns"),
+        ("exit", "activity", "app.quit"),
+    ],
+)
+def test_the_palette_knows_what_else_actions_are_called(
+    typed: str, screen: str, found: str
+) -> None:
+    actions = offered((screen, LIST, APP))
+    assert matching(actions, typed)[0].id == found
+    assert elsewhere(actions, typed) == []
+
+
+def test_what_is_done_on_another_screen_is_found_with_the_way_there() -> None:
+    actions = offered(("keys", LIST, APP))
+    (place,) = elsewhere(actions, "budgets")
+    assert (place.id, place.help[:17]) == ("go.workspaces", "b there · Budgets")
+    assert elsewhere(actions, "mute")[0].id == "go.alerts"
+    assert elsewhere(actions, "") == elsewhere(actions, "no such thing") == []
+
+
 async def test_the_palette_acts_on_the_row_that_was_selected_when_it_opened(
     tmp_path: Path,
 ) -> None:
@@ -116,7 +146,12 @@ async def test_the_palette_offers_tabs_and_leaves_on_escape(tmp_path: Path) -> N
         await until(pilot, lambda: app.screen is listing(app), "the list")
         await pilot.press("ctrl+p")
         await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
-        await pilot.press(*"go to models", "enter")
+        await pilot.press(*"mutex")
+        assert "Nothing matches “mutex”" in shown(app)
+        await pilot.press("enter", "backspace")
+        assert "z there · Silence" in shown(app)
+        assert "Enter runs it" in shown(app)
+        await pilot.press(*(["backspace"] * 4), *"go to models", "enter")
         await until(
             pilot, lambda: has_data(app) and listing(app).resource == "models", "the models"
         )
