@@ -15,6 +15,16 @@ from gwtui.contract.values import MAX_PAGE
 _SETTINGS = "/organization/settings"
 
 
+def people_call() -> Call:
+    """The request that reads the members of the organization."""
+    return Call("GET", "/organization/members")
+
+
+def settings_call() -> Call:
+    """The request that reads the settings of the organization."""
+    return Call("GET", _SETTINGS)
+
+
 class OrganizationService:
     """Members and settings; every method raises GatewayError.
 
@@ -26,12 +36,12 @@ class OrganizationService:
 
     async def members(self) -> Listing[OrganizationMember]:
         """Every member of the organization."""
-        call = Call("GET", "/organization/members")
+        call = people_call()
         return await Pager(self._caller, call, OrganizationMember, "id", page=MAX_PAGE).everything()
 
     async def settings(self) -> OrganizationSettings:
         """What holds for the whole organization."""
-        return read_one(await self._caller.call(Call("GET", _SETTINGS)), OrganizationSettings)
+        return read_one(await self._caller.call(settings_call()), OrganizationSettings)
 
     async def update_settings(
         self, request: UpdateOrganizationSettingsRequest

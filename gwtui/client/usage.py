@@ -9,6 +9,16 @@ from gwtui.contract.activity import ActivityRow, FeedbackRequest, Generation, Ge
 from gwtui.contract.credits import Credits
 
 
+def credits_call() -> Call:
+    """The request that reads the balance."""
+    return Call("GET", "/credits")
+
+
+def generation_call(id: str) -> Call:
+    """The request that reads one generation."""
+    return Call("GET", "/generation", query={"id": id})
+
+
 class ActivityService:
     """What the account's endpoints did, day by day."""
 
@@ -47,7 +57,7 @@ class CreditsService:
 
     async def get(self) -> Credits:
         """What was bought and what is used, in USD. Raises GatewayError."""
-        return read_one(await self._caller.call(Call("GET", "/credits")), Credits)
+        return read_one(await self._caller.call(credits_call()), Credits)
 
 
 class GenerationsService:
@@ -58,8 +68,7 @@ class GenerationsService:
 
     async def get(self, id: str) -> Generation:
         """Request and usage metadata of one generation; any key may ask."""
-        call = Call("GET", "/generation", query={"id": id})
-        return read_one(await self._caller.call(call), Generation)
+        return read_one(await self._caller.call(generation_call(id)), Generation)
 
     async def content(self, id: str) -> GenerationContent:
         """What a generation read and wrote.

@@ -23,6 +23,21 @@ _BUDGETS = "/workspaces/{id}/budgets"
 _BUDGET = "/workspaces/{id}/budgets/{interval}"
 
 
+def workspace_call(id_or_slug: str) -> Call:
+    """The request that reads one workspace."""
+    return Call("GET", _WORKSPACE, {"id": id_or_slug})
+
+
+def members_call(id_or_slug: str) -> Call:
+    """The request that reads the members of a workspace."""
+    return Call("GET", _MEMBERS, {"id": id_or_slug})
+
+
+def budget_call(id_or_slug: str, interval: str) -> Call:
+    """The request that reads one budget. Raises InvalidRequestError for another interval."""
+    return Call("GET", _BUDGET, _budget(id_or_slug, interval))
+
+
 class WorkspacesService:
     """Management of workspaces; every method raises GatewayError.
 
@@ -39,8 +54,7 @@ class WorkspacesService:
 
     async def get(self, id_or_slug: str) -> Workspace:
         """One workspace, by uuid or slug."""
-        call = Call("GET", _WORKSPACE, {"id": id_or_slug})
-        return read_one(await self._caller.call(call), Workspace)
+        return read_one(await self._caller.call(workspace_call(id_or_slug)), Workspace)
 
     async def create(self, request: CreateWorkspaceRequest) -> Workspace:
         """Create a workspace."""
@@ -64,7 +78,7 @@ class WorkspacesService:
 
     async def members(self, id_or_slug: str) -> Listing[WorkspaceMember]:
         """Every member of a workspace; of the default one that is the whole organization."""
-        call = Call("GET", _MEMBERS, {"id": id_or_slug})
+        call = members_call(id_or_slug)
         pager = Pager(self._caller, call, WorkspaceMember, "user_id", page=MAX_PAGE)
         return await pager.everything()
 
@@ -99,8 +113,7 @@ class WorkspacesService:
 
     async def budget(self, id_or_slug: str, interval: str) -> Budget:
         """The budget of one interval; NotFoundError when the workspace has none."""
-        call = Call("GET", _BUDGET, _budget(id_or_slug, interval))
-        return read_one(await self._caller.call(call), Budget)
+        return read_one(await self._caller.call(budget_call(id_or_slug, interval)), Budget)
 
     async def put_budget(self, id_or_slug: str, interval: str, request: PutBudgetRequest) -> Budget:
         """Set the budget of one interval, whether there was one or not."""
