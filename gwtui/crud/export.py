@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from gwtui.crud.resource import Column, ResourceSpec
 from gwtui.domain.cells import UNKNOWN, SortValue
-from gwtui.domain.csv_text import write_csv
+from gwtui.domain.csv_text import exact_text, write_csv
 from gwtui.domain.exact_json import exact_json, masked
 
 T = TypeVar("T")
@@ -63,10 +63,32 @@ def exported(
 ) -> str:
     """Rows as the headless ``list`` prints them: columns count for CSV only."""
     if form == "csv":
-        file = StringIO()
-        write_csv(file, [column.id for column in columns], csv_values(columns, rows, now))
-        return file.getvalue()
-    objects = raw_objects(spec, rows)
+        return _csv(columns, csv_values(columns, rows, now))
+    return _json(raw_objects(spec, rows), form)
+
+
+def exported_figures(
+    columns: Sequence[Column[T]], rows: Sequence[T], form: ExportForm, now: datetime
+) -> str:
+    """Rows that no gateway sent: an object in JSON holds what CSV has, by the id of its column."""
+    values = csv_values(columns, rows, now)
+    if form == "csv":
+        return _csv(columns, values)
+    names = [column.id for column in columns]
+    return _json([dict(zip(names, map(_plain, line), strict=True)) for line in values], form)
+
+
+def _csv(columns: Sequence[Column[T]], values: Sequence[Sequence[SortValue]]) -> str:
+    file = StringIO()
+    write_csv(file, [column.id for column in columns], values)
+    return file.getvalue()
+
+
+def _json(objects: Sequence[Any], form: ExportForm) -> str:
     if form == "json":
         return exact_json(objects, indent=2) + "\n"
     return "".join(f"{exact_json(one)}\n" for one in objects)
+
+
+def _plain(value: SortValue) -> Any:
+    return exact_text(value) if isinstance(value, datetime) else value

@@ -1,8 +1,8 @@
-"""Actions of the frame: offered everywhere (APP) or in every resource list (LIST)."""
+"""Actions of the frame: everywhere (APP), in every list (LIST), on what can be copied (COPY)."""
 
 from __future__ import annotations
 
-from gwtui.crud.action import APP, LIST, Action
+from gwtui.crud.action import APP, COPY, LIST, Action
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -164,7 +164,20 @@ ACTIONS: tuple[Action, ...] = (
         marked="cursor",
     ),
     Action(
-        "list.copy", "Copy id", "Copy the identity of the selected row", LIST, ("y",), target=True
+        "list.copy",
+        "Copy",
+        "Copy id, name, a cell, JSON, a curl command or a link of the row; of marked ones all",
+        COPY,
+        ("y",),
+        target=True,
+        marked="all",
+    ),
+    Action(
+        "list.export",
+        "Export",
+        "Export the rows that are listed as CSV, JSON or NDJSON, to the clipboard or a file",
+        COPY,
+        ("Y",),
     ),
     Action("list.mark", "Mark", "Mark the selected row or take the mark away", LIST, ("space",)),
     Action(

@@ -60,7 +60,7 @@ class SecretScreen(LongDialog[bool]):
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "reveal", show=False),
-        Binding("c,y", "copy", show=False),
+        Binding("y,c", "copy", show=False),
         Binding("s", "save", show=False),
         Binding("t", "try", show=False),
         Binding("escape,q", "leave", show=False),
@@ -91,7 +91,7 @@ class SecretScreen(LongDialog[bool]):
             yield Static(self._fate(), id="secret-fate", classes="effect")
             yield SecretView(toned(MASK), id="secret-value")
             with Horizontal(classes="buttons"):
-                yield Button(Content("Copy (c)"), id="copy", compact=True)
+                yield Button(Content("Copy (y)"), id="copy", compact=True)
                 yield Button(Content("Show (v)"), id="reveal", compact=True)
                 yield Button(Content("Save to a file (s)"), id="save", compact=True)
             with VerticalScroll(id="secret-notes", classes="long", can_focus=False):

@@ -1,0 +1,116 @@
+"""Handlers of copying and of export: what leaves the dashboard because a person asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gwtui.crud.resource import ResourceSpec
+from gwtui.domain.known_secrets import holds_secret
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.copying import CELL, JSON, Described, cell_lines, copyables, row_path
+from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler, Marks
+from gwtui.ui.clipboard import copy_text
+from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.screens.menu import MenuEntry, MenuScreen
+from gwtui.ui.screens.resource import ResourceScreen
+
+if TYPE_CHECKING:
+    from gwtui.crud.resource import Column
+
+_NAME = 40
+_REFUSED = "not copied: a secret that this program uses is in it"
+
+
+async def copy(context: ActionContext) -> None:
+    """Let the person choose what to copy of the selected row, or of the marked ones."""
+    await _copy(context, first=None)
+
+
+async def copy_from_raw(context: ActionContext) -> None:
+    """The same for the row whose JSON is read: that is the first choice, and marks do not count."""
+    await _copy(replace(context, marked=(), marks=Marks()), first=JSON)
+
+
+async def _copy(context: ActionContext, *, first: str | None) -> None:
+    app, described = context.app, _described(context)
+    if described is None:
+        app.say("There is nothing to copy here", severity="warning")
+        return
+    spec, rows, now = described.spec, _as_shown(context), app.clock.now()
+    connection = None if app.session is None else app.connection
+    offered = copyables(described, rows, now, connection)
+    about = _about(spec, rows)
+    hidden = f", {context.marks.hidden} hidden by the filter" if context.marks.hidden else ""
+    entries = [MenuEntry(one.kind, one.key, one.title, one.note) for one in offered]
+    chosen = await app.push_screen_wait(
+        MenuScreen(f"Copy · {about}{hidden}", entries, current=first)
+    )
+    if chosen is None:
+        return
+    taken = next(one for one in offered if one.kind == chosen)
+    if taken.kind != CELL:
+        await put(app, context, f"{taken.title} of {about}", taken.text())
+        return
+    column = await _column(app, spec, rows)
+    if column is not None:
+        text = cell_lines(column, rows, now)
+        await put(app, context, f"{column.title} of {about}", text)
+
+
+def _described(context: ActionContext) -> Described[Any] | None:
+    screen = context.screen
+    if isinstance(screen, ResourceScreen):
+        return Described(screen.declared, row_path(screen.resource, screen.parent_row))
+    return screen.described()
+
+
+def _as_shown(context: ActionContext) -> Sequence[Any]:
+    """The chosen rows with everything that completes them; what is gone as it was."""
+    screen, rows = context.screen, context.chosen
+    if not isinstance(screen, ResourceScreen):
+        return rows
+    identity = screen.declared.identity
+    shown = {identity(row): row for row in screen.table.model.items}
+    return [shown.get(identity(row), row) for row in rows]
+
+
+async def _column(
+    app: DashboardApp, spec: ResourceSpec[Any], rows: Sequence[Any]
+) -> Column[Any] | None:
+    """The column that a person chooses; each is offered with what would be copied of it."""
+    now = app.clock.now()
+    choices = [
+        Choice(column.id, column.title, _first_line(cell_lines(column, rows[:1], now), rows))
+        for column in spec.columns
+    ]
+    chosen = await app.push_screen_wait(ChooseScreen("Copy the cell under", choices, current=None))
+    return next((column for column in spec.columns if column.id == chosen), None)
+
+
+def _first_line(text: str, rows: Sequence[Any]) -> str:
+    more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+    return f"{safe_line(text, _NAME) or '(empty)'}{more}"
+
+
+def _about(spec: ResourceSpec[Any], rows: Sequence[Any]) -> str:
+    if len(rows) == 1:
+        return f"{spec.singular} {safe_line(spec.name(rows[0]), _NAME)}"
+    return f"{len(rows):,} marked {spec.plural or f'{spec.singular}s'}"
+
+
+async def put(app: DashboardApp, context: ActionContext, what: str, text: str) -> None:
+    """Copy by the route that works, and say which it was; nothing that holds a known secret."""
+    if holds_secret(text):
+        app.say(f"{what} {_REFUSED}", severity="error")
+    elif not text:
+        app.say(f"{what}: not copied, there is nothing in it", severity="warning")
+    else:
+        copied = await copy_text(context.screen.app, text)
+        app.say(f"{what}: {copied.sentence}", severity="information" if copied.ok else "warning")
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "list.copy": copy,
+}

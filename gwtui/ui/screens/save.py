@@ -1,0 +1,65 @@
+"""Asks for the path of a file to write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import Input, Static
+
+from gwtui.domain.safe_text import safe_line
+from gwtui.local.exported_file import ExportError, path_meant
+from gwtui.ui.screens.modal import Modal
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.prompt import QuietInput
+
+KEYS = "Enter writes it · ~ is your home, a directory takes the usual name · Esc leaves"
+_LONGEST = 300
+
+
+class SaveScreen(Modal[Path | None]):
+    """Returns a path that can be written to, None when left. A file there is not asked about.
+
+    ``name`` is how a file is called where only a directory is given; ``start`` what is in the line
+    at first.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
+
+    def __init__(self, title: str, name: str, start: str = "") -> None:
+        super().__init__()
+        self._title = title
+        self._file_name = name
+        self._start = start or name
+
+    def compose(self) -> ComposeResult:
+        """Title, path, what is wrong with it, keys."""
+        with Vertical(classes="dialog save"):
+            yield Static(toned(self._title, "accent", bold=True), classes="title")
+            yield QuietInput(placeholder=self._file_name)
+            yield Static(toned(f"in {safe_line(Path.cwd(), _LONGEST)}", "muted"), id="save-note")
+            yield Static(toned(KEYS, "muted"), classes="keys")
+
+    def on_mount(self) -> None:
+        """Start with the usual name."""
+        line = self.query_one(QuietInput)
+        line.begin_with(self._start)
+        self.set_focus(line)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        try:
+            self.dismiss(path_meant(event.value, self._file_name))
+        except ExportError as error:
+            self.app.bell()
+            note = toned(f"Not written: {safe_line(error, _LONGEST)}", "bad")
+            self.query_one("#save-note", Static).update(note)
+
+    def action_leave(self) -> None:
+        """Write nothing."""
+        self.dismiss(None)
