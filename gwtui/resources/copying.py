@@ -13,7 +13,7 @@ from gwtui.crud.export import machine_value, raw_object, raw_objects
 from gwtui.crud.resource import Column, ResourceSpec
 from gwtui.domain.csv_text import exact_text
 from gwtui.domain.exact_json import exact_json
-from gwtui.domain.safe_text import safe_text
+from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.local.tokens import TOKEN_VARIABLE
 from gwtui.resources.registry import PARENTS
 
@@ -30,6 +30,8 @@ JSON: Kind = "json"
 
 _WHOLE = 100_000
 """Characters of a text at most."""
+_SHOWN = 40
+"""Characters of a name in a title."""
 _MADE_UP = "?"
 """How the identity of a row begins that the gateway gave none."""
 
@@ -50,10 +52,37 @@ class Copyable:
 
 @dataclass(frozen=True, slots=True)
 class Described(Generic[T]):
-    """How rows are declared, and the path that leads to one of them by its identity."""
+    """What is known of the rows that are copied from.
 
-    spec: ResourceSpec[T]
-    path: Callable[[str], str]
+    ``spec`` is None for figures that no gateway sent as they are: then they have columns only, of
+    which the first one names them. ``path`` leads to a row by its identity, None where none does.
+    """
+
+    columns: Sequence[Column[T]]
+    spec: ResourceSpec[T] | None = None
+    path: Callable[[str], str] | None = None
+
+    def called(self, rows: Sequence[T], now: datetime) -> str:
+        """The rows in a few words, fit to be shown."""
+        if self.spec is None:
+            return (
+                f"“{_shown(self._first(rows[0], now))}”" if len(rows) == 1 else f"{len(rows)} rows"
+            )
+        if len(rows) == 1:
+            return f"{self.spec.singular} {_shown(self.spec.name(rows[0]))}"
+        return f"{len(rows):,} marked {self.spec.plural or f'{self.spec.singular}s'}"
+
+    def name(self, row: T, now: datetime) -> str:
+        """What a row is called without a cut; may hold anything."""
+        return self._first(row, now) if self.spec is None else self.spec.whole_name(row, now)
+
+    def _first(self, row: T, now: datetime) -> str:
+        return exact_text(machine_value(self.columns[0], row, now))
+
+
+def declared(spec: ResourceSpec[T], path: Callable[[str], str]) -> Described[T]:
+    """Rows that a resource declares."""
+    return Described(spec.columns, spec, path)
 
 
 def row_path(resource: str, parent: str | None = None) -> Callable[[str], str]:
@@ -74,18 +103,20 @@ def copyables(
     A request and a link are of one row. Without a connection there is neither.
     """
     spec = described.spec
-    ids = [spec.identity(row) for row in rows if not _is_made_up(spec.identity(row))]
-    names = [spec.whole_name(row, now) for row in rows]
+    identities = [] if spec is None else map(spec.identity, rows)
+    ids = [identity for identity in identities if not _is_made_up(identity)]
     found = [_lines("id", "i", "Id", ids)] if ids else []
-    found.append(_lines("name", "n", "Name", names))
+    found.append(_lines("name", "n", "Name", [described.name(row, now) for row in rows]))
     found.append(Copyable(CELL, "c", "Cell", "of a column that you choose", str))
+    if spec is None:
+        return found
     if objects := [row for row in rows if spec.raw(row)]:
         array = len(rows) > 1
         text = _json_array if array else _json
         note = f"array of {len(objects)}" if array else "as the gateway sent it"
         found.append(Copyable(JSON, "j", "JSON", note, lambda: text(spec, objects)))
     if len(rows) == 1 and connection is not None:
-        found += _ways_back(described, rows[0], connection)
+        found += _ways_back(spec, described.path, rows[0], connection)
     return found
 
 
@@ -97,6 +128,10 @@ def cell_lines(column: Column[T], rows: Iterable[T], now: datetime) -> str:
 def harmless(text: str) -> str:
     """A text on one line without a control character: pasted into a shell, it runs nothing."""
     return safe_text(text, _WHOLE)
+
+
+def _shown(text: str) -> str:
+    return safe_line(text, _SHOWN)
 
 
 def _is_made_up(identity: str) -> bool:
@@ -121,16 +156,17 @@ def _json_array(spec: ResourceSpec[T], rows: Sequence[T]) -> str:
 # Ways back ----------------------------------------------------------------------------------------
 
 
-def _ways_back(described: Described[T], row: T, connection: Connection) -> Iterable[Copyable]:
-    spec = described.spec
+def _ways_back(
+    spec: ResourceSpec[T], path_to: Callable[[str], str] | None, row: T, connection: Connection
+) -> Iterable[Copyable]:
     identity = spec.identity(row)
     call = _call(spec, row)
     if call is not None and not (call.segments and _is_made_up(identity)):
         command = curl(call, connection)
         note = f"{call.template} with ${TOKEN_VARIABLE} as its key"
         yield Copyable("curl", "u", "curl", note, lambda: command)
-    path = described.path(identity)
-    if path.isprintable() and not _is_made_up(identity):
+    path = "" if path_to is None or _is_made_up(identity) else path_to(identity)
+    if path and path.isprintable():
         command_line = link(path, connection)
         yield Copyable("link", "l", "Link", command_line, lambda: command_line)
 

@@ -48,6 +48,13 @@ ACTIONS: tuple[Action, ...] = (
         ("ctrl+l",),
     ),
     Action(
+        "app.screenshot",
+        "Screenshot",
+        "Keep what this screen shows, as SVG or text: a picture without secrets",
+        APP,
+        words=("screenshot", "picture"),
+    ),
+    Action(
         "app.theme",
         "Theme",
         "Choose colours: dark, light, high contrast, terminal",

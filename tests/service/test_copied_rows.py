@@ -19,7 +19,7 @@ from gwtui.cli.running import hub_over
 from gwtui.client.connection import Connection
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.lookup import lookup_path
-from gwtui.resources.copying import Copyable, Described, copyables, row_path
+from gwtui.resources.copying import Copyable, copyables, declared, row_path
 from gwtui.resources.registry import PARENTS, PLACES, RESOURCES
 from gwtui.ui.goto import understand
 from gwtui.watch.hub import FeedHub
@@ -83,7 +83,7 @@ async def test_a_link_leads_to_its_row_and_curl_reads_it(resource: str, demo: De
     spec = RESOURCES[resource]
     async with reading(demo) as (connection, hub):
         rows, parent = await _rows(hub, spec, None)
-        described, now = Described(spec, row_path(spec.id, parent)), hub.clock.now()
+        described, now = declared(spec, row_path(spec.id, parent)), hub.clock.now()
         for row in (*rows[:2], *rows[-1:]):
             offered = copyables(described, [row], now, connection)
             link, command = _of(offered, "link"), _of(offered, "curl")

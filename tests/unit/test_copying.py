@@ -15,7 +15,7 @@ from gwtui.client.call import Call
 from gwtui.client.connection import Connection
 from gwtui.domain.known_secrets import holds_secret, remember
 from gwtui.local.profiles import Profile, ad_hoc_profile
-from gwtui.resources.copying import Described, cell_lines, copyables, curl, link, row_path
+from gwtui.resources.copying import cell_lines, copyables, curl, declared, link, row_path
 from gwtui.resources.keys.resource import KEYS
 from gwtui.watch.feeds.keys import KeyRow
 from resource_samples import HOSTILE, NOW, key
@@ -25,7 +25,7 @@ LONG = "a name that no cell would show whole " * 9
 HERE = Connection(
     "https://gateway.example", SecretStr(TOKEN), label="o'ps", named_by=("--profile", "o'ps")
 )
-OF_KEYS = Described(KEYS, row_path("keys"))
+OF_KEYS = declared(KEYS, row_path("keys"))
 
 
 def row(**changes: Any) -> KeyRow:

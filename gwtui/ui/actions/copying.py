@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.known_secrets import holds_secret
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.copying import CELL, JSON, Described, cell_lines, copyables, row_path
+from gwtui.resources.copying import CELL, JSON, Described, cell_lines, copyables, declared, row_path
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler, Marks
 from gwtui.ui.clipboard import copy_text
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.screens.menu import MenuEntry, MenuScreen
 from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.widgets.table import ResourceTable
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
@@ -38,10 +38,10 @@ async def _copy(context: ActionContext, *, first: str | None) -> None:
     if described is None:
         app.say("There is nothing to copy here", severity="warning")
         return
-    spec, rows, now = described.spec, _as_shown(context), app.clock.now()
+    rows, now = _as_shown(context), app.clock.now()
     connection = None if app.session is None else app.connection
     offered = copyables(described, rows, now, connection)
-    about = _about(spec, rows)
+    about = described.called(rows, now)
     hidden = f", {context.marks.hidden} hidden by the filter" if context.marks.hidden else ""
     entries = [MenuEntry(one.kind, one.key, one.title, one.note) for one in offered]
     chosen = await app.push_screen_wait(
@@ -53,7 +53,7 @@ async def _copy(context: ActionContext, *, first: str | None) -> None:
     if taken.kind != CELL:
         await put(app, context, f"{taken.title} of {about}", taken.text())
         return
-    column = await _column(app, spec, rows)
+    column = await _column(app, described, rows)
     if column is not None:
         text = cell_lines(column, rows, now)
         await put(app, context, f"{column.title} of {about}", text)
@@ -62,8 +62,12 @@ async def _copy(context: ActionContext, *, first: str | None) -> None:
 def _described(context: ActionContext) -> Described[Any] | None:
     screen = context.screen
     if isinstance(screen, ResourceScreen):
-        return Described(screen.declared, row_path(screen.resource, screen.parent_row))
-    return screen.described()
+        return declared(screen.declared, row_path(screen.resource, screen.parent_row))
+    found = screen.described()
+    if found is not None or context.target is None:
+        return found
+    tables = (one for one in screen.query(ResourceTable) if one.selected is context.target)
+    return next((Described(table.model.columns) for table in tables), None)
 
 
 def _as_shown(context: ActionContext) -> Sequence[Any]:
@@ -77,27 +81,21 @@ def _as_shown(context: ActionContext) -> Sequence[Any]:
 
 
 async def _column(
-    app: DashboardApp, spec: ResourceSpec[Any], rows: Sequence[Any]
+    app: DashboardApp, described: Described[Any], rows: Sequence[Any]
 ) -> Column[Any] | None:
     """The column that a person chooses; each is offered with what would be copied of it."""
     now = app.clock.now()
     choices = [
         Choice(column.id, column.title, _first_line(cell_lines(column, rows[:1], now), rows))
-        for column in spec.columns
+        for column in described.columns
     ]
     chosen = await app.push_screen_wait(ChooseScreen("Copy the cell under", choices, current=None))
-    return next((column for column in spec.columns if column.id == chosen), None)
+    return next((column for column in described.columns if column.id == chosen), None)
 
 
 def _first_line(text: str, rows: Sequence[Any]) -> str:
     more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
     return f"{safe_line(text, _NAME) or '(empty)'}{more}"
-
-
-def _about(spec: ResourceSpec[Any], rows: Sequence[Any]) -> str:
-    if len(rows) == 1:
-        return f"{spec.singular} {safe_line(spec.name(rows[0]), _NAME)}"
-    return f"{len(rows):,} marked {spec.plural or f'{spec.singular}s'}"
 
 
 async def put(app: DashboardApp, context: ActionContext, what: str, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Handlers of export: the list in view as CSV or JSON, to the clipboard or a file."""
+"""Handlers of export: the list in view as CSV or JSON, the screen as a picture or as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from gwtui.crud.export import ExportForm, exported, exported_figures
 from gwtui.crud.resource import Column, ResourceSpec
@@ -20,6 +20,9 @@ from gwtui.ui.screens.menu import MenuEntry, MenuScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.screens.save import SaveScreen
 from gwtui.ui.widgets.table import ResourceTable
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
 
 _FORMS: tuple[tuple[ExportForm, str, str], ...] = (
     ("csv", "c", "CSV"),
@@ -169,6 +172,39 @@ def _say_written(app: DashboardApp, what: str, path: Path) -> None:
     app.say(f"{what}: written to {safe_ends(path, _PATH)} (only you can read it)")
 
 
+# Pictures -----------------------------------------------------------------------------------------
+
+_PICTURES = (
+    MenuEntry("svg", "s", "SVG to a file", "in its colours, for a browser"),
+    MenuEntry("txt", "t", "Text to a file", "lines without colours"),
+    MenuEntry("clipboard", "c", "Text to the clipboard", "lines without colours"),
+)
+
+
+async def screenshot(context: ActionContext) -> None:
+    """Keep what the screen shows; no dialog is in it, and no screen with a secret in sight."""
+    from gwtui.ui.picture import SecretInSightError, svg_of, text_of  # noqa: PLC0415 - seldom
+
+    app, screen = context.app, context.screen
+    heading, moment = screen.heading, app.clock.now()
+    chosen = await app.push_screen_wait(MenuScreen(f"Screenshot · {heading}", _PICTURES))
+    if chosen is None:
+        return
+    shown = cast("Screen[Any]", screen)
+    what = f"Screenshot of {heading}"
+    try:
+        text = svg_of(shown, f"gwtui · {heading}") if chosen == "svg" else text_of(shown)
+    except SecretInSightError as error:
+        app.say(f"There is no picture of this screen: {error}", severity="warning")
+        return
+    if chosen == "clipboard":
+        await put(app, context, what, text)
+    else:
+        name = default_name(screen.resource, moment, chosen)
+        await save(app, f"Write the {what[:1].lower()}{what[1:]} to a file", what, name, text)
+
+
 HANDLERS: Mapping[str, Handler] = {
     "list.export": export,
+    "app.screenshot": screenshot,
 }

@@ -20,6 +20,7 @@ from gwtui.domain.safe_text import safe_ends, safe_text
 from gwtui.domain.times import utc
 from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.forms.editors import Edited, Entered, TickEditor
+from gwtui.ui.picture import HoldsSecret
 from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.tones import toned
 from gwtui.ui.typed_ahead import FINISHING, OPENING
@@ -44,7 +45,7 @@ class Shelter:
     made: str = ""
 
 
-class SecretView(Static):
+class SecretView(HoldsSecret, Static):
     """The only place where the value is drawn; it cannot be selected."""
 
     ALLOW_SELECT = False

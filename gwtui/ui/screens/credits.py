@@ -127,10 +127,10 @@ class CreditsScreen(GatewayScreen):
 
     def described(self) -> Described[KeyRow]:
         """The keys in the ranking."""
-        from gwtui.resources.copying import Described, row_path  # noqa: PLC0415 - when one is copied
+        from gwtui.resources.copying import declared, row_path  # noqa: PLC0415 - when one is copied
         from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415
 
-        return Described(KEYS, row_path(KEYS.id))
+        return declared(KEYS, row_path(KEYS.id))
 
     def status_parts(self) -> Sequence[Content]:
         """How the ranking stands."""

@@ -27,9 +27,9 @@ class CurrentKeyScreen(ObjectScreen):
 
     def described(self) -> Described[CurrentKey]:
         """The key in use: there is one, so that its place alone leads to it."""
-        from gwtui.resources.copying import Described  # noqa: PLC0415 - when it is copied
+        from gwtui.resources.copying import declared  # noqa: PLC0415 - when it is copied
 
-        return Described(THIS_KEY, lambda _label: self.resource)
+        return declared(THIS_KEY, lambda _label: self.resource)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The key in use, and what it may call."""

@@ -53,9 +53,9 @@ class GenerationScreen(ObjectScreen):
 
     def described(self) -> Described[Generation]:
         """What was looked up."""
-        from gwtui.resources.copying import Described, row_path  # noqa: PLC0415 - when it is copied
+        from gwtui.resources.copying import declared, row_path  # noqa: PLC0415 - when it is copied
 
-        return Described(ONE_GENERATION, row_path(self.resource))
+        return declared(ONE_GENERATION, row_path(self.resource))
 
     def on_mount(self) -> None:
         """Nothing was asked yet."""

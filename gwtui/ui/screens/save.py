@@ -13,11 +13,12 @@ from textual.widgets import Input, Static
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.exported_file import ExportError, path_meant
+from gwtui.ui.guarded import clear_notices
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.prompt import QuietInput
 
-KEYS = "Enter writes it · ~ is your home, a directory takes the usual name · Esc leaves"
+KEYS = "Enter writes it · ~ is your home directory · Esc leaves"
 _LONGEST = 300
 
 
@@ -45,7 +46,8 @@ class SaveScreen(Modal[Path | None]):
             yield Static(toned(KEYS, "muted"), classes="keys")
 
     def on_mount(self) -> None:
-        """Start with the usual name."""
+        """Start with the usual name; no notice stands on what is wrong with another one."""
+        clear_notices(self.app)
         line = self.query_one(QuietInput)
         line.begin_with(self._start)
         self.set_focus(line)
