@@ -173,7 +173,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "list.copy",
         "Copy",
-        "Copy id, name, a cell, JSON, a curl command or a link of the row; of marked ones all",
+        "Copy id, name, cell, JSON, curl or link of the row; or those of all that are marked",
         COPY,
         ("y",),
         target=True,
@@ -182,7 +182,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "list.export",
         "Export",
-        "Export the rows that are listed as CSV, JSON or NDJSON, to the clipboard or a file",
+        "The listed rows as CSV, JSON or NDJSON, to the clipboard or a file",
         COPY,
         ("Y",),
     ),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.segment import Segment, Segments
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -30,37 +33,47 @@ class SecretInSightError(Exception):
     """A screen shows a secret, or may show one: there is no picture of it. Says where it is."""
 
 
-def svg_of(screen: Screen[Any], title: str) -> str:
-    """The screen as SVG, in its colours. Raises SecretInSightError."""
-    _refuse_secrets(screen)
-    width, height = screen.size
-    console = Console(
-        width=width,
-        height=height,
-        file=io.StringIO(),
-        force_terminal=True,
-        color_system="truecolor",
-        record=True,
-        legacy_windows=False,
-        safe_box=False,
-    )
-    for strip in painted_strips(screen):
-        console.print(Segments([*strip, Segment.line()]), end="")
-    return console.export_svg(title=title, code_format=_FORMAT, unique_id=_NAME)
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The lines of a screen at one moment."""
+
+    lines: tuple[Strip, ...]
+    width: int
+
+    def svg(self, title: str) -> str:
+        """It in its colours."""
+        console = Console(
+            width=self.width,
+            height=len(self.lines),
+            file=io.StringIO(),
+            force_terminal=True,
+            color_system="truecolor",
+            record=True,
+            legacy_windows=False,
+            safe_box=False,
+        )
+        for line in self.lines:
+            console.print(Segments([*line, Segment.line()]), end="")
+        return console.export_svg(title=title, code_format=_FORMAT, unique_id=_NAME)
+
+    def text(self) -> str:
+        """It without colours."""
+        return "".join(f"{line.text.rstrip()}\n" for line in self.lines)
 
 
-def text_of(screen: Screen[Any]) -> str:
-    """The lines of the screen without colours. Raises SecretInSightError."""
-    _refuse_secrets(screen)
-    return "".join(f"{strip.text.rstrip()}\n" for strip in painted_strips(screen))
-
-
-def _refuse_secrets(screen: Screen[Any]) -> None:
+async def picture_of(screen: Screen[Any]) -> Picture:
+    """What a screen shows once it is drawn, without the notices. Raises SecretInSightError."""
     if any(isinstance(one, HoldsSecret) for one in screen.walk_children(Widget)):
         raise SecretInSightError("it shows a secret, or one is typed into it")
     if any(without_secrets(one.value) != one.value for one in screen.query(Input)):
         raise SecretInSightError("what is typed into it may be a key")
-    # Line by line, and without frames around what is folded in a box of its own.
-    lines = [strip.text.strip("│╭╮╰╯─▏ ") for strip in painted_strips(screen)]
-    if holds_secret("\n".join(lines)):
+    for notice in screen.query("Toast"):
+        await notice.remove()
+    drawn = asyncio.Event()
+    screen.call_after_refresh(drawn.set)
+    await drawn.wait()
+    picture = Picture(tuple(painted_strips(screen)), screen.size.width)
+    # Without frames and margins: what is folded may stand in a box of its own.
+    if holds_secret("\n".join(line.text.strip("│╭╮╰╯─▏ ") for line in picture.lines)):
         raise SecretInSightError("a secret that this program uses is in sight")
+    return picture

@@ -183,20 +183,20 @@ _PICTURES = (
 
 async def screenshot(context: ActionContext) -> None:
     """Keep what the screen shows; no dialog is in it, and no screen with a secret in sight."""
-    from gwtui.ui.picture import SecretInSightError, svg_of, text_of  # noqa: PLC0415 - seldom
+    from gwtui.ui.picture import SecretInSightError, picture_of  # noqa: PLC0415 - seldom
 
     app, screen = context.app, context.screen
     heading, moment = screen.heading, app.clock.now()
-    chosen = await app.push_screen_wait(MenuScreen(f"Screenshot · {heading}", _PICTURES))
-    if chosen is None:
-        return
-    shown = cast("Screen[Any]", screen)
-    what = f"Screenshot of {heading}"
     try:
-        text = svg_of(shown, f"gwtui · {heading}") if chosen == "svg" else text_of(shown)
+        picture = await picture_of(cast("Screen[Any]", screen))
     except SecretInSightError as error:
         app.say(f"There is no picture of this screen: {error}", severity="warning")
         return
+    chosen = await app.push_screen_wait(MenuScreen(f"Screenshot · {heading}", _PICTURES))
+    if chosen is None:
+        return
+    what = f"Screenshot of {heading}"
+    text = picture.svg(f"gwtui · {heading}") if chosen == "svg" else picture.text()
     if chosen == "clipboard":
         await put(app, context, what, text)
     else:

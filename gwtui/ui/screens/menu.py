@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from gwtui.ui.guarded import clear_notices
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
@@ -66,7 +67,8 @@ class MenuScreen(Modal[str | None]):
             yield Static(toned(KEYS, "muted"), classes="keys")
 
     def on_mount(self) -> None:
-        """Start at the entry that is meant first."""
+        """Start at the entry that is meant first; no notice stands on any."""
+        clear_notices(self.app)
         options = self.query_one(OptionList)
         room = min(_NOTE, self.app.size.width - _FRAME - self._widest)
         options.add_options([Option(self._line(entry, room)) for entry in self._entries])
