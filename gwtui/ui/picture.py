@@ -8,7 +8,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.segment import Segment, Segments
 from textual.screen import Screen
@@ -19,9 +18,9 @@ from textual.widgets import Input
 from gwtui.domain.known_secrets import holds_secret, without_secrets
 from gwtui.ui.textual_compat import painted_strips
 
-_FONT_FACES = re.compile(r"\s*(?:@font-face \{\{.*?\}\}|<!--.*?-->)", re.DOTALL)
-_FORMAT = _FONT_FACES.sub("", CONSOLE_SVG_FORMAT)
-"""Rich's, without its comment and the fonts, which a browser would fetch from a host."""
+_FOREIGN = re.compile(r"\s*(?:@font-face \{.*?\}|<!--.*?-->)", re.DOTALL)
+"""Rich's comment, and its fonts, which a browser would fetch from a host."""
+_STYLES_END = "</style>"
 _NAME = "gwtui"
 
 
@@ -54,7 +53,9 @@ class Picture:
         )
         for line in self.lines:
             console.print(Segments([*line, Segment.line()]), end="")
-        return console.export_svg(title=title, code_format=_FORMAT, unique_id=_NAME)
+        svg = console.export_svg(title=title, unique_id=_NAME)
+        styles, end, rest = svg.partition(_STYLES_END)
+        return f"{_FOREIGN.sub('', styles)}{end}{rest}"
 
     def text(self) -> str:
         """It without colours."""
