@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.domain.known_secrets import holds_secret
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.copying import CELL, JSON, Described, cell_lines, copyables, declared, row_path
+from gwtui.resources.actions import by_id
+from gwtui.resources.copying import (
+    CELL,
+    JSON,
+    Copyable,
+    Described,
+    cell_lines,
+    copyables,
+    declared,
+    row_path,
+)
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler, Marks
 from gwtui.ui.clipboard import copy_text
 from gwtui.ui.screens.choose import Choice, ChooseScreen
@@ -17,9 +27,18 @@ from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.table import ResourceTable
 
 if TYPE_CHECKING:
+    from gwtui.crud.action import Action
     from gwtui.crud.resource import Column
 
 _NAME = 40
+_PALETTE = (
+    ("id", "id", "The identity of the row, or of all that are marked"),
+    ("name", "name", "What the row is called, or all that are marked"),
+    ("cell", "cell", "What stands under a column, of the row or of all that are marked"),
+    ("json", "JSON", "The row as the gateway sent it, or all that are marked"),
+    ("curl", "curl", "A command that reads the row; it takes its key from the environment"),
+    ("link", "link", "A command that opens the dashboard at the row"),
+)
 _REFUSED = "not copied: a secret that this program uses is in it"
 
 
@@ -30,7 +49,7 @@ async def copy(context: ActionContext) -> None:
 
 async def copy_from_raw(context: ActionContext) -> None:
     """The same for the row whose JSON is read: that is the first choice, and marks do not count."""
-    await _copy(replace(context, marked=(), marks=Marks()), first=JSON)
+    await _copy(replace(context, marked=(), marks=Marks(), argument=""), first=JSON)
 
 
 async def _copy(context: ActionContext, *, first: str | None) -> None:
@@ -42,21 +61,35 @@ async def _copy(context: ActionContext, *, first: str | None) -> None:
     connection = None if app.session is None else app.connection
     offered = copyables(described, rows, now, connection)
     about = described.called(rows, now)
-    hidden = f", {context.marks.hidden} hidden by the filter" if context.marks.hidden else ""
-    entries = [MenuEntry(one.kind, one.key, one.title, one.note) for one in offered]
-    chosen = await app.push_screen_wait(
-        MenuScreen(f"Copy · {about}{hidden}", entries, current=first)
-    )
-    if chosen is None:
+    kind = context.argument or await _kind(context, about, offered, first)
+    if kind is None:
         return
-    taken = next(one for one in offered if one.kind == chosen)
-    if taken.kind != CELL:
+    taken = next((one for one in offered if one.kind == kind), None)
+    if taken is None:
+        app.say(f"There is no {kind} of {about} to copy", severity="warning")
+    elif taken.kind != CELL:
         await put(app, context, f"{taken.title} of {about}", taken.text())
-        return
-    column = await _column(app, described, rows)
-    if column is not None:
+    elif (column := await _column(app, described, rows)) is not None:
         text = cell_lines(column, rows, now)
         await put(app, context, f"{column.title} of {about}", text)
+
+
+async def _kind(
+    context: ActionContext, about: str, offered: Sequence[Copyable], first: str | None
+) -> str | None:
+    hidden = f", {context.marks.hidden} hidden by the filter" if context.marks.hidden else ""
+    entries = [MenuEntry(one.kind, one.key, one.title, one.note) for one in offered]
+    menu = MenuScreen(f"Copy · {about}{hidden}", entries, current=first)
+    return await context.app.push_screen_wait(menu)
+
+
+def copy_actions() -> list[Action]:
+    """An entry of the palette for each thing to copy; what it is stands behind its id."""
+    copies = by_id("list.copy")
+    return [
+        replace(copies, id=f"{copies.id} {kind}", title=f"Copy {word}", help=help, keys=())
+        for kind, word, help in _PALETTE
+    ]
 
 
 def _described(context: ActionContext) -> Described[Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,6 +13,7 @@ from gwtui.crud.resource import Column, ResourceSpec
 from gwtui.domain.known_secrets import holds_secret
 from gwtui.domain.safe_text import safe_ends
 from gwtui.local.exported_file import ExportError, default_name, write
+from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.copying import put
 from gwtui.ui.screens.ask import AskScreen
@@ -24,12 +25,19 @@ from gwtui.ui.widgets.table import ResourceTable
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from gwtui.crud.action import Action
+
 _FORMS: tuple[tuple[ExportForm, str, str], ...] = (
     ("csv", "c", "CSV"),
     ("json", "j", "JSON"),
     ("ndjson", "n", "NDJSON"),
 )
 """Each form with its letter, of which the capital one means a file, and its name."""
+_PICTURES = (
+    MenuEntry("svg", "s", "SVG to a file", "in its colours, for a browser"),
+    MenuEntry("txt", "t", "text to a file", "lines without colours"),
+    MenuEntry("clipboard", "c", "text to clipboard", "lines without colours"),
+)
 _PATH = 160
 _LOOK, _LOOKS = 0.02, 250
 """Seconds between two looks at the filter, and how many there are."""
@@ -66,7 +74,7 @@ async def export(context: ActionContext) -> None:
         app.say("There is no row to export here", severity="warning")
         return
     title = f"Export · {context.screen.heading}, {shown.counted}"
-    chosen = await app.push_screen_wait(MenuScreen(title, _entries(shown)))
+    chosen = await _chosen(context, title, _entries(shown))
     if chosen is None:
         return
     place, _, form = chosen.partition(" ")
@@ -77,6 +85,13 @@ async def export(context: ActionContext) -> None:
     else:
         name = default_name(context.screen.resource, app.clock.now(), form)
         await save(app, f"Write {what} to a file", what, name, text)
+
+
+async def _chosen(context: ActionContext, title: str, entries: Sequence[MenuEntry]) -> str | None:
+    """What the palette named already, else what a person takes from a menu."""
+    if context.argument:
+        return context.argument
+    return await context.app.push_screen_wait(MenuScreen(title, entries))
 
 
 async def _filtered(table: ResourceTable[Any]) -> bool:
@@ -124,6 +139,27 @@ def _entries(shown: ListInView) -> list[MenuEntry]:
         for form, key, title in _FORMS
     ]
     return [*copied, *written]
+
+
+def export_actions() -> list[Action]:
+    """An entry of the palette for each form and place; what it is stands behind its id."""
+    exports, keeps = by_id("list.export"), by_id("app.screenshot")
+    entries = [
+        replace(
+            exports,
+            id=f"{exports.id} {place} {form}",
+            title=f"Export {title} {to}",
+            help="The columns of the listed rows" if form == "csv" else "The listed rows, whole",
+            keys=(),
+        )
+        for place, to in (("clipboard", "to clipboard"), ("file", "to a file"))
+        for form, _, title in _FORMS
+    ]
+    pictures = [
+        replace(keeps, id=f"{keeps.id} {one.id}", title=f"Screenshot, {one.title}", words=())
+        for one in _PICTURES
+    ]
+    return [*entries, *pictures]
 
 
 async def save(app: DashboardApp, title: str, what: str, name: str, text: str) -> None:
@@ -174,12 +210,6 @@ def _say_written(app: DashboardApp, what: str, path: Path) -> None:
 
 # Pictures -----------------------------------------------------------------------------------------
 
-_PICTURES = (
-    MenuEntry("svg", "s", "SVG to a file", "in its colours, for a browser"),
-    MenuEntry("txt", "t", "Text to a file", "lines without colours"),
-    MenuEntry("clipboard", "c", "Text to the clipboard", "lines without colours"),
-)
-
 
 async def screenshot(context: ActionContext) -> None:
     """Keep what the screen shows; no dialog is in it, and no screen with a secret in sight."""
@@ -192,7 +222,7 @@ async def screenshot(context: ActionContext) -> None:
     except SecretInSightError as error:
         app.say(f"There is no picture of this screen: {error}", severity="warning")
         return
-    chosen = await app.push_screen_wait(MenuScreen(f"Screenshot · {heading}", _PICTURES))
+    chosen = await _chosen(context, f"Screenshot · {heading}", _PICTURES)
     if chosen is None:
         return
     what = f"Screenshot of {heading}"

@@ -10,7 +10,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
+from gwtui.resources.actions import by_id
+from gwtui.ui.commands import shown
 from gwtui.ui.screens.modal import Modal
+from gwtui.ui.textual_compat import bindings_of
 from gwtui.ui.tones import toned
 from gwtui.ui.typed_ahead import OPENING
 from gwtui.ui.widgets.lines import LinesView
@@ -26,12 +29,11 @@ _MARGINS = 3
 class ReadingScreen(Modal[None]):
     """A title, lines that scroll, and the way out.
 
-    ``copy`` lets the person choose what to copy of what is read.
+    ``copy`` lets the person choose what to copy of what is read, by the keys that copy in lists.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,backspace,v,question_mark", "leave", show=False),
-        Binding("y", "copy", show=False),
     ]
     KEYS: ClassVar[str] = "↑ ↓ ← → PgUp PgDn scroll · Esc closes"
     """Which keys do what."""
@@ -43,6 +45,10 @@ class ReadingScreen(Modal[None]):
         self._title = title
         self._lines = lines
         self._copy = copy
+        self._copying = by_id("list.copy").keys if copy is not None else ()
+        for key in self._copying:
+            binding = Binding(key, "copy", show=False)
+            bindings_of(self).setdefault(key, []).append(binding)
 
     def compose(self) -> ComposeResult:
         """Title, text, keys."""
@@ -55,7 +61,7 @@ class ReadingScreen(Modal[None]):
         self.query_one("#reading-title", OneLine).show(
             toned(f" {self._title}", "accent", bold=True)
         )
-        copies = "" if self._copy is None else "y copies · "
+        copies = f"{shown(self._copying[0])} copies · " if self._copying else ""
         self.query_one("#reading-keys", OneLine).show(toned(f" {copies}{self.KEYS}", "muted"))
         self.query_one(LinesView).focus()
         self._lay_out()
