@@ -20,11 +20,6 @@ def people_call() -> Call:
     return Call("GET", "/organization/members")
 
 
-def settings_call() -> Call:
-    """The request that reads the settings of the organization."""
-    return Call("GET", _SETTINGS)
-
-
 class OrganizationService:
     """Members and settings; every method raises GatewayError.
 
@@ -41,7 +36,7 @@ class OrganizationService:
 
     async def settings(self) -> OrganizationSettings:
         """What holds for the whole organization."""
-        return read_one(await self._caller.call(settings_call()), OrganizationSettings)
+        return read_one(await self._caller.call(Call("GET", _SETTINGS)), OrganizationSettings)
 
     async def update_settings(
         self, request: UpdateOrganizationSettingsRequest

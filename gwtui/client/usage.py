@@ -9,11 +9,6 @@ from gwtui.contract.activity import ActivityRow, FeedbackRequest, Generation, Ge
 from gwtui.contract.credits import Credits
 
 
-def credits_call() -> Call:
-    """The request that reads the balance."""
-    return Call("GET", "/credits")
-
-
 def generation_call(id: str) -> Call:
     """The request that reads one generation."""
     return Call("GET", "/generation", query={"id": id})
@@ -57,7 +52,7 @@ class CreditsService:
 
     async def get(self) -> Credits:
         """What was bought and what is used, in USD. Raises GatewayError."""
-        return read_one(await self._caller.call(credits_call()), Credits)
+        return read_one(await self._caller.call(Call("GET", "/credits")), Credits)
 
 
 class GenerationsService:

@@ -33,11 +33,6 @@ def members_call(id_or_slug: str) -> Call:
     return Call("GET", _MEMBERS, {"id": id_or_slug})
 
 
-def budget_call(id_or_slug: str, interval: str) -> Call:
-    """The request that reads one budget. Raises InvalidRequestError for another interval."""
-    return Call("GET", _BUDGET, _budget(id_or_slug, interval))
-
-
 class WorkspacesService:
     """Management of workspaces; every method raises GatewayError.
 
@@ -113,7 +108,8 @@ class WorkspacesService:
 
     async def budget(self, id_or_slug: str, interval: str) -> Budget:
         """The budget of one interval; NotFoundError when the workspace has none."""
-        return read_one(await self._caller.call(budget_call(id_or_slug, interval)), Budget)
+        call = Call("GET", _BUDGET, _budget(id_or_slug, interval))
+        return read_one(await self._caller.call(call), Budget)
 
     async def put_budget(self, id_or_slug: str, interval: str, request: PutBudgetRequest) -> Budget:
         """Set the budget of one interval, whether there was one or not."""

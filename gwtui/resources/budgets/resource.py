@@ -12,7 +12,7 @@ from datetime import datetime
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, moment_column, text_column, usd_column
-from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
+from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.domain.resets import next_reset
 from gwtui.resources.workspaces.view import resets_words
@@ -95,11 +95,6 @@ BUDGETS: ResourceSpec[BudgetRow] = ResourceSpec(
     sections=(Section("Budget", _rows), *honesty_sections(lambda row: row.budget)),
     feed=budgets_feed,
     raw=lambda row: row.budget.raw,
-    read_by=lambda row: (
-        ReadBy("gwtui.client.workspaces:budget_call", (row.budget.workspace_id, row.interval))
-        if row.budget.workspace_id
-        else None
-    ),
     empty="The workspace has no budget.",
     default_sort=("interval", False),
     facets={"interval": lambda row, _now: row.interval},

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, usd_column
-from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
+from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.domain.cells import SortValue
 from gwtui.resources.credits import balance
@@ -123,7 +123,6 @@ CREDITS: ResourceSpec[CreditsRow] = ResourceSpec(
     sections=(Section("Standing", _credits_rows), *honesty_sections(lambda row: row.credits)),
     feed=credits_rows_feed,
     raw=lambda row: row.credits.raw,
-    read_by=lambda _row: ReadBy("gwtui.client.usage:credits_call"),
     empty="The gateway did not give a balance.",
     default_sort=("balance", False),
     completion=Completion(

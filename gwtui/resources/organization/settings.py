@@ -8,7 +8,7 @@ from datetime import datetime
 from gwtui.contract.organization import OrganizationSettings
 from gwtui.crud import cells
 from gwtui.crud.columns import flag_column, text_column
-from gwtui.crud.resource import Column, DetailRow, ReadBy, ResourceSpec, Section
+from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_gaps import own_honesty_sections
 from gwtui.watch.feeds.organization import settings_feed
 
@@ -46,7 +46,6 @@ SETTINGS: ResourceSpec[OrganizationSettings] = ResourceSpec(
     sections=(Section("Settings", _rows), *own_honesty_sections(OrganizationSettings)),
     feed=settings_feed,
     raw=lambda one: one.raw,
-    read_by=lambda _one: ReadBy("gwtui.client.organization:settings_call"),
     empty="The gateway gave no settings.",
     default_sort=("id", False),
     writes="gwtui.resources.organization.writes:WRITES",

@@ -1,4 +1,4 @@
-"""Handlers of copying and of export: what leaves the dashboard because a person asks for it."""
+"""Handlers of copying: what of a row leaves the dashboard because a person asks for it."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ async def _copy(context: ActionContext, *, first: str | None) -> None:
     if taken is None:
         app.say(f"There is no {kind} of {about} to copy", severity="warning")
     elif taken.kind != CELL:
-        await put(app, context, f"{taken.title} of {about}", taken.text())
+        await put(context, f"{taken.title} of {about}", taken.text())
     elif (column := await _column(app, described, rows)) is not None:
         text = cell_lines(column, rows, now)
-        await put(app, context, f"{column.title} of {about}", text)
+        await put(context, f"{column.title} of {about}", text)
 
 
 async def _kind(
@@ -131,8 +131,9 @@ def _first_line(text: str, rows: Sequence[Any]) -> str:
     return f"{safe_line(text, _NAME) or '(empty)'}{more}"
 
 
-async def put(app: DashboardApp, context: ActionContext, what: str, text: str) -> None:
+async def put(context: ActionContext, what: str, text: str) -> None:
     """Copy by the route that works, and say which it was; nothing that holds a known secret."""
+    app = context.app
     if holds_secret(text):
         app.say(f"{what} {_REFUSED}", severity="error")
     elif not text:

@@ -81,7 +81,7 @@ async def export(context: ActionContext) -> None:
     text = _text(shown, cast("ExportForm", form), context)
     what = f"{shown.counted} as {form.upper()}"
     if place == "clipboard":
-        await put(app, context, what, text)
+        await put(context, what, text)
     else:
         name = default_name(context.screen.resource, app.clock.now(), form)
         await save(app, f"Write {what} to a file", what, name, text)
@@ -228,7 +228,7 @@ async def screenshot(context: ActionContext) -> None:
     what = f"Screenshot of {heading}"
     text = picture.svg(f"gwtui · {heading}") if chosen == "svg" else picture.text()
     if chosen == "clipboard":
-        await put(app, context, what, text)
+        await put(context, what, text)
     else:
         name = default_name(screen.resource, moment, chosen)
         await save(app, f"Write the {what[:1].lower()}{what[1:]} to a file", what, name, text)
