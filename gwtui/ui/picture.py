@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import re
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ _FOREIGN = re.compile(r"\s*(?:@font-face \{.*?\}|<!--.*?-->)", re.DOTALL)
 """Rich's comment, and its fonts, which a browser would fetch from a host."""
 _STYLES_END = "</style>"
 _NAME = "gwtui"
+_DRAWING = 1.0
 
 
 class HoldsSecret:
@@ -72,7 +74,8 @@ async def picture_of(screen: Screen[Any]) -> Picture:
         await notice.remove()
     drawn = asyncio.Event()
     screen.call_after_refresh(drawn.set)
-    await drawn.wait()
+    with contextlib.suppress(TimeoutError):  # a screen that is being left is not drawn again
+        await asyncio.wait_for(drawn.wait(), _DRAWING)
     picture = Picture(tuple(painted_strips(screen)), screen.size.width)
     # Without frames and margins: what is folded may stand in a box of its own.
     if holds_secret("\n".join(line.text.strip("│╭╮╰╯─▏ ") for line in picture.lines)):

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from gwtui.local.exported_file import ExportError
 from gwtui.ui import clipboard
+from gwtui.ui.actions import taking_out
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.menu import MenuScreen
 from gwtui.ui.screens.reading import ReadingScreen
@@ -20,6 +22,10 @@ from screen_text import shown
 from shell_kit import listing, notices, site, until
 
 DISABLED = ("ana laptop (lost)", "backfill-2024", "legacy-chat-widget", "red-team")
+
+
+def _no_space(*_: object, **__: object) -> None:
+    raise ExportError("No space left on device")
 
 
 @pytest.fixture
@@ -121,7 +127,11 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
         assert own.read_text() == copied[0]
         await type_in_one_piece(one, "<ctrl+u>/nowhere/at/all<enter>")
         assert "there is no directory /nowhere/at" in shown(app)
-        await type_in_one_piece(one, "<ctrl+u>own.csv<enter>y")
+        with monkeypatch.context() as full:
+            full.setattr(taking_out, "write", _no_space)
+            await type_in_one_piece(one, "<ctrl+u>~/new<enter>")
+        assert "Not written: No space left on device" in shown(app)
+        await type_in_one_piece(one, f"<ctrl+u>{own}<enter>y")
         assert json.loads(own.read_text())[0]["name"] == DISABLED[-1]
         assert stat.S_IMODE(own.stat().st_mode) == 0o600
 

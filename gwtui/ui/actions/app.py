@@ -43,12 +43,13 @@ async def open_palette(context: ActionContext) -> None:
         about = f"Commands · {context.spec.singular} {context.spec.name(context.target)}"
     from gwtui.ui.actions.copying import copy_actions  # noqa: PLC0415 - at the first use
     from gwtui.ui.actions.exporting import export_actions  # noqa: PLC0415
+    from gwtui.ui.actions.screenshots import screenshot_actions  # noqa: PLC0415
     from gwtui.ui.actions.views import show_view, view_actions, viewed_by  # noqa: PLC0415
 
     actions = [a for a in offered(context.screen.scopes) if a.id != "app.palette"]
-    copies = [one for one in copy_actions() if one.scope in context.screen.scopes]
-    exports = [one for one in export_actions() if one.scope in context.screen.scopes]
-    actions += [*view_actions(app), *copies, *exports]
+    narrower = (*copy_actions(), *export_actions(), *screenshot_actions())
+    actions += view_actions(app)
+    actions += [one for one in narrower if one.scope in context.screen.scopes]
     chosen = await app.push_screen_wait(
         PaletteScreen(actions, lambda action: app.refusal(action, context), about)
     )

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gwtui.domain.known_secrets import holds_secret
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.actions import by_id
 from gwtui.resources.copying import (
@@ -20,9 +19,9 @@ from gwtui.resources.copying import (
     row_path,
 )
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler, Marks
-from gwtui.ui.clipboard import copy_text
+from gwtui.ui.actions.taking_out import chosen, put
 from gwtui.ui.screens.choose import Choice, ChooseScreen
-from gwtui.ui.screens.menu import MenuEntry, MenuScreen
+from gwtui.ui.screens.menu import MenuEntry
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.table import ResourceTable
 
@@ -39,7 +38,6 @@ _PALETTE = (
     ("curl", "curl", "A command that reads the row; it takes its key from the environment"),
     ("link", "link", "A command that opens the dashboard at the row"),
 )
-_REFUSED = "not copied: a secret that this program uses is in it"
 
 
 async def copy(context: ActionContext) -> None:
@@ -61,7 +59,7 @@ async def _copy(context: ActionContext, *, first: str | None) -> None:
     connection = None if app.session is None else app.connection
     offered = copyables(described, rows, now, connection)
     about = described.called(rows, now)
-    kind = context.argument or await _kind(context, about, offered, first)
+    kind = await _kind(context, about, offered, first)
     if kind is None:
         return
     taken = next((one for one in offered if one.kind == kind), None)
@@ -79,8 +77,7 @@ async def _kind(
 ) -> str | None:
     hidden = f", {context.marks.hidden} hidden by the filter" if context.marks.hidden else ""
     entries = [MenuEntry(one.kind, one.key, one.title, one.note) for one in offered]
-    menu = MenuScreen(f"Copy · {about}{hidden}", entries, current=first)
-    return await context.app.push_screen_wait(menu)
+    return await chosen(context, f"Copy · {about}{hidden}", entries, first=first)
 
 
 def copy_actions() -> list[Action]:
@@ -122,25 +119,13 @@ async def _column(
         Choice(column.id, column.title, _first_line(cell_lines(column, rows[:1], now), rows))
         for column in described.columns
     ]
-    chosen = await app.push_screen_wait(ChooseScreen("Copy the cell under", choices, current=None))
-    return next((column for column in described.columns if column.id == chosen), None)
+    taken = await app.push_screen_wait(ChooseScreen("Copy the cell under", choices, current=None))
+    return next((column for column in described.columns if column.id == taken), None)
 
 
 def _first_line(text: str, rows: Sequence[Any]) -> str:
     more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
     return f"{safe_line(text, _NAME) or '(empty)'}{more}"
-
-
-async def put(context: ActionContext, what: str, text: str) -> None:
-    """Copy by the route that works, and say which it was; nothing that holds a known secret."""
-    app = context.app
-    if holds_secret(text):
-        app.say(f"{what} {_REFUSED}", severity="error")
-    elif not text:
-        app.say(f"{what}: not copied, there is nothing in it", severity="warning")
-    else:
-        copied = await copy_text(context.screen.app, text)
-        app.say(f"{what}: {copied.sentence}", severity="information" if copied.ok else "warning")
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -9,6 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.widgets import Input, Static
 
 from gwtui.domain.safe_text import safe_line
@@ -26,13 +27,14 @@ class SaveScreen(Modal[Path | None]):
     """Returns a path that can be written to, None when left. A file there is not asked about.
 
     ``name`` is how a file is called where only a directory is given; ``start`` what is in the line
-    at first.
+    at first, ``problem`` why nothing could be written there.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
 
-    def __init__(self, title: str, name: str, start: str = "") -> None:
+    def __init__(self, title: str, name: str, start: str = "", problem: str = "") -> None:
         super().__init__()
+        self._problem = problem
         self._title = title
         self._file_name = name
         self._start = start or name
@@ -61,8 +63,13 @@ class SaveScreen(Modal[Path | None]):
             self.dismiss(path_meant(event.value, self._file_name))
         except ExportError as error:
             self.app.bell()
-            note = toned(f"Not written: {safe_line(error, _LONGEST)}", "bad")
-            self.query_one("#save-note", Static).update(note)
+            self._problem = str(error)
+            self.query_one("#save-note", Static).update(self._note())
+
+    def _note(self) -> Content:
+        if self._problem:
+            return toned(f"Not written: {safe_line(self._problem, _LONGEST)}", "bad")
+        return toned(f"paths start in {safe_line(Path.cwd(), _LONGEST)}", "muted")
 
     def action_leave(self) -> None:
         """Write nothing."""
