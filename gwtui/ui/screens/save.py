@@ -44,9 +44,7 @@ class SaveScreen(Modal[Path | None]):
         with Vertical(classes="dialog save"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             yield QuietInput(placeholder=self._file_name)
-            yield Static(
-                toned(f"paths start in {safe_line(Path.cwd(), _LONGEST)}", "muted"), id="save-note"
-            )
+            yield Static(self._note(), id="save-note")
             yield Static(toned(KEYS, "muted"), classes="keys")
 
     def on_mount(self) -> None:
