@@ -67,7 +67,10 @@ class SaveScreen(Modal[Path | None]):
     def _note(self) -> Content:
         if self._problem:
             return toned(f"Not written: {safe_line(self._problem, _LONGEST)}", "bad")
-        return toned(f"paths start in {safe_line(Path.cwd(), _LONGEST)}", "muted")
+        try:
+            return toned(f"paths start in {safe_line(Path.cwd(), _LONGEST)}", "muted")
+        except OSError:  # it was removed meanwhile
+            return toned("a whole path is needed, or one from ~", "muted")
 
     def action_leave(self) -> None:
         """Write nothing."""
