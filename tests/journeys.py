@@ -125,6 +125,7 @@ JOURNEYS = {
     "first steps": Journey("/ci<enter><ctrl+p>first steps<enter>jd", first=True),
     "views": Journey("/state:disabled<enter>S:save-view mine<enter><escape>2:view mine<enter>j"),
     "help searched": Journey("?/copy id<enter>/<escape>?jj"),
+    "copy and export": Journey("jyn  ycused<enter>vyj<escape>Yc:screenshot<enter>cuyi"),
     "sort": Journey("s<down><down><enter>S>"),
     "marks": Journey(" j  A<down><escape>"),
     "assign marked keys": Journey("  A<down><enter>y", start="keys"),

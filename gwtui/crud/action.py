@@ -10,6 +10,9 @@ APP = "app"
 LIST = "list"
 """Scope of actions that every resource list offers."""
 
+COPY = "copy"
+"""Scope of actions on what a screen shows, that take it out of the program."""
+
 OnMarked = Literal["refuse", "all", "cursor"]
 """What an action with a target does while rows are marked.
 

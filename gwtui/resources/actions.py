@@ -10,11 +10,11 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
-from gwtui.crud.action import APP, LIST, Action
+from gwtui.crud.action import APP, COPY, LIST, Action
 from gwtui.resources.registry import ALIASES, KEYS, PLACES, TABS, TITLES
 
 MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("gwtui.resources.frame_actions", (APP, LIST)),
+    ("gwtui.resources.frame_actions", (APP, LIST, COPY)),
     ("gwtui.resources.keys.actions", ("keys",)),
     ("gwtui.resources.workspaces.actions", ("workspaces",)),
     ("gwtui.resources.budgets.actions", ("workspaces",)),

@@ -1,8 +1,8 @@
-"""Actions of the frame: offered everywhere (APP) or in every resource list (LIST)."""
+"""Actions of the frame: everywhere (APP), in every list (LIST), on what can be copied (COPY)."""
 
 from __future__ import annotations
 
-from gwtui.crud.action import APP, LIST, Action
+from gwtui.crud.action import APP, COPY, LIST, Action
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -56,6 +56,13 @@ ACTIONS: tuple[Action, ...] = (
         "Paint the whole screen again, after something else wrote on it",
         APP,
         ("ctrl+l",),
+    ),
+    Action(
+        "app.screenshot",
+        "Screenshot",
+        "Keep what this screen shows, as SVG or text: a picture without secrets",
+        APP,
+        words=("screenshot", "picture"),
     ),
     Action(
         "app.theme",
@@ -193,7 +200,20 @@ ACTIONS: tuple[Action, ...] = (
         marked="cursor",
     ),
     Action(
-        "list.copy", "Copy id", "Copy the identity of the selected row", LIST, ("y",), target=True
+        "list.copy",
+        "Copy",
+        "Copy id, name, cell, JSON, curl or link of the row; or those of all that are marked",
+        COPY,
+        ("y",),
+        target=True,
+        marked="all",
+    ),
+    Action(
+        "list.export",
+        "Export",
+        "The listed rows as CSV, JSON or NDJSON, to the clipboard or a file",
+        COPY,
+        ("Y",),
     ),
     Action(
         "list.mark",

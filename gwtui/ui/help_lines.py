@@ -7,7 +7,7 @@ from typing import Any
 
 from textual.content import Content
 
-from gwtui.crud.action import APP, LIST, Action
+from gwtui.crud.action import APP, COPY, LIST, Action
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.actions import GO_TO
@@ -67,9 +67,10 @@ def help_lines(
 
 
 def _groups(actions: Sequence[Action], spec: ResourceSpec[Any] | None) -> list[tuple[str, str]]:
-    own = [action.scope for action in actions if action.scope not in {APP, LIST}]
+    own = [action.scope for action in actions if action.scope not in {APP, COPY, LIST}]
     groups = [(spec.title if spec is not None else scope.capitalize(), scope) for scope in own]
-    return [*dict.fromkeys(groups), ("Lists", LIST), ("Everywhere", APP)]
+    frame = [("Lists", LIST), ("Copy and export", COPY), ("Everywhere", APP)]
+    return [*dict.fromkeys(groups), *frame]
 
 
 class _HelpPage:

@@ -301,12 +301,17 @@ def is_laid_out(screen: Screen[Any]) -> bool:
     return not (screen._layout_required or screen._callbacks)
 
 
-def painted_text(screen: Screen[Any]) -> Sequence[str]:
-    """The lines of a screen as it would be painted now, without colours; none before its layout.
+def painted_strips(screen: Screen[Any]) -> Sequence[Strip]:
+    """The lines of a screen as it would be painted now; none before its layout.
 
     Only the compositor puts the widgets of a screen together.
     """
-    return [strip.text for strip in screen._compositor.render_strips()] if screen.size else ()
+    return screen._compositor.render_strips() if screen.size else ()
+
+
+def painted_text(screen: Screen[Any]) -> Sequence[str]:
+    """The same without colours."""
+    return [strip.text for strip in painted_strips(screen)]
 
 
 def busy_pump(app: App[Any], likely: MessagePump | None = None) -> MessagePump | None:

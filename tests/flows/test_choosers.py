@@ -80,6 +80,14 @@ async def test_letters_narrow_a_list_and_enter_takes_what_is_highlighted(
         assert app.results == [taken]
 
 
+async def test_titles_are_found_before_notes() -> None:
+    choices = [Choice("s", "State", "never used"), Choice("u", "Used", "today")]
+    app = HostApp(ChooseScreen("Copy the cell under", choices, current=None))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, *"used", "enter")
+        assert app.results == ["u"]
+
+
 async def test_enter_without_a_match_takes_nothing_and_says_so() -> None:
     screen, app = chooser()
     async with app.run_test(size=(80, 24)) as pilot:

@@ -75,7 +75,7 @@ async def test_the_help_page_opens_and_closes_with_its_key(tmp_path: Path) -> No
         assert "Filter: Narrow" in shown(app)
         await pilot.press("slash", *"copy", "space", *"id", "enter")
         await pilot.pause()
-        assert "Copy id: " in shown(app)
+        assert "Copy: Copy id, name, cell" in shown(app)
         assert "Filter: Narrow" not in shown(app)
         await pilot.press("slash", "escape")
         await pilot.pause()

@@ -263,8 +263,8 @@ async def test_raw_json_is_shown_as_it_came(tmp_path: Path) -> None:
 
 async def test_copying_names_the_route(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        await pilot.press("y")
-        await until(pilot, lambda: notices(app), "the notice")
+        await pilot.press("y", "i")
+        await until(pilot, lambda: "Saved to" in notices(app), "the notice")
 
 
 async def test_the_workspace_narrows_the_keys(tmp_path: Path) -> None:

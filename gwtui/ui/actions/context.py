@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gwtui.local.first_steps import FirstSteps
     from gwtui.local.path_history import PathHistory
     from gwtui.local.targets import Target, TargetFacts, Targets
+    from gwtui.resources.copying import Described
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.health import ConnectionHealth
     from gwtui.ui.remembering import Remembering
@@ -61,6 +62,9 @@ class DashboardScreen(Protocol):
     def app(self) -> App[Any]:
         """Textual's app, for what needs a terminal."""
 
+    def described(self) -> Described[Any] | None:
+        """What actions act on where it is no row of a list; None where nothing declares it."""
+
     @property
     def marked_rows(self) -> Sequence[Any]:
         """What actions on several rows act on; empty where nothing is marked."""
@@ -70,6 +74,9 @@ class DashboardScreen(Protocol):
 
     def query_one(self, selector: type[Part], /) -> Part:
         """The one part of that type."""
+
+    def query(self, selector: type[Part], /) -> Iterable[Part]:
+        """Every part of that type."""
 
     def go_back(self) -> bool:
         """Close what is open inside the screen; whether anything was."""

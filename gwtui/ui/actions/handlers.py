@@ -10,7 +10,7 @@ from gwtui.resources.actions import place_actions
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.commands import tab_of
 
-BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "list.copy", "models.watch"})
+BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.watch"})
 """Patient actions that ask nothing once they began: nobody's next key waits for their end."""
 
 
@@ -61,11 +61,14 @@ def _of_frame() -> Mapping[str, Handler]:
         alerts,
         app,
         board,
+        copying,
+        exporting,
         findings,
         first_steps,
         lists,
         recovery,
         rotations,
+        screenshots,
         sealed_keys,
         undo,
         views,
@@ -74,6 +77,9 @@ def _of_frame() -> Mapping[str, Handler]:
     return {
         **app.PATIENT,
         **lists.PATIENT,
+        **copying.HANDLERS,
+        **exporting.HANDLERS,
+        **screenshots.HANDLERS,
         **board.PATIENT,
         **recovery.PATIENT,
         **alerts.HANDLERS,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from textual.content import Content
 
 from gwtui.contract.response import ResponseModel
 from gwtui.ui.actions.context import ActionContext, Handler
@@ -110,7 +112,7 @@ async def show_raw(context: ActionContext) -> None:
     if context.spec is not None:
         lines = raw_lines(context.spec.raw(context.target), context.target)
         title = f"Raw JSON · {context.spec.singular} {context.spec.name(context.target)}"
-        await context.app.push_screen(ReadingScreen(title, lambda _width: lines))
+        await _read_raw(context, title, lines)
 
 
 async def show_raw_object(context: ActionContext) -> None:
@@ -118,17 +120,16 @@ async def show_raw_object(context: ActionContext) -> None:
     item = context.target
     if isinstance(item, ResponseModel):
         lines = raw_lines(item.raw, item)
-        title = f"Raw JSON · {context.screen.heading}"
-        await context.app.push_screen(ReadingScreen(title, lambda _width: lines))
+        await _read_raw(context, f"Raw JSON · {context.screen.heading}", lines)
 
 
-async def copy_identity(context: ActionContext) -> None:
-    """Copy the identity by the route that works, and name the route."""
-    from gwtui.ui.clipboard import copy_text  # noqa: PLC0415 - at the first use
+async def _read_raw(context: ActionContext, title: str, lines: Sequence[Content]) -> None:
+    async def copy() -> None:
+        from gwtui.ui.actions.copying import copy_from_raw  # noqa: PLC0415 - at the first use
 
-    if context.identity is not None:
-        copied = await copy_text(context.screen.app, context.identity)
-        context.app.say(copied.sentence, severity="information" if copied.ok else "warning")
+        await copy_from_raw(context)
+
+    await context.app.push_screen(ReadingScreen(title, lambda _width: lines, copy=copy))
 
 
 async def mark(context: ActionContext) -> None:
@@ -182,5 +183,4 @@ IMMEDIATE: Mapping[str, Handler] = {
 PATIENT: Mapping[str, Handler] = {
     "list.sort": choose_sort,
     "list.columns": choose_columns,
-    "list.copy": copy_identity,
 }

@@ -37,6 +37,7 @@ from gwtui.ui.widgets.status import StatusLine
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
+    from gwtui.resources.copying import Described
     from gwtui.resources.preferences import View
     from gwtui.ui.goto import PathNames
     from gwtui.ui.widgets.table.widget import TableSnapshot
@@ -80,6 +81,8 @@ class GatewayScreen(TerminalSized[None]):
         send nothing when no text changed (``OneLine.show`` and ``LinesView.show`` see to that).
     ``target()``, ``identity()``, ``marked_rows`` and ``marks``
         What actions act on, captured at the press of a key.
+    ``described()``
+        How that is declared and found again, where it is no row of a list.
     ``focus_body()``
         Put the focus where it belongs.
     ``go_back()``
@@ -173,6 +176,10 @@ class GatewayScreen(TerminalSized[None]):
     def marks(self) -> Marks:
         """How many rows are marked."""
         return Marks()
+
+    def described(self) -> Described[Any] | None:
+        """What that is where it is no row of a list."""
+        return None
 
     def expect_gone(self, identities: Iterable[str]) -> None:
         """These were removed here, which is told: that their rows vanish is no news."""

@@ -53,8 +53,8 @@ class Choice:
 class ChooseScreen(Modal[str | None]):
     """Returns the id of the choice, None when left with Escape.
 
-    Letters narrow the list to the choices whose title or note has them; Escape first ends the
-    search. ``sought`` is what was typed before it opened.
+    Letters narrow the list to the choices whose title or note has them, titles first; Escape first
+    ends the search. ``sought`` is what was typed before it opened.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -161,9 +161,8 @@ class ChooseScreen(Modal[str | None]):
     def _list(self) -> None:
         """Show what the search finds; without one everything, at the present choice."""
         wanted = letters(self._sought)
-        self._shown = tuple(
-            choice for choice in self._choices if wanted in letters(f"{choice.title} {choice.note}")
-        )
+        found = (one for one in self._choices if wanted in letters(f"{one.title} {one.note}"))
+        self._shown = tuple(sorted(found, key=lambda one: wanted not in letters(one.title)))
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options([Option(self._line(choice)) for choice in self._shown])

@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
-from gwtui.crud.action import LIST
+from gwtui.crud.action import COPY, LIST
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.actions import by_id
@@ -60,7 +60,7 @@ class ResourceScreen(GatewayScreen):
             spec.id,
             title=spec.title,
             tab=spec.id if opener is None else opener.id,
-            extra_scopes=(LIST,),
+            extra_scopes=(LIST, COPY),
             spec=spec,
         )
         self.declared = spec
@@ -235,7 +235,7 @@ class ResourceScreen(GatewayScreen):
         if self.focused not in (None, self.table) or not isinstance(event, events.Key):
             return False
         action = next((one for one in offered(self.scopes) if event.key in one.keys), None)
-        return action is None or action.target
+        return action is None or action.target or action.scope == COPY
 
     # What actions do --------------------------------------------------------------------------
 

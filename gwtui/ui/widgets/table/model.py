@@ -160,6 +160,11 @@ class TableModel(Generic[T]):
         return (self._items[identity] for identity in self._sorted)
 
     @property
+    def visible(self) -> list[T]:
+        """The items that the filter lets through, from top to bottom."""
+        return [self._items[identity] for identity in self.order]
+
+    @property
     def total(self) -> int:
         """Number of items, visible or not."""
         return len(self._items)
