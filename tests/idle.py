@@ -6,6 +6,11 @@ import asyncio
 import time
 from typing import Any
 
+from textual.app import ScreenStackError
+from textual.pilot import Pilot, WaitForScreenTimeout
+
+from gwtui.ui.textual_compat import is_busy
+
 _LOOK = 0.003
 """Seconds between two looks. Other threads answer meanwhile, or are seen at work."""
 _AT_WORK = _LOOK / 5
@@ -37,6 +42,47 @@ async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
             continue
         if passed >= _TIMERS or not _due(loop, now + _SOON):
             return
+
+
+async def wait_for_screen(pilot: Pilot[Any], timeout: float = 30) -> bool:
+    """As the method of Textual's pilot: until app and screen have handled what is queued by now.
+
+    That one sends a message to every widget, a hundred in a form, whenever a test waits for
+    anything. Here only those are asked that have something to do.
+    """
+    # What is ready to run may put something into the queues.
+    await asyncio.sleep(0)
+    app = pilot.app
+    try:
+        pumps = [app, *app.screen.walk_children(with_self=True)]
+    except ScreenStackError:
+        return False
+    left = {id(pump) for pump in pumps if is_busy(pump)}
+    handled = asyncio.Event()
+
+    def handle(pump: int) -> None:
+        left.discard(pump)
+        if not left:
+            handled.set()
+
+    for pump in pumps:
+        if id(pump) in left and not pump.call_later(handle, id(pump)):
+            handle(id(pump))
+    if left:
+        await _first(handled, app._exception_event, timeout)
+    return not left
+
+
+async def _first(one: asyncio.Event, other: asyncio.Event, timeout: float) -> None:
+    """Wait for one of two events; ``WaitForScreenTimeout`` when neither comes in time."""
+    waiting = [asyncio.create_task(event.wait()) for event in (one, other)]
+    done, pending = await asyncio.wait(
+        waiting, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
+    )
+    for task in pending:
+        task.cancel()
+    if not done:
+        raise WaitForScreenTimeout("Timed out while widgets process pending messages.")
 
 
 def _due(loop: Any, moment: float) -> bool:
