@@ -44,7 +44,7 @@ async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
             return
 
 
-async def wait_for_screen(pilot: Pilot[Any], timeout: float = 30) -> bool:
+async def wait_for_screen(pilot: Pilot[Any]) -> bool:
     """As the method of Textual's pilot: until app and screen have handled what is queued by now.
 
     That one sends a message to every widget, a hundred in a form, whenever a test waits for
@@ -69,16 +69,14 @@ async def wait_for_screen(pilot: Pilot[Any], timeout: float = 30) -> bool:
         if id(pump) in left and not pump.call_later(handle, id(pump)):
             handle(id(pump))
     if left:
-        await _first(handled, app._exception_event, timeout)
+        await _first(handled, app._exception_event)
     return not left
 
 
-async def _first(one: asyncio.Event, other: asyncio.Event, timeout: float) -> None:
-    """Wait for one of two events; ``WaitForScreenTimeout`` when neither comes in time."""
-    waiting = [asyncio.create_task(event.wait()) for event in (one, other)]
-    done, pending = await asyncio.wait(
-        waiting, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
-    )
+async def _first(*events: asyncio.Event) -> None:
+    """Wait for one of some events; ``WaitForScreenTimeout`` when none comes for half a minute."""
+    waiting = [asyncio.create_task(event.wait()) for event in events]
+    done, pending = await asyncio.wait(waiting, timeout=30, return_when=asyncio.FIRST_COMPLETED)
     for task in pending:
         task.cancel()
     if not done:
