@@ -37,7 +37,7 @@ def rows(app: GwtuiApp) -> dict[str, Any]:
 
 
 async def go(app: GwtuiApp, pilot: Any, route: str) -> None:
-    await pilot.press("colon", *route, "enter")
+    Terminal(app).write(f":{route}\r")
     await pilot.pause()
 
 
