@@ -260,6 +260,20 @@ async def test_the_detail_pane_takes_the_whole_width_where_there_is_none(tmp_pat
             assert app.focused is listing(app).table
 
 
+async def what_a_list_says_of_itself_stays_when_the_terminal_changes_under_a_dialog(
+    desk: Any,
+) -> None:
+    app, pilot = desk.app, desk.pilot
+    before = line(listing(app), "status")
+    assert "by name" in before
+    await pilot.press("question_mark")
+    await until(pilot, lambda: app.screen is not listing(app), "the help")
+    await pilot.resize_terminal(100, 30)
+    await until(pilot, lambda: listing(app).size.width == 100, "the new size")
+    assert line(listing(app), "status").startswith(before.rstrip())
+    await pilot.resize_terminal(120, 40)
+
+
 async def raw_json_is_shown_as_it_came(desk: Any) -> None:
     app, pilot, place = desk.app, desk.pilot, desk.place
     await unfiltered(desk)
@@ -342,6 +356,7 @@ async def test_sorting_reading_and_narrowing_a_list(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
         await walk(
             SimpleNamespace(app=app, pilot=pilot, place=place),
+            what_a_list_says_of_itself_stays_when_the_terminal_changes_under_a_dialog,
             every_column_can_be_sorted_by_and_turned_around,
             the_sort_chooser_sorts_and_turns_the_present_column_around,
             a_refresh_keeps_row_filter_and_order,
