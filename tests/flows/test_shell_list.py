@@ -331,8 +331,7 @@ async def test_a_filter_that_hides_everything_says_so_and_escape_brings_all_back
 
 async def unfiltered(desk: Any) -> None:
     """Take back the filter of the step before."""
-    prompt = listing(desk.app).query_one(FilterPrompt)
-    while prompt.display:
+    while any(prompt.display for prompt in listing(desk.app).query(FilterPrompt)):
         await desk.pilot.press("escape")
         await desk.pilot.pause()
 
