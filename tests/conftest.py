@@ -25,13 +25,14 @@ from textual._compositor import Compositor
 from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 import compiled
 import leak_watch
 from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
-from idle import wait_for_idle
+from idle import wait_for_idle, wait_for_screen
 
 settings.register_profile(
     "gwtui",
@@ -227,6 +228,7 @@ def quick_frames() -> Iterator[None]:
         patch.setattr(textual.screen, "UPDATE_PERIOD", 1 / 200)
         for module in (textual.app, textual.pilot):
             patch.setattr(module, "wait_for_idle", wait_for_idle)
+        patch.setattr(Pilot, "_wait_for_screen", wait_for_screen)
         yield
 
 

@@ -321,12 +321,12 @@ def busy_pump(app: App[Any], likely: MessagePump | None = None) -> MessagePump |
     the operating system is asked for do not count. Textual tells nobody; the pilot of its tests
     goes by processor time.
     """
-    if likely is not None and _is_busy(likely):
+    if likely is not None and is_busy(likely):
         return likely
-    return next((pump for pump in (app, *app._registry) if _is_busy(pump)), None)
+    return next((pump for pump in (app, *app._registry) if is_busy(pump)), None)
 
 
-def _is_busy(pump: MessagePump) -> bool:
+def is_busy(pump: MessagePump) -> bool:
     """Whether a pump does anything but wait for its next message; one being mounted does."""
     queue: Queue[Message | None] = pump._message_queue
     if queue.ready_event._waiters:

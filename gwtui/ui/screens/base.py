@@ -334,16 +334,20 @@ class GatewayScreen(TerminalSized[None]):
         return self.is_mounted and is_whole(self)
 
     def refresh_frame(self) -> None:
-        """Bring header, banner, panel, status line and footer up to date; unchanged lines rest."""
+        """Bring header, banner, panel, status line and footer up to date; unchanged lines rest.
+
+        Under a dialog, where nothing is watched, what the feeds said last stays.
+        """
         if not self._is_whole:
             return
         now = self.now
         facts = header_facts(self.gwtui, self.tab)
         self.query_one(HeaderBar).show_facts(facts)
-        self._show_banner(now)
         self._show_crumbs()
-        self._show_panel(now)
-        self.query_one(StatusLine).show_status(self._status(now), facts)
+        if self.is_active:
+            self._show_banner(now)
+            self._show_panel(now)
+            self.query_one(StatusLine).show_status(self._status(now), facts)
         self.query_one(KeyFooter).show_actions(self.gwtui.hints(self.scopes))
 
     def _show_banner(self, now: datetime) -> None:
