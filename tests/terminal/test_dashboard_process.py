@@ -14,7 +14,7 @@ DEMO = [sys.executable, "-m", "gwtui", "--demo", "keys"]
 
 
 @pytest.fixture
-def demo(private_home: Path) -> Iterator[PtyTerminal]:
+def demo(demo_home: Path) -> Iterator[PtyTerminal]:
     with pty_terminal(DEMO) as terminal:
         terminal.wait_for("airflow-staging", 60)
         yield terminal
@@ -49,7 +49,7 @@ def test_a_smaller_terminal_is_redrawn(demo: PtyTerminal) -> None:
 
 
 def test_an_unusable_runtime_directory_draws_nothing_over_the_screen(
-    private_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    demo_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()

@@ -13,8 +13,8 @@ from pty_terminal import pty_terminal
 GWTUI = [sys.executable, "-m", "gwtui"]
 
 
-def test_a_write_that_was_killed_on_its_way_is_offered_and_settled(private_home: Path) -> None:
-    journal = Journal(private_home / "state" / "gwtui" / "journal.jsonl")
+def test_a_write_that_was_killed_on_its_way_is_offered_and_settled(demo_home: Path) -> None:
+    journal = Journal(demo_home / "state" / "gwtui" / "journal.jsonl")
     faults = ["--fault", "hang-after:POST /keys x1"]
     with pty_terminal([*GWTUI, "--demo", *faults, "keys"]) as terminal:
         terminal.wait_for("airflow-staging", 60)

@@ -34,8 +34,8 @@ def recover(*options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_value_outlives_the_process_and_the_terminal(private_home: Path) -> None:
-    state = private_home / "state" / "gwtui"
+def test_the_value_outlives_the_process_and_the_terminal(demo_home: Path) -> None:
+    state = demo_home / "state" / "gwtui"
     with pty_terminal(DEMO) as terminal:
         terminal.wait_for("airflow-staging", 60)
         terminal.send("n")

@@ -87,19 +87,19 @@ def wanted(name: str) -> Outcome:
 
 @together
 @pytest.mark.parametrize("name", EVERY)
-def test_one_write_ends_as_slow_typing(name: str, private_home: Path) -> None:
+def test_one_write_ends_as_slow_typing(name: str, demo_home: Path) -> None:
     assert outcome(name, at_once) == wanted(name)
 
 
 @together
-def test_writes_cut_up_at_random_end_as_slow_typing(private_home: Path) -> None:
+def test_writes_cut_up_at_random_end_as_slow_typing(demo_home: Path) -> None:
     chance = random.Random(SEED)
     for _ in range(ROUNDS):
         name, seed = chance.choice(EVERY), chance.randrange(1 << 30)
         assert outcome(name, cut_up(seed)) == wanted(name), (name, seed)
 
 
-def test_the_name_and_the_limit_get_what_is_meant_for_them(private_home: Path) -> None:
+def test_the_name_and_the_limit_get_what_is_meant_for_them(demo_home: Path) -> None:
     with pty_terminal([*GWTUI, "--fresh", "keys"]) as terminal:
         terminal.wait_for("airflow-staging", 60)
         terminal.send("nci\t25")
@@ -113,7 +113,7 @@ def test_the_name_and_the_limit_get_what_is_meant_for_them(private_home: Path) -
 
 
 def test_a_terminal_that_is_gone_ends_the_program_whatever_was_typed_ahead(
-    private_home: Path,
+    demo_home: Path,
 ) -> None:
     with pty_terminal([*GWTUI, "--fresh", "keys"]) as terminal:
         terminal.wait_for("airflow-staging", 60)
