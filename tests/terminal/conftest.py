@@ -5,11 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
+from loaded_program import GWTUI
 from pty_terminal import pty_terminal
 
 _FOLDERS = {"XDG_DATA_HOME": "data", "XDG_STATE_HOME": "state", "XDG_RUNTIME_DIR": "run"}
@@ -37,8 +37,7 @@ def _open_demo(home: Path) -> None:
     for folder in _FOLDERS.values():
         (home / folder).mkdir(mode=0o700)
     environment = {variable: str(home / folder) for variable, folder in _FOLDERS.items()}
-    command = [sys.executable, "-m", "gwtui", "--demo", "keys"]
-    with pty_terminal(command, environment=environment) as terminal:
+    with pty_terminal([*GWTUI, "--demo", "keys"], environment=environment) as terminal:
         terminal.wait_for("airflow-staging", 60)
         terminal.wait_for("Welcome to gwtui")
         terminal.send("\r")

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
+from loaded_program import GWTUI
 from pty_terminal import PtyTerminal, pty_terminal
 
-DEMO = [sys.executable, "-m", "gwtui", "--demo", "keys"]
+DEMO = [*GWTUI, "--demo", "keys"]
 
 
 def test_what_is_drawn_and_sent_from_the_first_row_to_the_end(demo_home: Path) -> None:
     """The first frame and differences cost little, rest costs nothing, nothing is left behind."""
-    with pty_terminal(DEMO) as demo:
+    with pty_terminal(DEMO, anew=True) as demo:
         demo.wait_for("airflow-staging", 60)
         assert demo.left_over_modes() == [
             "alternate screen (1049)",

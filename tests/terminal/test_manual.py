@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +20,10 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.embedded.gateway import EmbeddedGateway
+from loaded_program import run
 from login_kit import Commands, DictRing, served_gateway
 from manual_kit import DOCUMENTS, MANUAL, README, ROOT, blocks, mentioned, shell_words
-from manual_reader import PATIENCE, PROGRAM, Reader
+from manual_reader import PATIENCE, Reader
 
 WITH_BLOCKS = [page for page in DOCUMENTS if blocks(page)]
 
@@ -66,14 +66,7 @@ def seal_a_key(reader: Reader) -> None:
     """A new key whose value could not be handed over: its disk is full."""
     words = ("keys", "create", "--set", "name=ci", "--yes")
     with Path("/dev/full").open("w") as full:
-        made = subprocess.run(
-            [*PROGRAM, *words],
-            env=reader.environment(),
-            stdout=full,
-            stderr=subprocess.PIPE,
-            timeout=PATIENCE,
-            check=False,
-        )
+        made = run(*words, env=reader.environment(), stdout=full, timeout=PATIENCE)
     assert made.returncode == exits.INCOMPLETE
 
 

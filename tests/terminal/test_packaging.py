@@ -73,7 +73,7 @@ def shows_a_row(command: list[str], environment: dict[str, str], folder: Path) -
     before = Path.cwd()
     os.chdir(folder)
     try:
-        with pty_terminal(command, environment=environment) as terminal:
+        with pty_terminal(command, environment=environment, anew=True) as terminal:
             terminal.wait_for(FIRST_ROW, 60)
             terminal.send("q")
             assert terminal.wait_exit() == 0

@@ -9,7 +9,6 @@ import json
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -20,10 +19,10 @@ import pytest
 
 from gwtui.embedded.faults import Switchboard
 from gwtui.local.journal import Journal
+from loaded_program import GWTUI
 from login_kit import served_gateway
 from pty_terminal import PtyTerminal, pty_terminal
 
-GWTUI = [sys.executable, "-m", "gwtui"]
 HANGING = [*GWTUI, "--demo", "--fault", "hang:updateKey", "keys"]
 LIMIT = 2.0
 """Seconds from the demand to the end of the process."""
