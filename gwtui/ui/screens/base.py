@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import Reactive
 from textual.widget import Widget
@@ -28,6 +27,7 @@ from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import fit, in_sentence
 from gwtui.ui.textual_compat import TerminalSized, bindings_of, is_whole
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.blank import BlankLines, BlankVertical
 from gwtui.ui.widgets.footer import KeyFooter
 from gwtui.ui.widgets.header import HeaderBar, header_facts
 from gwtui.ui.widgets.one_line import OneLine, PartsLine
@@ -56,7 +56,7 @@ class ListSnapshot:
     view: View | None = None
 
 
-class GatewayScreen(TerminalSized[None]):
+class GatewayScreen(BlankLines, TerminalSized[None]):
     """Header, banner, body, status line and footer around one view of the gateway.
 
     A subclass calls ``super().__init__("credits", title="Credits")`` and fills in these hooks:
@@ -236,7 +236,7 @@ class GatewayScreen(TerminalSized[None]):
         yield OneLine(id="banner")
         yield OneLine(id="crumbs")
         yield StatePanel(id="panel")
-        with Vertical(id="body"):
+        with BlankVertical(id="body"):
             yield from self.compose_body()
         yield from self.compose_bars()
         yield GotoPrompt(id="goto")

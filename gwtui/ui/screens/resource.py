@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Horizontal
 from textual.content import Content
 
 from gwtui.crud.action import LIST
@@ -27,6 +26,7 @@ from gwtui.ui.screens.viewing import Viewing
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import in_sentence
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.blank import BlankHorizontal
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.filter_help import FilterHelp
 from gwtui.ui.widgets.prompt import FilterInput, FilterPrompt
@@ -96,7 +96,7 @@ class ResourceScreen(GatewayScreen):
 
     def compose_body(self) -> ComposeResult:
         """The list and the detail pane."""
-        with Horizontal(id="split"):
+        with BlankHorizontal(id="split"):
             yield self.table
             yield DetailPane(id="detail")
 
