@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from textual.geometry import Size
     from textual.notifications import SeverityLevel
     from textual.screen import Screen
-    from textual.widget import Widget
     from textual.worker import Worker
 
     from gwtui.client.connection import Connection
@@ -34,9 +33,9 @@ if TYPE_CHECKING:
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.health import ConnectionHealth
     from gwtui.ui.remembering import Remembering
+    from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.watch.hub import FeedHub, Scope
 
-    Part = TypeVar("Part", bound=Widget)
 
 Answer = TypeVar("Answer")
 T = TypeVar("T", default=Any)
@@ -68,8 +67,8 @@ class DashboardScreen(Protocol):
     def expect_gone(self, identities: Iterable[str]) -> None:
         """These were removed here: that their rows vanish is no news."""
 
-    def query_one(self, selector: type[Part], /) -> Part:
-        """The one part of that type."""
+    async def path_prompt(self) -> GotoPrompt:
+        """Where a path is typed; made when it is first asked for."""
 
     def go_back(self) -> bool:
         """Close what is open inside the screen; whether anything was."""

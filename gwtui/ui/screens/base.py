@@ -31,7 +31,6 @@ from gwtui.ui.widgets.blank import BlankLines, BlankVertical
 from gwtui.ui.widgets.footer import KeyFooter
 from gwtui.ui.widgets.header import HeaderBar, header_facts
 from gwtui.ui.widgets.one_line import OneLine, PartsLine
-from gwtui.ui.widgets.prompt import GotoPrompt
 from gwtui.ui.widgets.state_panel import StatePanel
 from gwtui.ui.widgets.status import StatusLine
 from gwtui.watch.feed import FeedState
@@ -39,6 +38,7 @@ from gwtui.watch.feed import FeedState
 if TYPE_CHECKING:
     from gwtui.resources.preferences import View
     from gwtui.ui.goto import PathNames
+    from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.ui.widgets.table.widget import TableSnapshot
     from gwtui.watch.hub import FeedHub
 
@@ -103,6 +103,8 @@ class GatewayScreen(BlankLines, TerminalSized[None]):
 
     AUTO_FOCUS = ""
     ticks_unfocused = False
+    needs_sheets = True
+    """Whether it takes more style sheets than those of the frame and of lists."""
     focused = Reactive[Widget | None](None, repaint=False)
     """As in every screen, but another focus does not repaint the whole of it."""
 
@@ -231,7 +233,7 @@ class GatewayScreen(BlankLines, TerminalSized[None]):
         return self._subscriptions.states
 
     def compose(self) -> ComposeResult:
-        """Header, banner, crumbs, body, prompt, status line, footer."""
+        """Header, banner, crumbs, body, status line, footer."""
         yield HeaderBar()
         yield OneLine(id="banner")
         yield OneLine(id="crumbs")
@@ -239,7 +241,6 @@ class GatewayScreen(BlankLines, TerminalSized[None]):
         with BlankVertical(id="body"):
             yield from self.compose_body()
         yield from self.compose_bars()
-        yield GotoPrompt(id="goto")
         yield StatusLine()
         yield KeyFooter()
 
@@ -296,6 +297,16 @@ class GatewayScreen(BlankLines, TerminalSized[None]):
         """Run the action of a clicked tab or hint."""
         await self.gwtui.perform(by_id(message.action), self.capture())
 
+    async def path_prompt(self) -> GotoPrompt:
+        """Where a path is typed; made when it is first asked for."""
+        from gwtui.ui.widgets.prompt import GotoPrompt  # noqa: PLC0415 - at the first use
+
+        for prompt in self.query(GotoPrompt):
+            return prompt
+        prompt = GotoPrompt(id="goto")
+        await self.mount(prompt, before="#status")
+        return prompt
+
     async def on_goto_prompt_entered(self, message: GotoPrompt.Entered) -> None:
         """Open the route that was typed."""
         from gwtui.ui.goto import follow  # noqa: PLC0415 - at the first use
@@ -313,7 +324,7 @@ class GatewayScreen(BlankLines, TerminalSized[None]):
 
     async def _learn_names(self, names: PathNames, text: str) -> None:
         await names.learn(text)
-        self.query_one(GotoPrompt).renew_ghost()
+        (await self.path_prompt()).renew_ghost()
 
     def second(self) -> None:
         """Called once per second while the screen is shown."""
