@@ -29,9 +29,8 @@ from gwtui.ui.connecting import SWEEPING, ConnectedApp
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.remembering import Remembering
 from gwtui.ui.screens.opening import OpeningScreen
-from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.shutdown import Shutdown
-from gwtui.ui.terminal import TerminalTitle, give_back
+from gwtui.ui.terminal import TerminalTitle, give_back, is_too_small
 from gwtui.ui.textual_compat import bindings_of, driver_of, fail, let_be_switched, set_first_theme
 from gwtui.ui.themes import (
     DEFAULT_THEME,
@@ -160,7 +159,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     async def _begin(self) -> None:
         """Show the start screen; connect once it is painted."""
         self.stylesheet.read(list_sheet())
-        if isinstance(self.screen, TooSmallScreen):
+        if _covers_all(self.screen):
             await self.screen.dismiss()  # it covers the screen whose place is taken
         problem = await self.navigation.open_route(self._start)
         if problem is not None:
@@ -177,7 +176,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
 
     def push_screen(self, screen: Screen[Any] | str, *rest: Any, **options: Any) -> Any:
         """Show a screen on top; the style sheets are there by then."""
-        if not isinstance(screen, OpeningScreen | TooSmallScreen):
+        if not _covers_all(screen):
             self._read_sheets()
         return super().push_screen(screen, *rest, **options)
 
@@ -231,8 +230,10 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         """Cover everything while there is no room for it, whatever has opened meanwhile."""
         if not self.screen_stack:
             return
-        covered = isinstance(self.screen, TooSmallScreen)
+        covered = _covers_all(self.screen)
         if is_too_small(self.size) and not covered:
+            from gwtui.ui.screens.too_small import TooSmallScreen  # noqa: PLC0415 - seldom
+
             await self.push_screen(TooSmallScreen())
         elif covered and not is_too_small(self.size):
             self.screen.dismiss()
@@ -332,6 +333,11 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         screen = self.navigation.screen
         if screen is not None:
             screen.refeed()
+
+
+def _covers_all(screen: Screen[Any] | str) -> bool:
+    """Whether it is what is shown while the terminal is too small for anything else."""
+    return getattr(screen, "covers_all", False)
 
 
 def _one_row_only(action: Action, marks: Marks) -> str:

@@ -51,7 +51,7 @@ class KeyFooter(PartsLine):
 
     def show_actions(self, actions: Sequence[Action]) -> None:
         """Show hints for these actions, in the order of their importance."""
-        width = self.size.width
+        width = self.room
         if width and (width != self._shown_in or actions != self._actions):
             self._shown_in = width
             self.show_parts(footer_parts(actions, width))

@@ -195,7 +195,7 @@ class HeaderBar(PartsLine):
 
     def show_facts(self, facts: HeaderFacts) -> None:
         """Show these facts, in as much width as there is."""
-        width = self.size.width
+        width = self.room
         if width and (width != self._shown_in or facts != self._facts):
             self._shown_in = width
             self.show_parts(header_parts(facts, width))
