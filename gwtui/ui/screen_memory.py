@@ -138,12 +138,16 @@ def _different(before: Sequence[_Cell | None], after: Sequence[_Cell]) -> list[t
 
 
 def _bytes(spans: Sequence[_Span]) -> str:
-    """The spans as the terminal reads them; no style is left switched on."""
+    """The spans as the terminal reads them; no style is left switched on.
+
+    Those that begin in the same look follow each other: what is around a dialog, say, and then it.
+    """
     if not spans:
         return ""
     out: list[str] = ["\x1b[0m"]
     now = _NO_LOOK
-    for x, y, cells in spans:
+    looks: dict[_Look, int] = {}
+    for x, y, cells in sorted(spans, key=lambda span: looks.setdefault(span[2][0][1], len(looks))):
         out.append(f"\x1b[{y + 1};{x + 1}H")
         for look, run in groupby(cells, key=lambda cell: cell[1]):
             out.append(_switch(now, look))
