@@ -204,7 +204,7 @@ def style_sheets_parsed_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def known_once() -> Iterator[None]:
-    """What Textual asks Python for again and again, of functions and rules that stay the same."""
+    """What Textual asks Python for again and again, of functions that stay the same."""
 
     @cache
     def of_function(function: Any) -> int:
@@ -219,7 +219,6 @@ def known_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(textual._callback, "_count_parameters", parameters)
-        patch.setattr(RuleSet, "__hash__", object.__hash__)
         yield
 
 

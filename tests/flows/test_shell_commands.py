@@ -24,12 +24,19 @@ from screen_text import shown
 from shell_kit import dashboard, has_data, listing, notices, site, until
 from walk import walk
 
+NO_HANDLERS = {"__init__", "bulk", "context", "crud", "editing", "handlers", "writing"}
+"""Modules of ``gwtui/ui/actions`` that declare none."""
+
 
 def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
-    known = {action.id for action in (*all_actions(), *place_actions())}
-    handled = set(handlers.immediate()) | set(handlers.patient())
-    assert known == handled
-    assert not set(handlers.immediate()) & set(handlers.patient())
+    for action in (*all_actions(), *place_actions()):
+        assert handlers.handler(action)
+    declared = [handlers.handlers_of(module) for module, _ in handlers.MODULES]
+    handled = [action for one in declared for kind in one for action in kind]
+    assert len(handled) == len(set(handled))
+    assert set(handled) == {action.id for action in all_actions()}
+    files = {path.stem for path in Path(handlers.__file__).parent.glob("*.py")}
+    assert files - {module for module, _ in handlers.MODULES} == NO_HANDLERS
 
 
 def test_action_ids_are_unique() -> None:

@@ -26,7 +26,7 @@ async def open_row(context: ActionContext) -> None:
 async def open_filter(context: ActionContext) -> None:
     """Let the person type a filter."""
     if isinstance(context.screen, ResourceScreen):
-        context.screen.open_filter()
+        await context.screen.filtering.open()
 
 
 async def choose_sort(context: ActionContext) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Horizontal
 from textual.content import Content
 
 from gwtui.crud.action import COPY, LIST
@@ -22,20 +20,20 @@ from gwtui.ui.commands import offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 from gwtui.ui.screens.completing import Completing, Preparing
 from gwtui.ui.screens.detailing import Detailing
+from gwtui.ui.screens.filtering import Filtering
 from gwtui.ui.screens.list_memory import ListMemory
 from gwtui.ui.screens.viewing import Viewing
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import in_sentence
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.blank import BlankHorizontal
 from gwtui.ui.widgets.detail import DetailPane
-from gwtui.ui.widgets.filter_help import FilterHelp
-from gwtui.ui.widgets.prompt import FilterInput, FilterPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost, SortChanged
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
-    from gwtui.ui.screens.filtering import Filtering
     from gwtui.ui.screens.seeking import Seeking
+    from gwtui.ui.widgets.prompt import FilterPrompt
     from gwtui.watch.hub import FeedHub
 
 _TICK = timedelta(seconds=15)
@@ -47,6 +45,8 @@ class ResourceScreen(GatewayScreen):
     ``parent`` is the identity of the row that was opened to get here, ``parent_name`` what it is
     called, ``opener`` the resource that row belongs to.
     """
+
+    needs_sheets = False
 
     def __init__(
         self,
@@ -87,7 +87,8 @@ class ResourceScreen(GatewayScreen):
         )
         self.memory = ListMemory(spec, self.gwtui.remembering)
         self.detail = Detailing(self, self.table, spec, self.memory)
-        self.viewing = Viewing(self, self.table, spec, self.memory)
+        self.filtering = Filtering(self, self.table, spec)
+        self.viewing = Viewing(self, self.table, spec, self.memory, self.filtering)
         self.viewing.lay_columns()
         self._restored: ListSnapshot | None = None
         self._preparing = Preparing(self, self.table, self._completing, self._shown)
@@ -96,14 +97,9 @@ class ResourceScreen(GatewayScreen):
 
     def compose_body(self) -> ComposeResult:
         """The list and the detail pane."""
-        with Horizontal(id="split"):
+        with BlankHorizontal(id="split"):
             yield self.table
             yield DetailPane(id="detail")
-
-    def compose_bars(self) -> ComposeResult:
-        """The filter and the explanation of its language."""
-        yield FilterHelp(id="filter-help")
-        yield FilterPrompt(id="filter")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The resource's own feed and what completes it, in the scope of app and opened row."""
@@ -139,9 +135,8 @@ class ResourceScreen(GatewayScreen):
         """Rows shown of rows there are, sorting, marks, hidden columns; a filter error first."""
         if not self.states or self.states[0].shown is None:
             return ()
-        typing = isinstance(self.focused, FilterInput)
         only = self.gwtui.scope_name if self.declared.scoped else None
-        parts = _standing(self.table, self.declared, only, typing=typing)
+        parts = _standing(self.table, self.declared, only, typing=self.filtering.typing)
         if self.viewing.standing:
             parts.insert(0, toned(self.viewing.standing, "accent"))
         progress = self.states[0].progress
@@ -183,17 +178,13 @@ class ResourceScreen(GatewayScreen):
         if isinstance(self.focused, DetailPane):
             self.set_focus(self.table)
             return True
-        filter_prompt = self.query_one(FilterPrompt)
-        if filter_prompt.text:
-            filter_prompt.clear()
-            self.viewing.leave()
-            return True
-        return self.viewing.leave()
+        filtered = bool(self.filtering.text) and self.filtering.clear()
+        return self.viewing.leave() or filtered
 
     def snapshot(self) -> ListSnapshot:
         """Rows, cursor, marks, order, filter, scroll position and detail."""
-        text = self.query_one(FilterPrompt).text
-        return ListSnapshot(self.table.snapshot(), text, self.detail.chosen, self.viewing.view)
+        text, view = self.filtering.text, self.viewing.view
+        return ListSnapshot(self.table.snapshot(), text, self.detail.chosen, view)
 
     def restore(self, snapshot: ListSnapshot) -> None:
         """Be as another screen of this place was left; before this one is shown."""
@@ -239,16 +230,6 @@ class ResourceScreen(GatewayScreen):
 
     # What actions do --------------------------------------------------------------------------
 
-    @cached_property
-    def _filtering(self) -> Filtering:
-        from gwtui.ui.screens.filtering import Filtering  # noqa: PLC0415 - with the first filter
-
-        return Filtering(self, self.table, self.declared)
-
-    def open_filter(self) -> None:
-        """Let the person type a filter."""
-        self._filtering.open()
-
     def want(self, identity: str, *, detail: bool = True) -> None:
         """Select this row as soon as it is there; with its detail unless it opens a list."""
         self._wanted = identity
@@ -269,9 +250,7 @@ class ResourceScreen(GatewayScreen):
 
     def show_unfiltered(self) -> bool:
         """Drop the filter; whether there was one."""
-        prompt = self.query_one(FilterPrompt)
-        filtered = bool(prompt.text)
-        prompt.clear()
+        filtered = self.filtering.clear()
         self.table.filter_by("")
         return filtered
 
@@ -282,14 +261,15 @@ class ResourceScreen(GatewayScreen):
 
     # Messages ---------------------------------------------------------------------------------
 
-    def on_mount(self) -> None:
+    @on(events.Mount)
+    async def _begin(self) -> None:
         """The order a person meets first, or what the screen was before."""
         if self._restored is None:
             column, descending = self.memory.sorting
             self.table.sort_by(column, descending=descending)
             self.memory.say_unknown()
         else:
-            self.query_one(FilterPrompt).restore(self._restored.filter)
+            await self.filtering.hold(self._restored.filter)
         self.detail.arrange()
 
     def on_resize(self, _event: events.Resize) -> None:
@@ -333,7 +313,7 @@ class ResourceScreen(GatewayScreen):
         if completion is None or completion.one is None:
             return
         table = self.table
-        every = bool(self.query_one(FilterPrompt).text) or table.sorting[0] in completion.columns
+        every = bool(self.filtering.text) or table.sorting[0] in completion.columns
         in_view = dict.fromkeys(table.identities[table.top : table.top + table.lines])
         in_view |= dict.fromkeys(filter(None, (table.selected_identity,)))
         needed = self._completing.needs(self._by_identity(), tuple(in_view), every=every)
@@ -370,18 +350,18 @@ class ResourceScreen(GatewayScreen):
 
     def on_filter_prompt_changed(self, message: FilterPrompt.Changed) -> None:
         """Narrow the list while typing."""
-        self._filtering.typed(message.text)
+        self.filtering.typed(message.text)
         self.refresh_frame()
 
     def on_filter_prompt_closed(self) -> None:
         """Back to the list."""
-        self.query_one(FilterHelp).display = False
+        self.filtering.closed()
         self.focus_body()
         self.refresh_frame()
 
-    def on_filter_input_help_asked(self, _message: FilterInput.HelpAsked) -> None:
+    def on_filter_input_help_asked(self) -> None:
         """Explain the language above the filter."""
-        self._filtering.explain()
+        self.filtering.explain()
 
     # Inside -----------------------------------------------------------------------------------
 

@@ -195,12 +195,16 @@ class HeaderBar(PartsLine):
     def __init__(self) -> None:
         super().__init__(id="header")
         self._facts: HeaderFacts | None = None
+        self._shown_in = 0
+        """The width that the facts were fitted to; 0 while none are shown."""
 
     def show_facts(self, facts: HeaderFacts) -> None:
         """Show these facts, in as much width as there is."""
+        width = self.room
+        if width and (width != self._shown_in or facts != self._facts):
+            self._shown_in = width
+            self.show_parts(header_parts(facts, width))
         self._facts = facts
-        if self.size.width:
-            self.show_parts(header_parts(facts, self.size.width))
 
     def on_resize(self) -> None:
         """Fit the facts to the new width."""
