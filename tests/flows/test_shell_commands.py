@@ -24,7 +24,16 @@ from screen_text import shown
 from shell_kit import dashboard, has_data, listing, notices, site, until
 from walk import walk
 
-NO_HANDLERS = {"__init__", "bulk", "context", "crud", "editing", "handlers", "writing"}
+NO_HANDLERS = {
+    "__init__",
+    "bulk",
+    "context",
+    "crud",
+    "editing",
+    "handlers",
+    "taking_out",
+    "writing",
+}
 """Modules of ``gwtui/ui/actions`` that declare none."""
 
 
