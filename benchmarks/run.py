@@ -114,7 +114,7 @@ def press(terminal: PtyTerminal, keys: str) -> tuple[float, int]:
     started = time.perf_counter()
     last = started + _ANSWERED - _QUIET
     terminal.send(keys)
-    while time.perf_counter() - last < _QUIET:
+    while time.perf_counter() - last < _QUIET or terminal.has_work():
         if select.select([terminal.master], [], [], 0.02)[0]:
             terminal.pump(0.001)
             last = time.perf_counter()

@@ -86,11 +86,11 @@ class PtyTerminal:
     def settle(self, quiet: float = 0.5, timeout: float = 20.0) -> None:
         """Wait until nothing has been written for ``quiet`` seconds, and the program only waits."""
         end = time.monotonic() + timeout
-        while self.pump(quiet) or self._has_work():
+        while self.pump(quiet) or self.has_work():
             if time.monotonic() > end:
                 raise AssertionError("the terminal never became quiet")
 
-    def _has_work(self) -> bool:
+    def has_work(self) -> bool:
         """Whether a thread of the program runs or waits for its turn on a busy machine."""
         states = []
         for stat in Path(f"/proc/{self.process.pid}/task").glob("*/stat"):

@@ -19,16 +19,21 @@ from textual.strip import Strip
 
 from gwtui.ui.textual_compat import Piece
 
-_Look = tuple[str, str, str]
+_Codes = tuple[str, str, str]
 """SGR codes of a style: attributes, foreground, background; each may be empty."""
+_Look = _Codes | tuple[None, None, str]
+"""How a cell looks. Of a blank only the background is seen, whatever the rest is."""
 _Cell = tuple[str, _Look]
 """What stands in a cell, and how it looks."""
 _Span = tuple[int, int, Sequence[_Cell]]
 """Column, line and cells of a piece that is to be sent."""
 
-_NO_LOOK: _Look = ("", "", "")
+_PLAIN: _Codes = ("", "", "")
+_PLAIN_LOOKS: tuple[_Look, _Look] = (_PLAIN, (None, None, ""))
 _MOVE = 10
 """Equal cells between two different ones that are rather sent again than skipped."""
+_SEEN_ON_BLANKS = frozenset({"4", "5", "6", "7", "9", "21", "51", "52", "53"})
+"""Attributes that are seen where no character stands: lines, frames, blinking, swapped colours."""
 _REST = ""
 """What the further cells of a wide character hold."""
 
@@ -83,13 +88,15 @@ def _cells(strip: Strip, colours: ColorSystem) -> list[_Cell]:
     """Every cell of a strip."""
     cells: list[_Cell] = []
     for text, style, _ in strip:
-        look = _NO_LOOK if style is None else _look(style, colours)
+        look, blank = _PLAIN_LOOKS if style is None else _looks(style, colours)
         if text.isascii():
-            cells += [(sign, look) for sign in text]
+            cells += [(sign, blank if sign == " " else look) for sign in text]
             continue
         for sign in text:
             width = get_character_cell_size(sign)
-            if width:
+            if sign == " ":
+                cells.append((sign, blank))
+            elif width:
                 cells += [(sign, look), *[(_REST, look)] * (width - 1)]
             elif cells:
                 cells[-1] = (cells[-1][0] + sign, look)
@@ -110,13 +117,16 @@ def _fitting(cells: list[_Cell], room: int) -> list[_Cell]:
 
 
 @lru_cache(maxsize=1024)
-def _look(style: Style, colours: ColorSystem) -> _Look:
+def _looks(style: Style, colours: ColorSystem) -> tuple[_Look, _Look]:
+    """Of a character in this style, and of a blank."""
     attributes = Strip.render_ansi(style.without_color, colours)
     fore, back = (
         "" if colour is None else ";".join(colour.downgrade(colours).get_ansi_codes(foreground))
         for colour, foreground in ((style.color, True), (style.bgcolor, False))
     )
-    return attributes, fore, back
+    seen = not _SEEN_ON_BLANKS.isdisjoint(attributes.split(";"))
+    look: _Look = (attributes, fore, back)
+    return look, look if seen else (None, None, back)
 
 
 def _is_plain(cells: Iterable[_Cell | None]) -> bool:
@@ -145,20 +155,31 @@ def _bytes(spans: Sequence[_Span]) -> str:
     if not spans:
         return ""
     out: list[str] = ["\x1b[0m"]
-    now = _NO_LOOK
+    now = _PLAIN
     looks: dict[_Look, int] = {}
     for x, y, cells in sorted(spans, key=lambda span: looks.setdefault(span[2][0][1], len(looks))):
         out.append(f"\x1b[{y + 1};{x + 1}H")
-        for look, run in groupby(cells, key=lambda cell: cell[1]):
-            out.append(_switch(now, look))
+        for wanted, run in groupby(cells, key=lambda cell: cell[1]):
+            codes = _codes(now, wanted)
+            out.append(_switch(now, codes))
             out += [sign for sign, _ in run]
-            now = look
+            now = codes
     out.append("\x1b[0m")
     return "".join(out)
 
 
-def _switch(now: _Look, wanted: _Look) -> str:
-    """The codes from one look to another."""
+def _codes(now: _Codes, wanted: _Look) -> _Codes:
+    """What to switch to: for a blank the present codes, as far as they are not seen there."""
+    attributes, fore, back = wanted
+    if attributes is not None and fore is not None:
+        return attributes, fore, back
+    if now[0] and not _SEEN_ON_BLANKS.isdisjoint(now[0].split(";")):
+        return "", "", back
+    return now[0], now[1], back
+
+
+def _switch(now: _Codes, wanted: _Codes) -> str:
+    """What switches from one to the other."""
     if now == wanted:
         return ""
     attributes, fore, back = wanted

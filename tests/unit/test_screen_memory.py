@@ -29,7 +29,8 @@ STYLES = [
     Style.parse("underline #00ff00 on #223344"),
 ]
 SIGNS = ["a", "b", "…", "█", "é"]
-WIDE = ["日", "🙂", "e\u0301"]
+COMBINED = "e\u0301"
+WIDE = ["日", "🙂", COMBINED]
 
 
 class Terminal:
@@ -49,7 +50,18 @@ class Terminal:
 
     def same(self) -> bool:
         lines = range(SIZE.height)
-        return all(self.screen.buffer[y] == self.whole.buffer[y] for y in lines)
+        return all(
+            _seen(self.screen.buffer[y][x]) == _seen(self.whole.buffer[y][x])
+            for y in lines
+            for x in range(SIZE.width)
+        )
+
+
+def _seen(cell: pyte.screens.Char) -> object:
+    """What is seen of a cell: of a blank its background alone, unless lines are drawn on it."""
+    if cell.data == " " and not (cell.underscore or cell.reverse or cell.strikethrough):
+        return cell.bg
+    return cell
 
 
 def strip(chance: random.Random, width: int, signs: Iterable[str]) -> Strip:
@@ -60,7 +72,8 @@ def strip(chance: random.Random, width: int, signs: Iterable[str]) -> Strip:
         sign = chance.choice([*signs])
         length = min(left, chance.randint(1, 9))
         made = Segment(sign * length, chance.choice(STYLES))
-        if made.cell_length > left:
+        # At the right edge the emulator takes a mark on a letter for a character of the next line.
+        if made.cell_length > left or (made.cell_length == left and sign == COMBINED):
             made = Segment(" " * left, None)
         segments.append(made)
         left -= made.cell_length
@@ -84,7 +97,7 @@ def part(chance: random.Random, y: int, chops: list[Strip]) -> ChopsUpdate:
     return ChopsUpdate(lines, [(y, left, chance.randint(left + 1, SIZE.width))], ends)
 
 
-@pytest.mark.parametrize("signs", [SIGNS, SIGNS + WIDE], ids=["narrow", "wide"])
+@pytest.mark.parametrize("signs", [[*SIGNS, " "], [*SIGNS, " ", *WIDE]], ids=["narrow", "wide"])
 @pytest.mark.parametrize("seed", range(12))
 def test_the_terminal_shows_what_it_would_show_if_everything_was_sent(
     seed: int, signs: list[str]
