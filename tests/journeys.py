@@ -103,7 +103,7 @@ JOURNEYS = {
         f"/airflow-staging<enter>N<ctrl+s>y{DONE}F/rule:no-budget<enter>f<ctrl+u>7<ctrl+s>y"
     ),
     "disable and undo": Journey("jjxyUy"),
-    "disable the two worst and undo both": Journey(">>Sg  xyUy"),
+    "disable the two worst and undo both": Journey(">>g  xyUy"),
     "edit and undo": Journey("je<tab><ctrl+u>11<ctrl+s>yU<enter>"),
     "filter and open": Journey("/ci<enter>jd"),
     "filter, clear, filter": Journey("/zzz<escape>/state:disabled<enter>j"),
@@ -114,14 +114,13 @@ JOURNEYS = {
     "a name in a list that was never read": Journey(":ws prod<enter>j"),
     "another profile": Journey(":ctx sta<enter>j", profiles=True),
     "another profile by its chooser": Journey(":ct<tab><enter><down><enter>jj", profiles=True),
-    "another profile by the palette": Journey(
-        "<ctrl+p>switch profile<enter><down><enter>j", profiles=True
-    ),
+    "another profile by its key": Journey("P<down><enter>j", profiles=True),
     "palette": Journey("<ctrl+p>theme<enter><down><down><enter>"),
     "palette to a form": Journey("<ctrl+p>new key<enter>from the palette<tab>3"),
     "workspace": Journey("w<down><down><enter>j"),
-    "workspace and new key": Journey(f"w<down><enter>nscoped<ctrl+s>{DONE}"),
+    "workspace and new key": Journey(f"w<down><enter>nscoped<tab>25<ctrl+s>c{DONE}"),
     "the cheapest endpoint": Journey("3A/s<tab>h to<tab>y co<tab>>=128k<enter>d"),
+    "yesterday by key": Journey("7K,jd"),
     "columns": Journey("|<down> <down><right>++<enter>j|r <enter>jd"),
     "first steps": Journey("/ci<enter><ctrl+p>first steps<enter>jd", first=True),
     "views": Journey("/state:disabled<enter>S:save-view mine<enter><escape>2:view mine<enter>j"),

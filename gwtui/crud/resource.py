@@ -46,10 +46,11 @@ class Column(Generic[T]):
     """One column of a list.
 
     ``priority`` 0 is always shown (the name); higher numbers give way first when the terminal is
-    narrow. ``width`` is in cells; ``grow`` columns share what is left. ``cell`` gets the item and
-    the present moment. ``export`` is what another program is given, where that is neither what
-    rows are sorted by nor what is shown. ``kind`` is what ``sort`` gives: a filter refuses what
-    such a value cannot be compared with.
+    narrow. ``width`` is in cells; ``grow`` columns share what is left, after those that take up to
+    ``most`` cells for the longest of their texts. ``cell`` gets the item and the present moment.
+    ``export`` is what another program is given, where that is neither what rows are sorted by nor
+    what is shown. ``kind`` is what ``sort`` gives: a filter refuses what such a value cannot be
+    compared with.
     """
 
     id: str
@@ -60,9 +61,19 @@ class Column(Generic[T]):
     priority: int = 1
     right: bool = False
     grow: bool = False
+    most: int = 0
     help: str = ""
     export: Callable[[T, datetime], SortValue] | None = None
     kind: ValueKind = "text"
+
+    def order_after(self, present: tuple[str, bool]) -> tuple[str, bool]:
+        """The order, as id and whether descending, once a person picks this column.
+
+        In force already, it turns around. Else figures are read from the largest down, all others
+        from the first on.
+        """
+        column, descending = present
+        return self.id, (not descending if column == self.id else self.right)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,9 @@ class ProbeSettings(BaseModel):
     Their key is never the management token: see ``local/probe_key.py``.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
+    )
 
     every_minutes: Annotated[int, Field(ge=1, le=1440, strict=True)] = Field(
         description="minutes between two probes of an endpoint"

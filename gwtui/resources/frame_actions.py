@@ -13,6 +13,7 @@ ACTIONS: tuple[Action, ...] = (
         ("question_mark",),
         footer=True,
         words=("help", "h", "?"),
+        also="shortcuts manual",
     ),
     Action(
         "app.first_steps",
@@ -34,12 +35,21 @@ ACTIONS: tuple[Action, ...] = (
         "Switch profile",
         "Go on with the gateway of another profile: context, account",
         APP,
+        ("P",),
         words=("ctx", "context", "profile", "profiles"),
+        also="login",
     ),
     Action(
-        "app.workspace", "Workspace", "Choose the workspace that lists are narrowed to", APP, ("w",)
+        "app.workspace",
+        "Workspace",
+        "Choose the workspace that lists are narrowed to",
+        APP,
+        ("w",),
+        also="scope project",
     ),
-    Action("app.refresh", "Refresh", "Read the shown figures again now", APP, ("r",)),
+    Action(
+        "app.refresh", "Refresh", "Read the shown figures again now", APP, ("r",), also="reload"
+    ),
     Action(
         "app.redraw",
         "Redraw",
@@ -61,6 +71,7 @@ ACTIONS: tuple[Action, ...] = (
         APP,
         ("t",),
         words=("theme",),
+        also="colors appearance",
     ),
     Action(
         "app.view",
@@ -90,6 +101,7 @@ ACTIONS: tuple[Action, ...] = (
         APP,
         ("U", "ctrl+z"),
         mutates=True,
+        also="revert restore",
     ),
     Action(
         "app.back",
@@ -117,8 +129,24 @@ ACTIONS: tuple[Action, ...] = (
         marked="cursor",
         footer=True,
     ),
-    Action("list.filter", "Filter", "Narrow the list while typing", LIST, ("slash",), footer=True),
-    Action("list.sort", "Sort", "Choose the column to sort by", LIST, ("s",), footer=True),
+    Action(
+        "list.filter",
+        "Filter",
+        "Narrow the list while typing",
+        LIST,
+        ("slash",),
+        footer=True,
+        also="search find",
+    ),
+    Action(
+        "list.sort",
+        "Sort",
+        "Choose the column to sort by",
+        LIST,
+        ("s",),
+        footer=True,
+        also="order",
+    ),
     Action(
         "list.sort_left", "Sort left", "Sort by the column to the left", LIST, ("less_than_sign",)
     ),
@@ -146,6 +174,7 @@ ACTIONS: tuple[Action, ...] = (
         target=True,
         marked="cursor",
         footer=True,
+        also="inspect describe details",
     ),
     Action(
         "list.detail_wider",
@@ -186,7 +215,14 @@ ACTIONS: tuple[Action, ...] = (
         COPY,
         ("Y",),
     ),
-    Action("list.mark", "Mark", "Mark the selected row or take the mark away", LIST, ("space",)),
+    Action(
+        "list.mark",
+        "Mark",
+        "Mark the selected row or take the mark away",
+        LIST,
+        ("space",),
+        also="tick check",
+    ),
     Action(
         "list.mark_range",
         "Mark range",

@@ -144,6 +144,7 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         2,
         help="workspace that the credential belongs to",
         missing=_workspace_cell,
+        most=32,
     ),
     Column(
         "order",

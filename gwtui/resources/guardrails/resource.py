@@ -109,6 +109,7 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
         16,
         7,
         help="workspace that the guardrail belongs to",
+        most=32,
     ),
     count_column("keys", "Keys", _keys, 5, 8, "keys that it is assigned to"),
     count_column("members", "Members", _members, 7, 9, "members that it is assigned to"),

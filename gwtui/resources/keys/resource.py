@@ -285,6 +285,7 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
         16,
         6,
         help="workspace that the key belongs to",
+        most=32,
     ),
     figure_column(
         "remaining",

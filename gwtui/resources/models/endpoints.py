@@ -41,7 +41,7 @@ def _price_column(name: str, title: str, key: str, priority: int) -> Column[Endp
         8,
         priority,
         show=lambda row: per_million_cell(row.endpoint.pricing, key),
-        help=f"USD per million {key} tokens, discount applied",
+        help=f"USD per million {key} tokens, discount applied; “other” when none are charged",
     )
 
 

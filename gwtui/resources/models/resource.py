@@ -125,7 +125,7 @@ def _price_column(name: str, title: str, key: str, priority: int) -> Column[Mode
         show=lambda model: (
             cells.NOTHING if model.pricing is None else per_million_cell(model.pricing, key)
         ),
-        help=f"USD per million {key} tokens, discount applied",
+        help=f"USD per million {key} tokens, discount applied; “other” when none are charged",
     )
 
 

@@ -17,7 +17,6 @@ from gwtui.ui.screens.ask import AskScreen, WaitScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.screens.help import HelpScreen
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES
-from gwtui.ui.widgets.prompt import GotoPrompt
 
 _LAST_ANSWER = 4.0
 """Seconds that a write under way is waited for when a person quits."""
@@ -64,7 +63,7 @@ async def open_palette(context: ActionContext) -> None:
 
 async def open_goto(context: ActionContext) -> None:
     """Let the person type a path."""
-    prompt = context.screen.query_one(GotoPrompt)
+    prompt = await context.screen.path_prompt()
     prompt.offer(PathNames(context.app).complete, context.app.paths.paths)
     prompt.open()
 

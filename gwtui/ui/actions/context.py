@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.health import ConnectionHealth
     from gwtui.ui.remembering import Remembering
+    from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.watch.hub import FeedHub, Scope
 
     Part = TypeVar("Part", bound=Widget)
@@ -72,8 +73,8 @@ class DashboardScreen(Protocol):
     def expect_gone(self, identities: Iterable[str]) -> None:
         """These were removed here: that their rows vanish is no news."""
 
-    def query_one(self, selector: type[Part], /) -> Part:
-        """The one part of that type."""
+    async def path_prompt(self) -> GotoPrompt:
+        """Where a path is typed; made when it is first asked for."""
 
     def query(self, selector: type[Part], /) -> Iterable[Part]:
         """Every part of that type."""

@@ -26,7 +26,7 @@ async def open_row(context: ActionContext) -> None:
 async def open_filter(context: ActionContext) -> None:
     """Let the person type a filter."""
     if isinstance(context.screen, ResourceScreen):
-        context.screen.open_filter()
+        await context.screen.filtering.open()
 
 
 async def choose_sort(context: ActionContext) -> None:
@@ -43,14 +43,9 @@ async def choose_sort(context: ActionContext) -> None:
     chosen = await context.app.push_screen_wait(
         ChooseScreen(f"Sort {spec.title.lower()} by", choices, current=column)
     )
-    if chosen is None:
-        return
-    if chosen == column:
-        screen.sort(column, descending=not descending)
-    else:
-        # Figures are read from the largest down, names from the first on.
-        figures = next(c.right for c in spec.columns if c.id == chosen)
-        screen.sort(chosen, descending=figures)
+    for picked in spec.columns:
+        if picked.id == chosen:
+            screen.table.sort_by(*picked.order_after(screen.table.sorting))
 
 
 async def sort_left(context: ActionContext) -> None:
@@ -66,10 +61,10 @@ async def sort_right(context: ActionContext) -> None:
 def _sort_beside(context: ActionContext, step: int) -> None:
     screen, spec = context.screen, context.spec
     if isinstance(screen, ResourceScreen) and spec is not None:
-        ids = [column.id for column in spec.columns]
-        column, descending = screen.table.sorting
-        place = ids.index(column) if column in ids else -step
-        screen.sort(ids[(place + step) % len(ids)], descending=descending)
+        ids, present = [column.id for column in spec.columns], screen.table.sorting
+        place = ids.index(present[0]) if present[0] in ids else -step
+        beside = spec.columns[(place + step) % len(ids)]
+        screen.table.sort_by(*beside.order_after(present))
 
 
 async def reverse(context: ActionContext) -> None:

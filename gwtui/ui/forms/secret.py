@@ -109,7 +109,7 @@ class SecretScreen(LongDialog[bool]):
     @property
     def hint(self) -> str:
         """Which keys there are."""
-        return "Tab moves · Space ticks"
+        return "Tab moves · Enter ticks"
 
     def _title_line(self) -> Content:
         made = self._shelter.made

@@ -32,8 +32,13 @@ def letters(text: str) -> str:
 
 
 def nothing_matches(sought: str) -> str:
-    """What is said where a search finds nothing and Enter is pressed all the same."""
-    return f"Nothing matches “{safe_line(sought, 30)}”: nothing is taken"
+    """What is said where a search finds nothing."""
+    return f"Nothing matches “{safe_line(sought, 30)}”"
+
+
+def nothing_taken(sought: str) -> str:
+    """The same, once Enter is pressed all the same."""
+    return f"{nothing_matches(sought)}: nothing is taken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +156,7 @@ class ChooseScreen(Modal[str | None]):
             self.dismiss(self._shown[place].id)
         else:
             self.app.bell()
-            self._say(toned(nothing_matches(self._sought), "warn"))
+            self._say(toned(nothing_taken(self._sought), "warn"))
 
     def _list(self) -> None:
         """Show what the search finds; without one everything, at the present choice."""
@@ -164,7 +169,7 @@ class ChooseScreen(Modal[str | None]):
         present = [at for at, one in enumerate(self._shown) if one.id == self._current]
         first = 0 if self._shown else None
         options.highlighted = present[0] if present and not wanted else first
-        self._say(self.hint)
+        self._say(self.hint if self._shown else toned(nothing_matches(self._sought), "warn"))
 
     @property
     def hint(self) -> Content:
