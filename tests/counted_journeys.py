@@ -125,7 +125,7 @@ COUNTED = (
             Step("w prod Enter", "the lists narrowed to the workspace", (r"^ only Production · ",)),
             Step('n "nightly" Tab "25"', "a new key there: its name, its limit in USD"),
             Step("Ctrl+S", "created: its value can be had now", (r"Key created: “nightly”",)),
-            Step("c", "copied", (r"Copied ",)),
+            Step("y", "copied", (r"Copied ",)),
             Step("Esc", "asked whether it is stored", (r"Say first that you have stored",)),
             Step(
                 "Enter Enter",

@@ -35,7 +35,7 @@ class SecretInSightError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class ScreenPicture:
     """The lines of a screen at one moment."""
 
     lines: tuple[Strip, ...]
@@ -64,7 +64,7 @@ class Picture:
         return "".join(f"{line.text.rstrip()}\n" for line in self.lines)
 
 
-async def picture_of(screen: Screen[Any]) -> Picture:
+async def picture_of(screen: Screen[Any]) -> ScreenPicture:
     """What a screen shows once it is drawn, without the notices. Raises SecretInSightError."""
     if any(isinstance(one, HoldsSecret) for one in screen.walk_children(Widget)):
         raise SecretInSightError("it shows a secret, or one is typed into it")
@@ -76,7 +76,7 @@ async def picture_of(screen: Screen[Any]) -> Picture:
     screen.call_after_refresh(drawn.set)
     with contextlib.suppress(TimeoutError):  # a screen that is being left is not drawn again
         await asyncio.wait_for(drawn.wait(), _DRAWING)
-    picture = Picture(tuple(painted_strips(screen)), screen.size.width)
+    picture = ScreenPicture(tuple(painted_strips(screen)), screen.size.width)
     # Without frames and margins: what is folded may stand in a box of its own.
     if holds_secret("\n".join(line.text.strip("│╭╮╰╯─▏ ") for line in picture.lines)):
         raise SecretInSightError("a secret that this program uses is in sight")
