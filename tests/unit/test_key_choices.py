@@ -125,10 +125,10 @@ def test_the_file(tmp_path: Path) -> None:
         "",
         {"keys.create": ("plus", "question_mark"), "app.help": ("f1",)},
     )
-    found.remember({("keys", "keys.create"): ["Y"]})
+    found.remember({("keys", "keys.create"): ["X"]})
     found.write()
-    assert file.read_text() == '[keys]\nkeys.create = ["Y"]\n"app.help" = ["f1"]\n'
-    assert key_names(["Y"]) == ("Y",)
+    assert file.read_text() == '[keys]\nkeys.create = ["X"]\n"app.help" = ["f1"]\n'
+    assert key_names(["X"]) == ("X",)
 
 
 def test_every_sentence_names_actions_that_there_are() -> None:
