@@ -161,7 +161,6 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
         clear_notices(self.app)
-        self._fit()
         self._show()
         self.set_interval(5.0, self._show)
 
