@@ -32,7 +32,12 @@ _MOST = 1 << 18
 """Bytes of one demand: arguments and environment."""
 _PR_SET_CHILD_SUBREAPER = 36
 """Of prctl(2): what is left by a child that ended belongs to this process then."""
-_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+_ENVIRONMENT = {
+    "LC_ALL": "C.UTF-8",
+    "TERM": "xterm-256color",
+    "COLORTERM": "truecolor",
+    "PYTHONPATH": str(Path(__file__).resolve().parent.parent),
+}
 """What modules see that look at it when they are loaded, whichever test is the first."""
 _NOT_LOADED = frozenset({"gwtui.__main__", "gwtui.local.pattern_child"})
 
