@@ -27,13 +27,14 @@ from textual._compositor import Compositor
 from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 import compiled
 import leak_watch
 from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
-from idle import wait_for_idle
+from idle import wait_for_idle, wait_for_screen
 
 settings.register_profile(
     "gwtui",
@@ -203,7 +204,7 @@ def style_sheets_parsed_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def known_once() -> Iterator[None]:
-    """What Textual asks Python for again and again, of functions and rules that stay the same."""
+    """What Textual asks Python for again and again, of functions that stay the same."""
 
     @cache
     def of_function(function: Any) -> int:
@@ -218,7 +219,6 @@ def known_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(textual._callback, "_count_parameters", parameters)
-        patch.setattr(RuleSet, "__hash__", object.__hash__)
         yield
 
 
@@ -248,6 +248,7 @@ def quick_frames() -> Iterator[None]:
         patch.setattr(textual.screen, "UPDATE_PERIOD", 1 / 200)
         for module in (textual.app, textual.pilot):
             patch.setattr(module, "wait_for_idle", wait_for_idle)
+        patch.setattr(Pilot, "_wait_for_screen", wait_for_screen)
         yield
 
 
