@@ -32,6 +32,13 @@ _MOST = 1 << 18
 """Bytes of one demand: arguments and environment."""
 _PR_SET_CHILD_SUBREAPER = 36
 """Of prctl(2): what is left by a child that ended belongs to this process then."""
+_ENVIRONMENT = {
+    "LC_ALL": "C.UTF-8",
+    "TERM": "xterm-256color",
+    "COLORTERM": "truecolor",
+    "PYTHONPATH": str(Path(__file__).resolve().parent.parent),
+}
+"""What modules see that look at it when they are loaded, whichever test is the first."""
 _NOT_LOADED = frozenset({"gwtui.__main__", "gwtui.local.pattern_child"})
 
 
@@ -110,7 +117,10 @@ def _forking_process() -> socket.socket:
         side.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _MOST)
     with there:
         process = subprocess.Popen(
-            [sys.executable, __file__, str(there.fileno())], pass_fds=(there.fileno(),)
+            [sys.executable, __file__, str(there.fileno())],
+            pass_fds=(there.fileno(),),
+            cwd="/",
+            env=_ENVIRONMENT,
         )
 
     def end() -> None:

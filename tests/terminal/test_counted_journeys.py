@@ -28,13 +28,13 @@ token_file = "{file}"
 @pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40)])
 @pytest.mark.timeout(240)
 def test_every_journey_leads_where_it_says(
-    columns: int, rows: int, private_home: Path, tmp_path: Path
+    columns: int, rows: int, demo_home: Path, tmp_path: Path
 ) -> None:
     with served_gateway() as staging:
         key = tmp_path / "key"
         key.write_text(staging.management)
         key.chmod(0o600)
-        profiles = private_home / "config" / "gwtui" / "profiles.toml"
+        profiles = demo_home / "config" / "gwtui" / "profiles.toml"
         profiles.parent.mkdir(mode=0o700)
         profiles.write_text(PROFILE.format(url=staging.base_url, file=key))
         profiles.chmod(0o600)

@@ -9,6 +9,8 @@ import json
 import os
 import random
 import re
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,7 +22,7 @@ from journeys import JOURNEYS, cut
 from loaded_program import GWTUI, run
 from pty_terminal import PtyTerminal, pty_terminal
 
-DEMO = [*GWTUI, "--demo", "--fresh", "keys"]
+DEMO = [*GWTUI, "--demo", "keys"]
 ROUNDS = int(os.environ.get("GWTUI_JOURNEYS", "4")) // 4
 SEED = int(os.environ.get("GWTUI_JOURNEYS_SEED", "1"))
 SAMPLE = ("new key",)
@@ -58,9 +60,14 @@ def cut_up(seed: int) -> Way:
     return send
 
 
-def outcome(name: str, way: Way) -> Outcome:
-    """What the screen shows at the end, but for what the moment changes; and the keys there are."""
-    with pty_terminal(DEMO, columns=100, rows=30) as terminal:
+def outcome(name: str, way: Way, data: Path) -> Outcome:
+    """What the screen shows at the end, but for what the moment changes; and the keys there are.
+
+    ``data`` is that of a demo which nobody has changed; a copy of it is.
+    """
+    environment = {**os.environ, "XDG_DATA_HOME": tempfile.mkdtemp(dir=os.environ["HOME"])}
+    shutil.copytree(data, environment["XDG_DATA_HOME"], dirs_exist_ok=True)
+    with pty_terminal(DEMO, columns=100, rows=30, environment=environment) as terminal:
         terminal.wait_for("airflow-staging", 60)
         terminal.settle(QUIET)
         way(terminal, JOURNEYS[name].tokens)
@@ -70,30 +77,31 @@ def outcome(name: str, way: Way) -> Outcome:
         seen = [
             re.sub(r"\d\d:\d\d:\d\d", "", line[:34]).rstrip() for line in terminal.screen.display
         ]
-    listed = run("--demo", "keys", "list", "--output", "json")
+    listed = run("--demo", "keys", "list", "--output", "json", env=environment)
     fields = ("name", "limit", "limit_reset", "disabled")
     keys = [tuple(key[field] for field in fields) for key in json.loads(listed.stdout)]
     return seen[1:20], sorted(keys, key=str)
 
 
-def wanted(name: str) -> Outcome:
+def wanted(name: str, data: Path) -> Outcome:
     if name not in _known:
-        _known[name] = outcome(name, slowly)
+        _known[name] = outcome(name, slowly, data)
     return _known[name]
 
 
 @together
 @pytest.mark.parametrize("name", EVERY)
-def test_one_write_ends_as_slow_typing(name: str, demo_home: Path) -> None:
-    assert outcome(name, at_once) == wanted(name)
+def test_one_write_ends_as_slow_typing(name: str, private_home: Path, opened_demo: Path) -> None:
+    assert outcome(name, at_once, opened_demo) == wanted(name, opened_demo)
 
 
 @together
-def test_writes_cut_up_at_random_end_as_slow_typing(demo_home: Path) -> None:
+def test_writes_cut_up_at_random_end_as_slow_typing(private_home: Path, opened_demo: Path) -> None:
     chance = random.Random(SEED)
     for _ in range(ROUNDS):
         name, seed = chance.choice(EVERY), chance.randrange(1 << 30)
-        assert outcome(name, cut_up(seed)) == wanted(name), (name, seed)
+        ended = outcome(name, cut_up(seed), opened_demo)
+        assert ended == wanted(name, opened_demo), (name, seed)
 
 
 def test_the_name_and_the_limit_get_what_is_meant_for_them(demo_home: Path) -> None:
