@@ -29,8 +29,8 @@ _SHARE = 30
 _TOO_LONG = 0.06
 """Seconds of computing in which a key may wait."""
 _ROWS = 350_000
-"""So many objects that live are the rows of a large account: they are not looked at again where that
-takes too long. What is spared is not freed for a while, so that a small account is never spared."""
+"""So many objects that live are the rows of a large account: they are not looked at again where
+that takes too long. What is spared is not freed for a while: a small account is never spared."""
 _LONG_REST = 60.0
 _M_ARENA_MAX = -8
 """The GNU C library's name for the number of heaps beside the one of the main thread."""
