@@ -8,12 +8,14 @@ import itertools
 import os
 import re
 import signal
+import ssl
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import certifi
 import pytest
 import textual._callback
 import textual.app
@@ -202,7 +204,7 @@ def style_sheets_parsed_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def known_once() -> Iterator[None]:
-    """What Textual asks Python for again and again, of functions and rules that stay the same."""
+    """What Textual asks Python for again and again, of functions that stay the same."""
 
     @cache
     def of_function(function: Any) -> int:
@@ -217,7 +219,25 @@ def known_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(textual._callback, "_count_parameters", parameters)
-        patch.setattr(RuleSet, "__hash__", object.__hash__)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def trust_roots_loaded_once() -> Iterator[None]:
+    """Clients share the certificates that httpx trusts by default; no test changes them."""
+    make = ssl.create_default_context
+
+    @cache
+    def default() -> ssl.SSLContext:
+        return make(cafile=certifi.where())
+
+    def make_once(*arguments: Any, **options: Any) -> ssl.SSLContext:
+        if not arguments and options == {"cafile": certifi.where()}:
+            return default()
+        return make(*arguments, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", make_once)
         yield
 
 

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gwtui.client.call import Call, Caller, Query, checked
 from gwtui.client.errors import InvalidRequestError, UnreadableAnswerError
 from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.client.reading import confirm_deleted, read_count, read_one, read_rows, read_whole
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget, PutBudgetRequest
-from gwtui.contract.organization import (
-    ChangeMembersRequest,
-    MembersAdded,
-    MembersRemoved,
-    WorkspaceMember,
-)
 from gwtui.contract.request import Problem
 from gwtui.contract.values import MAX_PAGE
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
+
+if TYPE_CHECKING:
+    from gwtui.contract.organization import (
+        ChangeMembersRequest,
+        MembersAdded,
+        MembersRemoved,
+        WorkspaceMember,
+    )
 
 _WORKSPACE = "/workspaces/{id}"
 _MEMBERS = "/workspaces/{id}/members"
 _BUDGETS = "/workspaces/{id}/budgets"
 _BUDGET = "/workspaces/{id}/budgets/{interval}"
+
+
+def workspace_call(id_or_slug: str) -> Call:
+    """The request that reads one workspace."""
+    return Call("GET", _WORKSPACE, {"id": id_or_slug})
+
+
+def members_call(id_or_slug: str) -> Call:
+    """The request that reads the members of a workspace."""
+    return Call("GET", _MEMBERS, {"id": id_or_slug})
 
 
 class WorkspacesService:
@@ -39,8 +53,7 @@ class WorkspacesService:
 
     async def get(self, id_or_slug: str) -> Workspace:
         """One workspace, by uuid or slug."""
-        call = Call("GET", _WORKSPACE, {"id": id_or_slug})
-        return read_one(await self._caller.call(call), Workspace)
+        return read_one(await self._caller.call(workspace_call(id_or_slug)), Workspace)
 
     async def create(self, request: CreateWorkspaceRequest) -> Workspace:
         """Create a workspace."""
@@ -64,12 +77,19 @@ class WorkspacesService:
 
     async def members(self, id_or_slug: str) -> Listing[WorkspaceMember]:
         """Every member of a workspace; of the default one that is the whole organization."""
-        call = Call("GET", _MEMBERS, {"id": id_or_slug})
+        from gwtui.contract.organization import WorkspaceMember  # noqa: PLC0415 - seldom
+
+        call = members_call(id_or_slug)
         pager = Pager(self._caller, call, WorkspaceMember, "user_id", page=MAX_PAGE)
         return await pager.everything()
 
     async def add_members(self, id_or_slug: str, request: ChangeMembersRequest) -> MembersAdded:
         """Add organization members; one that is there already counts as well."""
+        from gwtui.contract.organization import (  # noqa: PLC0415 - seldom
+            ChangeMembersRequest,
+            MembersAdded,
+        )
+
         body = checked(request, ChangeMembersRequest)
         answer = await self._caller.call(
             Call("POST", f"{_MEMBERS}/add", {"id": id_or_slug}, body=body)
@@ -85,6 +105,11 @@ class WorkspacesService:
         self, id_or_slug: str, request: ChangeMembersRequest
     ) -> MembersRemoved:
         """Remove members; refused for those with active keys in the workspace."""
+        from gwtui.contract.organization import (  # noqa: PLC0415 - seldom
+            ChangeMembersRequest,
+            MembersRemoved,
+        )
+
         body = checked(request, ChangeMembersRequest)
         answer = await self._caller.call(
             Call("POST", f"{_MEMBERS}/remove", {"id": id_or_slug}, body=body)

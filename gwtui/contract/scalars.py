@@ -206,7 +206,20 @@ def timestamp_text(moment: datetime) -> str:
 
 _NUMBER_SCHEMA = WithJsonSchema({"type": "number"})
 _TIME_SCHEMA = WithJsonSchema({"type": "string", "format": "date-time"})
-_as_number = PlainSerializer(float, return_type=float, when_used="json")
+
+
+def _float(number: Decimal) -> float:
+    return float(number)
+
+
+def _text(number: Decimal) -> str:
+    return str(number)
+
+
+# Functions of Python: of a built-in one pydantic reads the signature from its documentation, for
+# each field of each model anew.
+_as_number = PlainSerializer(_float, return_type=float, when_used="json")
+_as_text = PlainSerializer(_text, return_type=str, when_used="json")
 _as_timestamp = PlainSerializer(timestamp_text, return_type=str, when_used="json")
 
 Usd = Annotated[
@@ -231,7 +244,7 @@ AnyNumber = Annotated[Decimal, NumberBounds()]
 DecimalUsd = Annotated[
     Decimal,
     BeforeValidator(_strict_decimal_text),
-    PlainSerializer(str, return_type=str, when_used="json"),
+    _as_text,
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number", "minimum": 0}]}),
 ]
 """USD in a request that the wire writes as a decimal string; never negative."""
@@ -248,7 +261,7 @@ Number = Annotated[Decimal, BeforeValidator(_loose_number), _as_number, _NUMBER_
 Price = Annotated[
     Decimal,
     BeforeValidator(_loose_number),
-    PlainSerializer(str, return_type=str, when_used="json"),
+    _as_text,
     WithJsonSchema({"type": "string"}),
 ]
 """USD per unit in an answer: a decimal string on the wire."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
@@ -28,11 +29,17 @@ from gwtui.ui.connecting import SWEEPING, ConnectedApp
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.remembering import Remembering
 from gwtui.ui.screens.opening import OpeningScreen
-from gwtui.ui.screens.too_small import TooSmallScreen, is_too_small
 from gwtui.ui.shutdown import Shutdown
-from gwtui.ui.terminal import TerminalTitle, give_back
+from gwtui.ui.terminal import TerminalTitle, give_back, is_too_small
 from gwtui.ui.textual_compat import bindings_of, driver_of, fail, let_be_switched, set_first_theme
-from gwtui.ui.themes import DEFAULT_THEME, THEMES, frame_sheet, further_sheets, known_theme
+from gwtui.ui.themes import (
+    DEFAULT_THEME,
+    THEMES,
+    frame_sheet,
+    further_sheets,
+    known_theme,
+    list_sheet,
+)
 from gwtui.ui.typed_ahead import ACTIONS
 from gwtui.watch.hub import Scope
 
@@ -151,9 +158,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
 
     async def _begin(self) -> None:
         """Show the start screen; connect once it is painted."""
-        for sheet in further_sheets():
-            self.stylesheet.read(sheet)
-        if isinstance(self.screen, TooSmallScreen):
+        self.stylesheet.read(list_sheet())
+        if _covers_all(self.screen):
             await self.screen.dismiss()  # it covers the screen whose place is taken
         problem = await self.navigation.open_route(self._start)
         if problem is not None:
@@ -161,6 +167,29 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             self.say(problem, severity="warning")
         self.remembering.begin()
         self.call_after_refresh(self._connecting.start)
+
+    def _read_sheets(self) -> None:
+        """Read every style sheet that was not read yet."""
+        for sheet in further_sheets():
+            if not self.stylesheet.has_source(str(sheet), ""):
+                self.stylesheet.read(sheet)
+
+    def push_screen(self, screen: Screen[Any] | str, *rest: Any, **options: Any) -> Any:
+        """Show a screen on top; the style sheets are there by then."""
+        if not _covers_all(screen):
+            self._read_sheets()
+        return super().push_screen(screen, *rest, **options)
+
+    def switch_screen(self, screen: Screen[Any] | str) -> AwaitComplete:
+        """Show another screen instead; its style sheets are there by then."""
+        if getattr(screen, "needs_sheets", False):
+            self._read_sheets()
+        return super().switch_screen(screen)
+
+    def session_completed(self) -> None:
+        """The first rows are shown: read what the next screens need."""
+        self._read_sheets()
+        self.stylesheet.parse()
 
     async def on_unmount(self) -> None:
         """Close the connection before the program ends."""
@@ -201,8 +230,10 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         """Cover everything while there is no room for it, whatever has opened meanwhile."""
         if not self.screen_stack:
             return
-        covered = isinstance(self.screen, TooSmallScreen)
+        covered = _covers_all(self.screen)
         if is_too_small(self.size) and not covered:
+            from gwtui.ui.screens.too_small import TooSmallScreen  # noqa: PLC0415 - seldom
+
             await self.push_screen(TooSmallScreen())
         elif covered and not is_too_small(self.size):
             self.screen.dismiss()
@@ -302,6 +333,11 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         screen = self.navigation.screen
         if screen is not None:
             screen.refeed()
+
+
+def _covers_all(screen: Screen[Any] | str) -> bool:
+    """Whether it is what is shown while the terminal is too small for anything else."""
+    return getattr(screen, "covers_all", False)
 
 
 def _one_row_only(action: Action, marks: Marks) -> str:

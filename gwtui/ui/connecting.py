@@ -191,6 +191,9 @@ class ConnectedApp(TypedAheadApp, inherit_bindings=False):
     def entitle(self, text: str) -> None:
         """Hook: say something in the terminal's title; an empty text gives it back."""
 
+    def session_completed(self) -> None:
+        """Hook: the first rows are shown, and all of the session is open."""
+
     def adopt(
         self,
         connect: Callable[[], AbstractAsyncContextManager[Connection]],
@@ -311,6 +314,7 @@ class ConnectedApp(TypedAheadApp, inherit_bindings=False):
     def _session_complete(self) -> None:
         if self.session is None or not self.is_running:
             return
+        self.session_completed()
         in_doubt.keep_count(self.session)
         self._notice_alerts(self.session)
         if len(self.screen_stack) == 1:

@@ -17,7 +17,7 @@ from textual.notifications import Notification, Notify, SeverityLevel
 from gwtui.domain.failures import crash_report
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.garbage import Garbage
-from gwtui.ui.line_filter import ControlCharacterFilter
+from gwtui.ui.line_filter import ControlCharacterFilter, OneFilter
 from gwtui.ui.screen_memory import ScreenMemory
 from gwtui.ui.textual_compat import HookedApp, Piece, withdraw_notices
 
@@ -60,6 +60,7 @@ class GuardedApp(HookedApp, inherit_bindings=False):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._on_terminal = ScreenMemory()
+        self._filter: OneFilter | None = None
         self.garbage = Garbage()
 
     def outgoing(self, painted: Iterable[Piece], colours: ColorSystem | None) -> str:
@@ -73,7 +74,10 @@ class GuardedApp(HookedApp, inherit_bindings=False):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Every line passes the control character filter on its way to the terminal."""
-        return [*super().get_line_filters(), _LAST_LOOK]
+        filters = super().get_line_filters()
+        if self._filter is None or self._filter.filters[:-1] != (*filters,):
+            self._filter = OneFilter((*filters, _LAST_LOOK))
+        return (self._filter,)
 
     async def on_event(self, event: events.Event) -> None:
         """A click on what is just being taken away hits nothing: Textual finds it still painted."""

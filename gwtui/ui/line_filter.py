@@ -20,6 +20,20 @@ def _is_dangerous(character: str) -> bool:
     return category in {"Cc", "Cs", "Zl", "Zp"}
 
 
+class OneFilter(LineFilter):
+    """Several filters as one, in their order: each would make another strip of every line."""
+
+    def __init__(self, filters: tuple[LineFilter, ...]) -> None:
+        super().__init__()
+        self.filters = filters
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The segments as all of the filters leave them."""
+        for one in self.filters:
+            segments = one.apply(segments, background)
+        return segments
+
+
 class ControlCharacterFilter(LineFilter):
     """Replaces control, surrogate and direction characters that slipped past ``safe_text``."""
 

@@ -39,6 +39,8 @@ class ScreenMemory:
     def __init__(self) -> None:
         self._size = Size()
         self._lines: list[list[_Cell | None]] = []
+        self._uneven: set[int] = set()
+        """Lines that may hold a cell of several characters, or of none."""
 
     def forget(self) -> None:
         """Nothing is known any more of what the terminal shows: send all of it."""
@@ -49,20 +51,27 @@ class ScreenMemory:
         if size != self._size:
             self._size = size
             self._lines = [[None] * size.width for _ in range(size.height)]
+            self._uneven.clear()
         system = colours or ColorSystem.TRUECOLOR
         spans: list[_Span] = []
         for x, y, strip in painted:
             if x < size.width and y < size.height:
-                spans += self._put(x, y, _fitting(_cells(strip, system), size.width - x))
+                cells = _fitting(_cells(strip, system), size.width - x)
+                even = all(text.isascii() for text, _, _ in strip) or _is_plain(cells)
+                spans += self._put(x, y, cells, even=even)
         return _bytes(spans)
 
-    def _put(self, x: int, y: int, cells: Sequence[_Cell]) -> Iterator[_Span]:
+    def _put(self, x: int, y: int, cells: Sequence[_Cell], *, even: bool) -> Iterator[_Span]:
+        """``even`` says that each of the cells holds one character of one cell."""
         line = self._lines[y]
         before = line[x : x + len(cells)]
         if before == cells:
             return
         line[x : x + len(cells)] = cells
-        if not (_is_plain(before) and _is_plain(cells)):
+        was_even = y not in self._uneven or _is_plain(before)
+        if not even:
+            self._uneven.add(y)
+        if not (even and was_even):
             # Terminals disagree about the width of some characters: sent as a whole.
             yield x, y, cells
             return
@@ -129,12 +138,16 @@ def _different(before: Sequence[_Cell | None], after: Sequence[_Cell]) -> list[t
 
 
 def _bytes(spans: Sequence[_Span]) -> str:
-    """The spans as the terminal reads them; no style is left switched on."""
+    """The spans as the terminal reads them; no style is left switched on.
+
+    Those that begin in the same look follow each other: what is around a dialog, say, and then it.
+    """
     if not spans:
         return ""
     out: list[str] = ["\x1b[0m"]
     now = _NO_LOOK
-    for x, y, cells in spans:
+    looks: dict[_Look, int] = {}
+    for x, y, cells in sorted(spans, key=lambda span: looks.setdefault(span[2][0][1], len(looks))):
         out.append(f"\x1b[{y + 1};{x + 1}H")
         for look, run in groupby(cells, key=lambda cell: cell[1]):
             out.append(_switch(now, look))

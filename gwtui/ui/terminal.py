@@ -8,6 +8,8 @@ import select
 import termios
 from typing import TYPE_CHECKING
 
+from textual.geometry import Size
+
 from gwtui.domain.safe_text import safe_line
 
 if TYPE_CHECKING:
@@ -19,6 +21,15 @@ _RESET = (
     "\x1b[?2004l\x1b[?2048l\x1b[?1004l"  # paste, resize and focus events
     "\x1b[<u\x1b[?1049l\x1b[?25h"  # keyboard protocol, alternate screen, cursor
 )
+
+
+SMALLEST = Size(60, 15)
+"""What the dashboard can be drawn in."""
+
+
+def is_too_small(size: Size) -> bool:
+    """Whether the dashboard cannot be drawn in this size."""
+    return size.width < SMALLEST.width or size.height < SMALLEST.height
 
 
 def give_back(driver: Driver | None, last_words: str = "") -> None:

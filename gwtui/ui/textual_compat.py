@@ -22,6 +22,7 @@ from textual._styles_cache import StylesCache
 from textual.app import App
 from textual.binding import Binding
 from textual.containers import VerticalScroll
+from textual.css.model import RuleSet
 from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.geometry import NULL_SIZE, Size
@@ -36,6 +37,10 @@ from textual.worker import WorkerFailed
 
 TESTED = "8.2"
 """The minor release of Textual whose private names these are."""
+
+# Hundreds of rules are looked for in a set for each widget that is styled. Textual's own method
+# gives what every object has by itself, and takes a tenth of what opening a form costs.
+RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 Piece = tuple[int, int, Strip]
 """A piece of a line, with the column and the line it begins at."""
@@ -217,6 +222,8 @@ class TerminalSized(Screen[ScreenResultType]):
 
     _laid_out_at = 0.0
     """When everything was laid out last, in seconds of the clock that messages carry."""
+    _whole_follows = False
+    """Whether all of it is painted as soon as it is laid out."""
 
     # Every layout of a screen goes through this private method; no public one stands before it.
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:  # noqa: ARG002
@@ -236,6 +243,16 @@ class TerminalSized(Screen[ScreenResultType]):
             if before.get(widget, unasked) == _layout_wishes(widget)._replace(asked=False):
                 widget._layout_required = False
 
+    # Where a layout and a repaint of everything are due, Textual paints first one, then the other.
+    def _on_timer_update(self) -> None:
+        self._whole_follows = self._repaint_required
+        super()._on_timer_update()
+        self._whole_follows = False
+
+    def _compositor_refresh(self) -> None:
+        if not (self._whole_follows and self._repaint_required):
+            super()._compositor_refresh()
+
     def on_layout(self, message: messages.Layout) -> None:
         """Lay nothing out for what was asked for before the last layout: it is part of that one.
 
@@ -244,6 +261,22 @@ class TerminalSized(Screen[ScreenResultType]):
         if message.time < self._laid_out_at:
             message.stop()
             message.prevent_default()
+
+    def on_compose(self) -> None:
+        """Have the classes of its size before its parts are made.
+
+        Textual gives them when it is laid out first, and styles every part a second time.
+        """
+        size = self.app.size
+        found: set[str] = set()
+        for cells, breakpoints in (
+            (size.width, self.HORIZONTAL_BREAKPOINTS),
+            (size.height, self.VERTICAL_BREAKPOINTS),
+        ):
+            found |= self._get_breakpoint_classes(cells, breakpoints or [])
+        if found - self.classes:
+            self.add_class(*found, update=False)
+            self.app.stylesheet.apply(self)
 
     def on_mount(self) -> None:
         """Take the styles as those of now, and hide the toasts before the first layout.
@@ -301,12 +334,17 @@ def is_laid_out(screen: Screen[Any]) -> bool:
     return not (screen._layout_required or screen._callbacks)
 
 
-def painted_text(screen: Screen[Any]) -> Sequence[str]:
-    """The lines of a screen as it would be painted now, without colours; none before its layout.
+def painted_strips(screen: Screen[Any]) -> Sequence[Strip]:
+    """The lines of a screen as it would be painted now; none before its layout.
 
     Only the compositor puts the widgets of a screen together.
     """
-    return [strip.text for strip in screen._compositor.render_strips()] if screen.size else ()
+    return screen._compositor.render_strips() if screen.size else ()
+
+
+def painted_text(screen: Screen[Any]) -> Sequence[str]:
+    """The same without colours."""
+    return [strip.text for strip in painted_strips(screen)]
 
 
 def busy_pump(app: App[Any], likely: MessagePump | None = None) -> MessagePump | None:

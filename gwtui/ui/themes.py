@@ -255,6 +255,11 @@ def frame_sheet() -> PurePath:
     return styles_dir() / "app.tcss"
 
 
+def list_sheet() -> PurePath:
+    """The style sheet of lists, which is all that the first rows need beside the frame's."""
+    return styles_dir() / "table.tcss"
+
+
 def further_sheets() -> list[PurePath]:
     """Every other style sheet."""
     frame = frame_sheet()

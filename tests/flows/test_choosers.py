@@ -80,15 +80,26 @@ async def test_letters_narrow_a_list_and_enter_takes_what_is_highlighted() -> No
             await app.push_screen(chooser()[0], app.results.append)
 
 
+async def test_titles_are_found_before_notes() -> None:
+    choices = [Choice("s", "State", "never used"), Choice("u", "Used", "today")]
+    app = HostApp(ChooseScreen("Copy the cell under", choices, current=None))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, *"used", "enter")
+        assert app.results == ["u"]
+
+
 async def test_enter_without_a_match_takes_nothing_and_says_so() -> None:
     screen, app = chooser()
     async with app.run_test(size=(80, 24)) as pilot:
-        await press(pilot, *"limits", "enter", "enter")
+        await press(pilot, *"limits")
+        assert "Nothing matches “limits”" in shown(app)
+        assert "nothing is taken" not in shown(app)
+        await press(pilot, "enter", "enter")
         assert app.results == []
         assert "Nothing matches “limits”: nothing is taken" in shown(app)
         assert screen.query_one(OptionList).option_count == 0
         await press(pilot, "backspace")
-        assert "nothing is taken" not in shown(app)
+        assert "Nothing matches" not in shown(app)
         await press(pilot, "enter")
         assert app.results == ["l"]
 

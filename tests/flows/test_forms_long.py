@@ -186,3 +186,7 @@ async def test_a_tick_box_tells_its_state_by_sign() -> None:
         assert "[x] I have read it" in desk.shown()
         await desk.pilot.click(TickEditor)
         assert tick.value is False
+        await desk.press("enter")
+        assert tick.value is True
+        await desk.press("enter")
+        assert tick.value is True, "only a blank takes it back"

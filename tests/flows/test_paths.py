@@ -18,7 +18,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.choose import ChooseScreen
 from gwtui.ui.screens.reading import ReadingScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.widgets.prompt import FilterPrompt, GotoPrompt
+from gwtui.ui.widgets.prompt import GotoPrompt
 from gwtui.watch.feeds.keys import keys_feed
 from journeys import Terminal
 from screen_text import shown
@@ -151,7 +151,7 @@ async def test_what_the_prompt_ghosts_is_taken_by_tab_and_enter(tmp_path: Path) 
         terminal = Terminal(app)
 
         def typed() -> str:
-            return listing(app).query_one(GotoPrompt).input.value
+            return next((one.input.value for one in listing(app).query(GotoPrompt)), "")
 
         # Names of the list that is shown, and of one that was never read.
         terminal.write(":keys/voice-h")
@@ -228,7 +228,7 @@ async def test_a_filter_that_hides_the_row_is_cleared(tmp_path: Path) -> None:
         await app.open_route(f"keys/{name}")
         await selected(app, pilot, "keys", identity)
         assert f"The filter hid key “{name}”: it is cleared" in notices(app)
-        assert not listing(app).query_one(FilterPrompt).display
+        assert not listing(app).filtering.text
 
 
 async def test_a_row_of_another_workspace_leaves_the_scope(tmp_path: Path) -> None:

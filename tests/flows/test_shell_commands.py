@@ -17,19 +17,26 @@ from gwtui.ui.actions import handlers
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered, shown_all
 from gwtui.ui.help_lines import help_lines
-from gwtui.ui.palette import PaletteScreen, matching
+from gwtui.ui.palette import PaletteScreen, elsewhere, matching
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.widgets.prompt import QuietInput
 from screen_text import shown
 from shell_kit import dashboard, has_data, listing, notices, site, until
 from walk import walk
 
+NO_HANDLERS = {"__init__", "bulk", "context", "crud", "editing", "handlers", "writing"}
+"""Modules of ``gwtui/ui/actions`` that declare none."""
+
 
 def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
-    known = {action.id for action in (*all_actions(), *place_actions())}
-    handled = set(handlers.immediate()) | set(handlers.patient())
-    assert known == handled
-    assert not set(handlers.immediate()) & set(handlers.patient())
+    for action in (*all_actions(), *place_actions()):
+        assert handlers.handler(action)
+    declared = [handlers.handlers_of(module) for module, _ in handlers.MODULES]
+    handled = [action for one in declared for kind in one for action in kind]
+    assert len(handled) == len(set(handled))
+    assert set(handled) == {action.id for action in all_actions()}
+    files = {path.stem for path in Path(handlers.__file__).parent.glob("*.py")}
+    assert files - {module for module, _ in handlers.MODULES} == NO_HANDLERS
 
 
 def test_action_ids_are_unique() -> None:
@@ -78,7 +85,7 @@ async def test_the_help_page_opens_and_closes_with_its_key(tmp_path: Path) -> No
         assert "Filter: Narrow" in shown(app)
         await pilot.press("slash", *"copy", "space", *"id", "enter")
         await pilot.pause()
-        assert "Copy id: " in shown(app)
+        assert "Copy: Copy id, name, cell" in shown(app)
         assert "Filter: Narrow" not in shown(app)
         await pilot.press("slash", "escape")
         await pilot.pause()
@@ -94,6 +101,36 @@ def test_the_palette_finds_by_word_and_prefers_titles() -> None:
     assert matching(actions, "json raw")[0].id == "list.raw"
     assert matching(actions, "no such thing") == []
     assert len(matching(actions, "")) == len(actions)
+
+
+@pytest.mark.parametrize(
+    ("typed", "screen", "found"),
+    [
+        ("disable", "keys", "keys.toggle"),
+        ("enable", "byok", "byok.toggle"),
+        ("limit", "keys", "keys.edit"),
+        ("remove", "keys", "keys.delete"),
+        ("budget", "workspaces", "budgets.edit"),
+        ("profile", "board", "app.profile"),
+        ("ctx", "keys", "app.profile"),
+        ("columns", "models", "list.columns"),
+        ("exit", "activity", "app.quit"),
+    ],
+)
+def test_the_palette_knows_what_else_actions_are_called(
+    typed: str, screen: str, found: str
+) -> None:
+    actions = offered((screen, LIST, APP))
+    assert matching(actions, typed)[0].id == found
+    assert elsewhere(actions, typed) == []
+
+
+def test_what_is_done_on_another_screen_is_found_with_the_way_there() -> None:
+    actions = offered(("keys", LIST, APP))
+    (place,) = elsewhere(actions, "budgets")
+    assert (place.id, place.help[:17]) == ("go.workspaces", "b there · Budgets")
+    assert elsewhere(actions, "mute")[0].id == "go.alerts"
+    assert elsewhere(actions, "") == elsewhere(actions, "no such thing") == []
 
 
 async def the_palette_acts_on_the_row_that_was_selected_when_it_opened(desk: Any) -> None:
@@ -121,7 +158,12 @@ async def the_palette_offers_tabs_and_leaves_on_escape(desk: Any) -> None:
     await until(pilot, lambda: app.screen is listing(app), "the list")
     await pilot.press("ctrl+p")
     await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
-    await pilot.press(*"go to models", "enter")
+    await pilot.press(*"mutex")
+    assert "Nothing matches “mutex”" in shown(app)
+    await pilot.press("enter", "backspace")
+    assert "z there · Silence" in shown(app)
+    assert "Enter runs it" in shown(app)
+    await pilot.press(*(["backspace"] * 4), *"go to models", "enter")
     await until(pilot, lambda: has_data(app) and listing(app).resource == "models", "the models")
 
 

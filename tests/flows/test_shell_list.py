@@ -291,8 +291,8 @@ async def raw_json_is_shown_as_it_came(desk: Any) -> None:
 async def copying_names_the_route(desk: Any) -> None:
     app, pilot = desk.app, desk.pilot
     await unfiltered(desk)
-    await pilot.press("y")
-    await until(pilot, lambda: notices(app), "the notice")
+    await pilot.press("y", "i")
+    await until(pilot, lambda: "Saved to" in notices(app), "the notice")
 
 
 async def the_workspace_narrows_the_keys(desk: Any) -> None:

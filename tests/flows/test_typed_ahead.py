@@ -25,7 +25,6 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.too_small import TooSmallScreen
-from gwtui.ui.widgets.prompt import FilterPrompt
 from journeys import JOURNEYS, Journey, Terminal, at_rest, desk, tokens
 from resizing_kit import resize
 from shell_kit import dashboard, listing, notices, site, until
@@ -37,7 +36,7 @@ SAMPLE = (
     *("new key", "new key with an expiry", "new key given up", "edit a key", "disable and undo"),
     *("disable the two worst and undo both", "filter, clear, filter", "path to a row"),
     *("part of a name, an alias and an earlier path", "a name in a list that was never read"),
-    *("another profile", "another profile by its chooser", "another profile by the palette"),
+    *("another profile", "another profile by its chooser", "another profile by its key"),
     *("first steps", "columns", "views"),
     *("palette to a form", "workspace", "marks", "rotate a key and mend a finding"),
     *("a request with a key of nobody", "a request without a key", "a sample"),
@@ -112,7 +111,7 @@ async def test_what_is_typed_behind_a_prompt_reaches_it(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
         terminal = Terminal(app)
         terminal.write(":providers\r2/airflow")
-        await until(pilot, lambda: listing(app).query_one(FilterPrompt).text == "airflow", "it")
+        await until(pilot, lambda: listing(app).filtering.text == "airflow", "it")
         await until(pilot, lambda: listing(app).table.visible_count == 1, "the row")
         await pilot.press("escape")
         await until(pilot, lambda: listing(app).table.visible_count > 1, "no filter")

@@ -22,7 +22,6 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context
 from gwtui.ui.actions.recovery import show_route
 from gwtui.ui.actions.sealed_keys import wipe
-from gwtui.ui.actions.tries import try_made
 from gwtui.ui.actions.writing import (
     confirm,
     covered,
@@ -40,6 +39,8 @@ from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.watch.feeds.keys import KeyRow
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from gwtui.crud.evidence import Candidate
 
 _CREATE = "Create it"
@@ -97,9 +98,15 @@ class Making:
             return
         sealed = session.sealed
         shelter = Shelter(partial(sealed.until, plan.id), made.unkept)
-        attempt = partial(try_made, self._context, name)
+        attempt = partial(_try, self._context, name)
         await app.push_screen_wait(SecretScreen(name, created.key, shelter, attempt))
         await wipe(app, sealed, plan.id)
+
+
+async def _try(context: ActionContext, name: str, key: SecretStr) -> None:
+    from gwtui.ui.actions.tries import try_made  # noqa: PLC0415 - seldom
+
+    await try_made(context, name, key)
 
 
 async def create(context: ActionContext) -> None:

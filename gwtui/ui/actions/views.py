@@ -15,7 +15,6 @@ from gwtui.ui.goto import PathNames
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.text import in_sentence
-from gwtui.ui.widgets.prompt import GotoPrompt
 
 _ENTRY = "view."
 _NAME = 60
@@ -46,7 +45,7 @@ async def show_view(context: ActionContext) -> None:
         await app.navigation.show_tab(view.list)
         screen = app.navigation.screen or screen
     if isinstance(screen, ResourceScreen) and screen.resource == view.list:
-        screen.viewing.show(view)
+        await screen.viewing.show(view)
     else:
         opener = in_sentence(TITLES[PARENTS[view.list]])
         named = in_sentence(TITLES[view.list])
@@ -59,7 +58,7 @@ async def save_view(context: ActionContext) -> None:
     if not isinstance(screen, ResourceScreen):
         app.say(f"{screen.heading} is no list: it has no views", severity="warning")
     elif not name:
-        prompt = screen.query_one(GotoPrompt)
+        prompt = await screen.path_prompt()
         prompt.offer(PathNames(app).complete, app.paths.paths)
         prompt.open()
         prompt.input.begin_with("save-view ")
@@ -74,7 +73,7 @@ async def save_view(context: ActionContext) -> None:
         known = name in app.remembering.preferences.views
         app.remembering.remember({(VIEWS, name): None})
         app.remembering.remember(view.settings)
-        screen.viewing.show(view)
+        await screen.viewing.show(view)
         app.say(f"View {name} is {'replaced' if known else 'saved'}: {view.summary}")
 
 

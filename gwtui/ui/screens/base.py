@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import Reactive
 from textual.widget import Widget
@@ -28,17 +27,19 @@ from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import fit, in_sentence
 from gwtui.ui.textual_compat import TerminalSized, bindings_of, is_whole
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.blank import BlankLines, BlankVertical
 from gwtui.ui.widgets.footer import KeyFooter
 from gwtui.ui.widgets.header import HeaderBar, header_facts
 from gwtui.ui.widgets.one_line import OneLine, PartsLine
-from gwtui.ui.widgets.prompt import GotoPrompt
 from gwtui.ui.widgets.state_panel import StatePanel
 from gwtui.ui.widgets.status import StatusLine
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
+    from gwtui.resources.copying import Described
     from gwtui.resources.preferences import View
     from gwtui.ui.goto import PathNames
+    from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.ui.widgets.table.widget import TableSnapshot
     from gwtui.watch.hub import FeedHub
 
@@ -56,7 +57,7 @@ class ListSnapshot:
     view: View | None = None
 
 
-class GatewayScreen(TerminalSized[None]):
+class GatewayScreen(BlankLines, TerminalSized[None]):
     """Header, banner, body, status line and footer around one view of the gateway.
 
     A subclass calls ``super().__init__("credits", title="Credits")`` and fills in these hooks:
@@ -80,6 +81,8 @@ class GatewayScreen(TerminalSized[None]):
         send nothing when no text changed (``OneLine.show`` and ``LinesView.show`` see to that).
     ``target()``, ``identity()``, ``marked_rows`` and ``marks``
         What actions act on, captured at the press of a key.
+    ``described()``
+        How that is declared and found again, where it is no row of a list.
     ``focus_body()``
         Put the focus where it belongs.
     ``go_back()``
@@ -103,6 +106,8 @@ class GatewayScreen(TerminalSized[None]):
 
     AUTO_FOCUS = ""
     ticks_unfocused = False
+    needs_sheets = True
+    """Whether it takes more style sheets than those of the frame and of lists."""
     focused = Reactive[Widget | None](None, repaint=False)
     """As in every screen, but another focus does not repaint the whole of it."""
 
@@ -174,6 +179,10 @@ class GatewayScreen(TerminalSized[None]):
         """How many rows are marked."""
         return Marks()
 
+    def described(self) -> Described[Any] | None:
+        """What that is where it is no row of a list."""
+        return None
+
     def expect_gone(self, identities: Iterable[str]) -> None:
         """These were removed here, which is told: that their rows vanish is no news."""
         self.expected_gone.update(identities)
@@ -231,15 +240,14 @@ class GatewayScreen(TerminalSized[None]):
         return self._subscriptions.states
 
     def compose(self) -> ComposeResult:
-        """Header, banner, crumbs, body, prompt, status line, footer."""
+        """Header, banner, crumbs, body, status line, footer."""
         yield HeaderBar()
         yield OneLine(id="banner")
         yield OneLine(id="crumbs")
         yield StatePanel(id="panel")
-        with Vertical(id="body"):
+        with BlankVertical(id="body"):
             yield from self.compose_body()
         yield from self.compose_bars()
-        yield GotoPrompt(id="goto")
         yield StatusLine()
         yield KeyFooter()
 
@@ -290,11 +298,21 @@ class GatewayScreen(TerminalSized[None]):
 
     def _is_loading(self) -> bool:
         state = self.deciding_state()
-        return state is not None and state.value is None and state.error is None
+        return state is not None and state.shown is None and state.error is None
 
     async def on_parts_line_clicked(self, message: PartsLine.Clicked) -> None:
         """Run the action of a clicked tab or hint."""
         await self.gwtui.perform(by_id(message.action), self.capture())
+
+    async def path_prompt(self) -> GotoPrompt:
+        """Where a path is typed; made when it is first asked for."""
+        from gwtui.ui.widgets.prompt import GotoPrompt  # noqa: PLC0415 - at the first use
+
+        for prompt in self.query(GotoPrompt):
+            return prompt
+        prompt = GotoPrompt(id="goto")
+        await self.mount(prompt, before="#status")
+        return prompt
 
     async def on_goto_prompt_entered(self, message: GotoPrompt.Entered) -> None:
         """Open the route that was typed."""
@@ -313,7 +331,7 @@ class GatewayScreen(TerminalSized[None]):
 
     async def _learn_names(self, names: PathNames, text: str) -> None:
         await names.learn(text)
-        self.query_one(GotoPrompt).renew_ghost()
+        (await self.path_prompt()).renew_ghost()
 
     def second(self) -> None:
         """Called once per second while the screen is shown."""

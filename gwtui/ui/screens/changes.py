@@ -36,7 +36,6 @@ class ChangesScreen(ResourceScreen):
 
     def compose_bars(self) -> ComposeResult:
         """Where the moments are typed."""
-        yield from super().compose_bars()
         yield BetweenPrompt(id="changes-between")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:

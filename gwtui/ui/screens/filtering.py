@@ -1,20 +1,24 @@
-"""The filter of a list while it is typed."""
+"""The filter of a list: what is typed, what it lets through, and the line that explains it."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gwtui.crud.filter_fields import suggested
 from gwtui.crud.resource import ResourceSpec
-from gwtui.domain.filter_completion import Suggestions
 from gwtui.ui.screens.base import GatewayScreen
-from gwtui.ui.widgets.filter_help import FilterHelp
-from gwtui.ui.widgets.prompt import FilterInput, FilterPrompt
 from gwtui.ui.widgets.table import ResourceTable
+
+if TYPE_CHECKING:
+    from gwtui.domain.filter_completion import Suggestions
+    from gwtui.ui.widgets.filter_help import FilterHelp
+    from gwtui.ui.widgets.prompt import FilterPrompt
 
 
 class Filtering:
-    """Narrows the table of one screen, and fills the line above its filter."""
+    """Narrows the table of one screen, and fills the line above its filter.
+
+    Both lines are made when the filter is first needed.
+    """
 
     def __init__(
         self, screen: GatewayScreen, table: ResourceTable[Any], spec: ResourceSpec[Any]
@@ -22,37 +26,79 @@ class Filtering:
         self._screen = screen
         self._table = table
         self._spec = spec
+        self._lines: tuple[FilterHelp, FilterPrompt] | None = None
         self._from_top = False
         """Whether the first row was selected when the filter was opened."""
 
-    def open(self) -> None:
+    @property
+    def text(self) -> str:
+        """The filter as it is typed."""
+        return "" if self._lines is None else self._lines[1].text
+
+    @property
+    def typing(self) -> bool:
+        """Whether the filter has the keys."""
+        return self._lines is not None and self._screen.focused is self._lines[1].filter_input
+
+    async def open(self) -> None:
         """Let the person type."""
-        prompt = self._screen.query_one(FilterPrompt)
+        explaining, prompt = await self._made()
         self._from_top = self._table.model.cursor in (None, 0)
         prompt.filter_input.suggest = self._suggestions
         prompt.open()
-        self._screen.query_one(FilterHelp).display = True
+        explaining.display = True
         self._show()
+
+    async def hold(self, text: str) -> None:
+        """Show a filter that is in force already, or that there is none."""
+        if text or self._lines is not None:
+            _, prompt = await self._made()
+            prompt.restore(text)
+
+    def clear(self) -> bool:
+        """No filter and no line for it; whether there was a filter."""
+        filtered = bool(self.text)
+        if self._lines is not None:
+            self._lines[1].clear()
+        return filtered
 
     def typed(self, text: str) -> None:
         """Narrow the list."""
         self._table.filter_by(text)
-        if self._from_top and text and isinstance(self._screen.focused, FilterInput):
+        if self._from_top and text and self.typing:
             self._table.to_first()  # not the row that a half typed word happened to let through
         self._show()
 
+    def closed(self) -> None:
+        """The keys are the list's again."""
+        if self._lines is not None:
+            self._lines[0].display = False
+
     def explain(self) -> None:
         """Explain the language, or no longer."""
-        if not self._screen.query_one(FilterHelp).explain():
+        if self._lines is not None and not self._lines[0].explain():
             self._show()
+
+    async def _made(self) -> tuple[FilterHelp, FilterPrompt]:
+        if self._lines is None:
+            from gwtui.ui.widgets.filter_help import FilterHelp  # noqa: PLC0415 - at the first use
+            from gwtui.ui.widgets.prompt import FilterPrompt  # noqa: PLC0415 - at the first use
+
+            self._lines = FilterHelp(id="filter-help"), FilterPrompt(id="filter")
+            await self._screen.mount(*self._lines, after="#body")
+        return self._lines
 
     def _suggestions(self, before: str) -> Suggestions:
         """What can stand behind ``before``."""
+        from gwtui.crud.filter_fields import suggested  # noqa: PLC0415 - at the first use
+
         return suggested(self._spec, self._table.model.items, before, self._screen.now)
 
     def _show(self) -> None:
         """What can be typed next, or what is wrong with what was typed to its end."""
+        if self._lines is None:
+            return
         table = self._table
         error = None if table.model.filter_unfinished else table.filter_error
-        offered, taken = self._screen.query_one(FilterPrompt).filter_input.offered
-        self._screen.query_one(FilterHelp).suggest(error or "", offered, taken)
+        explaining, prompt = self._lines
+        explaining.suggest(error or "", *prompt.filter_input.offered)

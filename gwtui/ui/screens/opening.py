@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 from textual.app import ComposeResult
 
 from gwtui.crud.action import APP, LIST
-from gwtui.resources.registry import ALIASES, PARENTS, PLACES, SCREENS
+from gwtui.resources.registry import PARENTS, PLACES, SCREENS, resource_of
 from gwtui.ui.textual_compat import TerminalSized
+from gwtui.ui.widgets.blank import BlankLines
 from gwtui.ui.widgets.footer import KeyFooter
 from gwtui.ui.widgets.header import HeaderBar, header_facts
 from gwtui.ui.widgets.state_panel import StatePanel
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from gwtui.ui.actions.context import DashboardApp
 
 
-class OpeningScreen(TerminalSized[Any]):
+class OpeningScreen(BlankLines, TerminalSized[Any]):
     """Looks like the start screen without a connection; that one takes its place.
 
     Loading the declaration of a resource takes longer than everything before, so that it is put
@@ -29,8 +30,8 @@ class OpeningScreen(TerminalSized[Any]):
 
     def __init__(self, route: str) -> None:
         super().__init__()
-        place = route.strip("/").partition("/")[0]
-        place = ALIASES.get(place, place)
+        word, _, path = route.strip("/").partition("/")
+        place = resource_of(word, path)
         place = PARENTS.get(place, place)
         self._place = place if place in PLACES else ""
 

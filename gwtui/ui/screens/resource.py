@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Horizontal
 from textual.content import Content
 
-from gwtui.crud.action import LIST
+from gwtui.crud.action import COPY, LIST
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.actions import by_id
@@ -22,20 +20,20 @@ from gwtui.ui.commands import offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 from gwtui.ui.screens.completing import Completing, Preparing
 from gwtui.ui.screens.detailing import Detailing
+from gwtui.ui.screens.filtering import Filtering
 from gwtui.ui.screens.list_memory import ListMemory
 from gwtui.ui.screens.viewing import Viewing
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import in_sentence
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.blank import BlankHorizontal
 from gwtui.ui.widgets.detail import DetailPane
-from gwtui.ui.widgets.filter_help import FilterHelp
-from gwtui.ui.widgets.prompt import FilterInput, FilterPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost, SortChanged
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
-    from gwtui.ui.screens.filtering import Filtering
     from gwtui.ui.screens.seeking import Seeking
+    from gwtui.ui.widgets.prompt import FilterPrompt
     from gwtui.watch.hub import FeedHub
 
 _TICK = timedelta(seconds=15)
@@ -47,6 +45,8 @@ class ResourceScreen(GatewayScreen):
     ``parent`` is the identity of the row that was opened to get here, ``parent_name`` what it is
     called, ``opener`` the resource that row belongs to.
     """
+
+    needs_sheets = False
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class ResourceScreen(GatewayScreen):
             spec.id,
             title=spec.title,
             tab=spec.id if opener is None else opener.id,
-            extra_scopes=(LIST,),
+            extra_scopes=(LIST, COPY),
             spec=spec,
         )
         self.declared = spec
@@ -87,7 +87,8 @@ class ResourceScreen(GatewayScreen):
         )
         self.memory = ListMemory(spec, self.gwtui.remembering)
         self.detail = Detailing(self, self.table, spec, self.memory)
-        self.viewing = Viewing(self, self.table, spec, self.memory)
+        self.filtering = Filtering(self, self.table, spec)
+        self.viewing = Viewing(self, self.table, spec, self.memory, self.filtering)
         self.viewing.lay_columns()
         self._restored: ListSnapshot | None = None
         self._preparing = Preparing(self, self.table, self._completing, self._shown)
@@ -96,14 +97,9 @@ class ResourceScreen(GatewayScreen):
 
     def compose_body(self) -> ComposeResult:
         """The list and the detail pane."""
-        with Horizontal(id="split"):
+        with BlankHorizontal(id="split"):
             yield self.table
             yield DetailPane(id="detail")
-
-    def compose_bars(self) -> ComposeResult:
-        """The filter and the explanation of its language."""
-        yield FilterHelp(id="filter-help")
-        yield FilterPrompt(id="filter")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The resource's own feed and what completes it, in the scope of app and opened row."""
@@ -137,11 +133,10 @@ class ResourceScreen(GatewayScreen):
 
     def status_parts(self) -> Sequence[Content]:
         """Rows shown of rows there are, sorting, marks, hidden columns; a filter error first."""
-        if not self.states or self.states[0].fetched_at is None:
+        if not self.states or self.states[0].shown is None:
             return ()
-        typing = isinstance(self.focused, FilterInput)
         only = self.gwtui.scope_name if self.declared.scoped else None
-        parts = _standing(self.table, self.declared, only, typing=typing)
+        parts = _standing(self.table, self.declared, only, typing=self.filtering.typing)
         if self.viewing.standing:
             parts.insert(0, toned(self.viewing.standing, "accent"))
         progress = self.states[0].progress
@@ -183,17 +178,13 @@ class ResourceScreen(GatewayScreen):
         if isinstance(self.focused, DetailPane):
             self.set_focus(self.table)
             return True
-        filter_prompt = self.query_one(FilterPrompt)
-        if filter_prompt.text:
-            filter_prompt.clear()
-            self.viewing.leave()
-            return True
-        return self.viewing.leave()
+        filtered = bool(self.filtering.text) and self.filtering.clear()
+        return self.viewing.leave() or filtered
 
     def snapshot(self) -> ListSnapshot:
         """Rows, cursor, marks, order, filter, scroll position and detail."""
-        text = self.query_one(FilterPrompt).text
-        return ListSnapshot(self.table.snapshot(), text, self.detail.chosen, self.viewing.view)
+        text, view = self.filtering.text, self.viewing.view
+        return ListSnapshot(self.table.snapshot(), text, self.detail.chosen, view)
 
     def restore(self, snapshot: ListSnapshot) -> None:
         """Be as another screen of this place was left; before this one is shown."""
@@ -225,9 +216,7 @@ class ResourceScreen(GatewayScreen):
     def reading(self) -> bool:
         """Whether the rows are still to come: the first, a wanted one, those of a filter."""
         own = self.states[:1]
-        first = any(
-            state.error is None and (state.fetched_at is None or state.progress) for state in own
-        )
+        first = any(state.error is None and state.value is None for state in own)
         wanted = self._wanted is not None and any(state.refreshing for state in own)
         sought = self._seeking is not None and self._seeking.active and bool(own)
         return first or wanted or sought or self._preparing.first or self.table.is_filtering
@@ -237,19 +226,9 @@ class ResourceScreen(GatewayScreen):
         if self.focused not in (None, self.table) or not isinstance(event, events.Key):
             return False
         action = next((one for one in offered(self.scopes) if event.key in one.keys), None)
-        return action is None or action.target
+        return action is None or action.target or action.scope == COPY
 
     # What actions do --------------------------------------------------------------------------
-
-    @cached_property
-    def _filtering(self) -> Filtering:
-        from gwtui.ui.screens.filtering import Filtering  # noqa: PLC0415 - with the first filter
-
-        return Filtering(self, self.table, self.declared)
-
-    def open_filter(self) -> None:
-        """Let the person type a filter."""
-        self._filtering.open()
 
     def want(self, identity: str, *, detail: bool = True) -> None:
         """Select this row as soon as it is there; with its detail unless it opens a list."""
@@ -271,9 +250,7 @@ class ResourceScreen(GatewayScreen):
 
     def show_unfiltered(self) -> bool:
         """Drop the filter; whether there was one."""
-        prompt = self.query_one(FilterPrompt)
-        filtered = bool(prompt.text)
-        prompt.clear()
+        filtered = self.filtering.clear()
         self.table.filter_by("")
         return filtered
 
@@ -284,14 +261,15 @@ class ResourceScreen(GatewayScreen):
 
     # Messages ---------------------------------------------------------------------------------
 
-    def on_mount(self) -> None:
+    @on(events.Mount)
+    async def _begin(self) -> None:
         """The order a person meets first, or what the screen was before."""
         if self._restored is None:
             column, descending = self.memory.sorting
             self.table.sort_by(column, descending=descending)
             self.memory.say_unknown()
         else:
-            self.query_one(FilterPrompt).restore(self._restored.filter)
+            await self.filtering.hold(self._restored.filter)
         self.detail.arrange()
 
     def on_resize(self, _event: events.Resize) -> None:
@@ -299,11 +277,13 @@ class ResourceScreen(GatewayScreen):
         self.detail.arrange()
 
     def _show(self, state: FeedState[Any]) -> None:
-        if state.value is not None:
-            first, self._rows = self._rows is None, state.value
+        if state.shown is not None:
+            first, same = self._rows is None, state.shown is self._rows
+            self._rows = state.shown
             self._expect_narrowed()
             growing, self._partial = self._partial or bool(state.progress), bool(state.progress)
-            self._show_rows(growing=growing)
+            if not same:
+                self._show_rows(growing=growing)
             self._follow_view(again=first)
         if self._seeking is not None or state.error is not None:
             self._seeker().look_in(state)
@@ -333,7 +313,7 @@ class ResourceScreen(GatewayScreen):
         if completion is None or completion.one is None:
             return
         table = self.table
-        every = bool(self.query_one(FilterPrompt).text) or table.sorting[0] in completion.columns
+        every = bool(self.filtering.text) or table.sorting[0] in completion.columns
         in_view = dict.fromkeys(table.identities[table.top : table.top + table.lines])
         in_view |= dict.fromkeys(filter(None, (table.selected_identity,)))
         needed = self._completing.needs(self._by_identity(), tuple(in_view), every=every)
@@ -370,18 +350,18 @@ class ResourceScreen(GatewayScreen):
 
     def on_filter_prompt_changed(self, message: FilterPrompt.Changed) -> None:
         """Narrow the list while typing."""
-        self._filtering.typed(message.text)
+        self.filtering.typed(message.text)
         self.refresh_frame()
 
     def on_filter_prompt_closed(self) -> None:
         """Back to the list."""
-        self.query_one(FilterHelp).display = False
+        self.filtering.closed()
         self.focus_body()
         self.refresh_frame()
 
-    def on_filter_input_help_asked(self, _message: FilterInput.HelpAsked) -> None:
+    def on_filter_input_help_asked(self) -> None:
         """Explain the language above the filter."""
-        self._filtering.explain()
+        self.filtering.explain()
 
     # Inside -----------------------------------------------------------------------------------
 

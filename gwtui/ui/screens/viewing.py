@@ -8,11 +8,11 @@ from gwtui.crud.resource import ResourceSpec
 from gwtui.resources.preferences import View
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.list_memory import ListMemory, chosen_columns
-from gwtui.ui.widgets.prompt import FilterPrompt
 from gwtui.ui.widgets.table import ResourceTable
 
 if TYPE_CHECKING:
     from gwtui.ui.screens.columns import ChosenColumns
+    from gwtui.ui.screens.filtering import Filtering
 
 
 class Viewing:
@@ -27,18 +27,20 @@ class Viewing:
         table: ResourceTable[Any],
         spec: ResourceSpec[Any],
         memory: ListMemory,
+        filtering: Filtering,
     ) -> None:
+        self._filtering = filtering
         self._screen = screen
         self._table = table
         self._spec = spec
         self._memory = memory
         self.view: View | None = None
 
-    def show(self, view: View) -> None:
+    async def show(self, view: View) -> None:
         """Show the list by this view."""
         screen = self._screen
         self.view = view
-        screen.query_one(FilterPrompt).restore(view.filter)
+        await self._filtering.hold(view.filter)
         self._table.filter_by(view.filter)
         column, descending = view.sort or self._memory.sorting
         if any(one.id == column for one in self._spec.columns):
@@ -51,7 +53,7 @@ class Viewing:
         """The view in force, and whether its filter was changed since; "" for none."""
         if self.view is None:
             return ""
-        same = self._screen.query_one(FilterPrompt).text == self.view.filter
+        same = self._filtering.text == self.view.filter
         return f"view {self.view.name}{'' if same else ', another filter'}"
 
     def leave(self) -> bool:
@@ -85,9 +87,8 @@ class Viewing:
 
     def in_force(self, name: str) -> View:
         """What is shown now, as a view; what is as the list has it by itself is not part of it."""
-        screen = self._screen
         table, spec = self._table, self._spec
         shown = table.choice.shown
         columns = None if shown is None else tuple(spec.columns[one].id for one in shown)
         sort = None if table.sorting == spec.default_sort else table.sorting
-        return View(name, spec.id, screen.query_one(FilterPrompt).text, sort, columns)
+        return View(name, spec.id, self._filtering.text, sort, columns)

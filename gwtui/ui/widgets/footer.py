@@ -46,12 +46,16 @@ class KeyFooter(PartsLine):
     def __init__(self) -> None:
         super().__init__(id="footer")
         self._actions: Sequence[Action] = ()
+        self._shown_in = 0
+        """The width that the hints were fitted to; 0 while none are shown."""
 
     def show_actions(self, actions: Sequence[Action]) -> None:
         """Show hints for these actions, in the order of their importance."""
+        width = self.room
+        if width and (width != self._shown_in or actions != self._actions):
+            self._shown_in = width
+            self.show_parts(footer_parts(actions, width))
         self._actions = actions
-        if self.size.width:
-            self.show_parts(footer_parts(actions, self.size.width))
 
     def on_resize(self) -> None:
         """Fit the hints to the new width."""

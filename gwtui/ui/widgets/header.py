@@ -97,8 +97,13 @@ def left_out(facts: HeaderFacts, width: int) -> tuple[str, ...]:
 @lru_cache(maxsize=8)
 def _richest(facts: HeaderFacts, width: int) -> tuple[HeaderFacts, TabStyle]:
     for variant, style in _poorer(facts):
-        if _cells(_left(variant, style)) + _cells(_right(variant)) < width:
+        room = width - 1 - _cells(_left(variant, style)) - _cells(_right(variant))
+        if room >= 0:
             break
+    if facts.workspace and variant.workspace and room > 0:
+        # The name was cut by steps: what is left of the line is its own.
+        cells = cell_len(variant.workspace) + room
+        variant = replace(variant, workspace=_cut(facts.workspace, cells))
     return variant, style
 
 
@@ -190,12 +195,16 @@ class HeaderBar(PartsLine):
     def __init__(self) -> None:
         super().__init__(id="header")
         self._facts: HeaderFacts | None = None
+        self._shown_in = 0
+        """The width that the facts were fitted to; 0 while none are shown."""
 
     def show_facts(self, facts: HeaderFacts) -> None:
         """Show these facts, in as much width as there is."""
+        width = self.room
+        if width and (width != self._shown_in or facts != self._facts):
+            self._shown_in = width
+            self.show_parts(header_parts(facts, width))
         self._facts = facts
-        if self.size.width:
-            self.show_parts(header_parts(facts, self.size.width))
 
     def on_resize(self) -> None:
         """Fit the facts to the new width."""

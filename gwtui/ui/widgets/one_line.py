@@ -22,6 +22,11 @@ class OneLine(Widget):
         super().__init__(id=id)
         self._content = Content("")
 
+    @property
+    def room(self) -> int:
+        """Cells there are; before the first layout those of a line as wide as the terminal."""
+        return self.size.width or self.app.size.width
+
     def show(self, content: Content) -> None:
         """Show this; sends nothing when it is what is shown already."""
         if not content.is_same(self._content):

@@ -70,7 +70,7 @@ class StatusLine(OneLine):
     def show_status(self, left: Content, facts: HeaderFacts) -> None:
         """Show this; of ``facts`` what the header leaves out."""
         self._left, self._facts = left, facts
-        width = self.size.width
+        width = self.room
         if width:
             self.show(status_content(left, left_out(facts, width), width))
 
