@@ -89,9 +89,9 @@ SENDING = "Sending…"
 _FRAME_LINES = 4
 """Lines of the title and the buttons with the blank ones between."""
 _MESSAGE_LINES = 4
+"""Lines kept free for what the gateway said."""
 _ROW_LINES = 2
 """Lines that a field takes at least: its editor and what is said of it."""
-"""Lines kept free for what the gateway said."""
 
 
 class _Fields(FoldingScroll, inherit_bindings=False):

@@ -43,8 +43,8 @@ class AskScreen(Modal[bool]):
                 yield Button(Content(self._deliberate), id="deliberate", compact=True)
 
     def on_mount(self) -> None:
-        """The safe answer first."""
-        self.query_one("#safe").focus()
+        """The safe answer first. A question that is taken back at once has no buttons any more."""
+        self.query("#safe").focus()
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

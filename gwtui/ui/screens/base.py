@@ -354,9 +354,9 @@ class GatewayScreen(BlankLines, TerminalSized[None]):
         now = self.now
         facts = header_facts(self.gwtui, self.tab)
         self.query_one(HeaderBar).show_facts(facts)
+        self._show_banner(now)
         self._show_crumbs()
-        if self.is_active:
-            self._show_banner(now)
+        if self.is_active or self.gwtui.session is None:
             self._show_panel(now)
             self.query_one(StatusLine).show_status(self._status(now), facts)
         self.query_one(KeyFooter).show_actions(self.gwtui.hints(self.scopes))
