@@ -64,15 +64,13 @@ class ScreenMemory:
     def _by_look(self, spans: list[_Span]) -> list[_Span]:
         """Those that begin in the same look after each other: what is around a dialog, then it.
 
-        Half a wide character is erased with its other half: such lines are sent from left to right.
+        Half a wide character is erased with its other half, and one at the edge may move the cursor:
+        such lines are sent as they come.
         """
+        if any(y in self._uneven for _, y, _ in spans):
+            return spans
         looks: dict[_Look, int] = {}
-
-        def turn(span: _Span) -> int:
-            _, y, cells = span
-            return -1 if y in self._uneven else looks.setdefault(cells[0][1], len(looks))
-
-        return sorted(spans, key=turn)
+        return sorted(spans, key=lambda span: looks.setdefault(span[2][0][1], len(looks)))
 
     def _put(self, x: int, y: int, cells: Sequence[_Cell], *, even: bool) -> Iterator[_Span]:
         """``even`` says that each of the cells holds one character of one cell."""
